@@ -199,12 +199,10 @@ pub fn read_regular(
     stop: &StopSignal<'_>,
     buffer: &mut Vec<u8>,
 ) -> rustix::io::Result<ReadOutcome> {
-    let Some(fd) = open_plain(dir, name, stop)? else { return Ok(ReadOutcome::Special) };
-    let stat = rustix::fs::fstat(&fd)?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Ok(ReadOutcome::Special);
+    match open_regular(dir, name, stop)? {
+        Some((fd, stat)) => read_open(fd.as_fd(), size_of(&stat), max_bytes, buffer),
+        None => Ok(ReadOutcome::Special),
     }
-    read_open(fd.as_fd(), u64::try_from(stat.st_size).unwrap_or(0), max_bytes, buffer)
 }
 
 /// Reads a file of a walk like [`read_searched`], unless `hides` returns true for a file with
@@ -215,17 +213,29 @@ pub fn read_visible(
     max_bytes: u64,
     buffer: &mut Vec<u8>,
 ) -> rustix::io::Result<ReadOutcome> {
-    let Some(fd) = open_plain(file.dir, file.name, file.stop)? else {
-        return Ok(ReadOutcome::Special);
-    };
+    match open_regular(file.dir, file.name, file.stop)? {
+        Some((_, stat)) if stat.st_nlink > 1 && hides(&Stat::from_raw(&stat)) => {
+            Ok(ReadOutcome::Hidden)
+        }
+        Some((fd, stat)) => read_searched(fd.as_fd(), size_of(&stat), max_bytes, buffer),
+        None => Ok(ReadOutcome::Special),
+    }
+}
+
+/// Opens a regular file, with its metadata. Returns `None` if the entry is none any more.
+fn open_regular(
+    dir: BorrowedFd<'_>,
+    name: &CStr,
+    stop: &StopSignal<'_>,
+) -> rustix::io::Result<Option<(OwnedFd, rustix::fs::Stat)>> {
+    let Some(fd) = open_plain(dir, name, stop)? else { return Ok(None) };
     let stat = rustix::fs::fstat(&fd)?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Ok(ReadOutcome::Special);
-    }
-    if stat.st_nlink > 1 && hides(&Stat::from_raw(&stat)) {
-        return Ok(ReadOutcome::Hidden);
-    }
-    read_searched(fd.as_fd(), u64::try_from(stat.st_size).unwrap_or(0), max_bytes, buffer)
+    let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    Ok(is_regular.then_some((fd, stat)))
+}
+
+fn size_of(stat: &rustix::fs::Stat) -> u64 {
+    u64::try_from(stat.st_size).unwrap_or(0)
 }
 
 /// Opens an entry that was a regular file when it was listed. The caller must check its type.
