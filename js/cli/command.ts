@@ -104,10 +104,6 @@ export interface Command {
 
 type OptionValues = ParsedCommandLine["values"];
 
-/** Returns a copy of the arguments without those whose value is undefined. */
-export const withoutUndefined = (args: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
-
 /** An option without a value. */
 export const FLAG_OPTION = { type: "boolean" } as const;
 /** An option with a value. */

@@ -15,6 +15,7 @@ import {
   type Tool,
 } from "../tools/lib/tool.ts";
 import type { OptionTable } from "../schema/command-line.node.ts";
+import { shellWord } from "../schema/shell-word.ts";
 import type { Command } from "./command.ts";
 
 /** For each tool, the command that calls it. */
@@ -107,14 +108,9 @@ function optionWithValue(
   { type, short }: Partial<OptionTable[string]>,
   value: SettingValue,
 ): OptionOfSetting | undefined {
-  if (type !== "boolean") return { add: `--${name} ${quoteForShell(String(value))}` };
+  if (type !== "boolean") return { add: `--${name} ${shellWord(String(value))}` };
   if (value !== true) return undefined;
   return { add: short === undefined ? `--${name}` : `-${short}` };
-}
-
-/** Returns a word quoted for a shell, if it needs quotes. */
-export function quoteForShell(word: string): string {
-  return /^[\w@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** Returns the preset of a command: the tool that it calls, with texts in the words of the command line. */

@@ -2,6 +2,7 @@
  * `filewright mcp --print-config CLIENT`: the text for the configuration file of a client, and the command or link
  * with which the client writes that file itself.
  */
+import { shellWord } from "../schema/shell-word.ts";
 import process from "node:process";
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -22,10 +23,6 @@ interface ClientConfig {
 
 /** The name under which clients list the server. */
 const SERVER_NAME = "filewright";
-
-/** Returns a word as a POSIX shell reads it, and PowerShell unless the word contains a single quote. */
-const shellWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Returns the command of a client that takes the server's command line after `--`. */
 const addCommand =

@@ -26,6 +26,7 @@ import {
 } from "../schema/option.ts";
 import { LIMIT_OPTIONS, type Limits } from "../tools/lib/limits.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { WORKSPACE_OPTIONS } from "../workspace/option-schema.ts";
 import type { AccessOptions, WorkspaceOptions } from "../workspace/options.ts";
 import type { StructuredLevel } from "./protocol/content.ts";
@@ -284,8 +285,4 @@ function parseLimits(given: unknown): Partial<Limits> {
 
 function asList(given: unknown): readonly string[] {
   return given === undefined ? [] : ([given].flat() as string[]);
-}
-
-function withoutUndefined<T extends Record<string, unknown>>(values: T): Partial<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

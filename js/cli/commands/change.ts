@@ -2,12 +2,12 @@
  * The commands that change files (write, copy, move, delete, mkdir, batch), and two that only report: cat and
  * access.
  */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import {
   type Command,
   FLAG_OPTION,
   parseJsonOption,
   falseIfGiven,
-  withoutUndefined,
   VALUE_OPTION,
   REPEATABLE_OPTION,
 } from "../command.ts";

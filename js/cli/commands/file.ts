@@ -1,12 +1,6 @@
 /** The commands about the content of files: read, edit, patch, diff, stat. */
-import {
-  type Command,
-  FLAG_OPTION,
-  parseJsonOption,
-  falseIfGiven,
-  withoutUndefined,
-  VALUE_OPTION,
-} from "../command.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
+import { type Command, FLAG_OPTION, parseJsonOption, falseIfGiven, VALUE_OPTION } from "../command.ts";
 import { readInput, readStdin } from "../streams.ts";
 import { UsageError, parseIntegerOption } from "../../schema/command-line.node.ts";
 

@@ -9,7 +9,7 @@ import type { ParsedCommandLine } from "../../schema/command-line.node.ts";
 import { formatLocalTime, type Shell } from "../person/style.ts";
 import { colourDiff, formatTable, printText, widthOfOutput } from "../streams.ts";
 import { isWithin } from "../../backends/paths.ts";
-import { quoteForShell } from "../names.ts";
+import { shellWord } from "../../schema/shell-word.ts";
 import { findByBeginning } from "../past-ids.ts";
 import { directoryOf, sharedCwdOf } from "../past-roots.ts";
 import { parseSinceTime } from "./history.ts";
@@ -135,7 +135,7 @@ async function leftElsewhere(
   return changes.flatMap(({ path }) => {
     const root = write.find((one) => one !== directory && isWithin(path, one));
     if (isWithin(path, directory) || root === undefined) return [];
-    const command = `filewright rewind ${quoteForShell(typed)} --root ${quoteForShell(root)}`;
+    const command = `filewright rewind ${shellWord(typed)} --root ${shellWord(root)}`;
     return [
       `! ${escapeControls(path)} stays: it is in another directory; ${escapeControls(command)} takes it back`,
     ];

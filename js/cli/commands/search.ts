@@ -1,11 +1,11 @@
 /** The search commands: grep, glob, find, ls. */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import {
   type Command,
   FLAG_OPTION,
   falseIfGiven,
   type OptionHelp,
   type SearchOutcome,
-  withoutUndefined,
   VALUE_OPTION,
   REPEATABLE_OPTION,
 } from "../command.ts";

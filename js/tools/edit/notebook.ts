@@ -31,6 +31,7 @@ export async function planNotebookEdits(
     const value = await toValueEdit(bytes, edit, options, index);
     if (value === undefined) return undefined;
     values.push(value);
+    if (index === edits.length - 1) break;
     const plan = await planEditsWithValues(bytes, [value], options, file);
     if (!plan.ok) return plan;
     bytes = plan.bytes;

@@ -6,7 +6,8 @@ import type { CorrectedEdit, CorrectedEdits } from "../../engine/text/edit.ts";
 import type { FilewrightError } from "../../engine/errors.ts";
 import type { Arguments } from "../lib/schema.ts";
 import type { EditRequest } from "./schema.ts";
-import { MAX_SHOWN_RETRY, withRetries, withoutUndefined } from "../lib/retry.ts";
+import { MAX_SHOWN_RETRY, withRetries } from "../lib/retry.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 
 /** Returns the error with complete calls in place of the engine's edits, and with the corrected text in its message. */
 export function withEditRetries(error: FilewrightError, args: EditRequest): FilewrightError {

@@ -14,11 +14,6 @@ export interface RetryCall {
 /** The maximum length of the corrected part that a message repeats, in UTF-16 units. */
 export const MAX_SHOWN_RETRY = 1500;
 
-/** Returns the arguments that have a value. */
-export function withoutUndefined(args: Arguments): Arguments {
-  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
-}
-
 /**
  * Returns the error with these calls. `text` is the corrected part for the message; where it is undefined, the
  * hint names the detail instead.
