@@ -41,11 +41,11 @@ export const COMMAND_BY_TOOL: Readonly<Record<string, string>> = {
   history: "history",
 };
 
-/** What a command says of arguments of its tool. */
+/** The words of a command for arguments of its tool. */
 interface ArgumentWords {
   /** The option that makes a setting (`regex: false`), or whose absence does, where no option has its name. */
   readonly settings?: Readonly<Record<string, OptionOfSetting>>;
-  /** What texts call an argument that is no option. */
+  /** The name in texts of an argument that is no option. */
   readonly called?: Readonly<Record<string, string>>;
 }
 

@@ -99,14 +99,14 @@ async function* pagesOfFile({ tool, args }: ToolCall, run: RunCall): AsyncGenera
     yield result;
     if (!result.ok) return;
     const { lines_read: read, next_start_line: line, next_start_byte: byte } = result.data as ReadFileData;
-    // A line that goes on is counted where it ends.
+    // A line that continues on the next page is counted where it ends.
     left -= byte === undefined ? read : read - 1;
     if (left <= 0 || (line === undefined && byte === undefined)) return;
     from = byte === undefined ? { start_line: line } : { start_byte: byte };
   }
 }
 
-/** The data of a page of several files. A file that goes on in the next page is `truncated`. */
+/** The data of a page of several files. A file that continues on the next page is `truncated`. */
 interface FilesRead {
   readonly files: readonly ReadOne[];
   readonly skipped: readonly SkippedFile[];

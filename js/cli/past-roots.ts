@@ -65,20 +65,20 @@ export async function rootsOfPast(
   // A history of several directories that begins here is that of this directory, too.
   const own = shared.some(({ roots }) => roots[0] === directory) ? [] : [where];
   const candidates = [...own, ...shared.map(({ roots }) => roots.map(writable))];
-  const looked: Looked[] = [];
-  for (const roots of candidates) looked.push(await lookInto(roots, directory, open));
+  const histories: HistoryOfDirectory[] = [];
+  for (const roots of candidates) histories.push(await lookInto(roots, directory, open));
   const wanted = idOf(command, parsed);
-  const byId = wanted === undefined ? undefined : looked.find((one) => knows(one, wanted));
-  const newest = [...looked].sort((a, b) => b.newest - a.newest)[0] as Looked;
+  const byId = wanted === undefined ? undefined : histories.find((one) => knows(one, wanted));
+  const newest = [...histories].sort((a, b) => b.newest - a.newest)[0] as HistoryOfDirectory;
   const chosen = byId ?? newest;
-  const others = looked.filter((one) => one !== chosen && one.newest > 0).map(({ cwd }) => cwd);
+  const others = histories.filter((one) => one !== chosen && one.newest > 0).map(({ cwd }) => cwd);
   return { where: chosen.roots, others };
 }
 
 const writable = (path: string): ServedRoot => ({ path, access: "write" });
 
-/** What one history holds about the directory. */
-interface Looked {
+/** One history, and the part of it that concerns the directory. */
+interface HistoryOfDirectory {
   readonly roots: readonly ServedRoot[];
   readonly cwd: string;
   readonly entries: readonly HistoryEntry[];
@@ -91,7 +91,7 @@ async function lookInto(
   roots: readonly ServedRoot[],
   directory: string,
   open: Opening["open"],
-): Promise<Looked> {
+): Promise<HistoryOfDirectory> {
   const cwd = resolve((roots[0] as ServedRoot).path);
   const ws = await open(roots);
   try {
@@ -104,7 +104,7 @@ async function lookInto(
   }
 }
 
-function knows({ entries, marks }: Looked, typed: string): boolean {
+function knows({ entries, marks }: HistoryOfDirectory, typed: string): boolean {
   return marks.includes(typed) || findByBeginning(entries, typed) !== undefined;
 }
 

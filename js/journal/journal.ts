@@ -63,7 +63,7 @@ const TRANSACTION_LIMITS = Object.freeze({
 /** The maximum number of paths whose final state is recorded; a change of more paths cannot be undone. */
 const MAX_RECORDED_PATHS = 5000;
 
-/** What the history keeps of one call. */
+/** The records that the history keeps of one call. */
 const LARGEST_UNDO: LargestUndo = Object.freeze({
   bytes: TRANSACTION_LIMITS.try.maxBytes,
   words: [

@@ -48,7 +48,7 @@ export function recordsChanges({ readOnly, history }: Pick<OfferOptions, "readOn
   return !readOnly && history;
 }
 
-/** Returns a function that tells whether a server offers the tool with a name. */
+/** Returns a function that returns true for the name of a tool that a server offers. */
 export function offersOf(options: OfferOptions): (name: string) => boolean {
   const { preset, tools: chosen } = options;
   const usual = (name: string): boolean =>
@@ -64,7 +64,7 @@ export function offersOf(options: OfferOptions): (name: string) => boolean {
     (recordsChanges(options) || !HISTORY_TOOLS.includes(name));
 }
 
-/** Returns what a model is told about a server: what its tools do, and which of them to take. */
+/** Returns the instructions of a server for a model: what its tools do, and which of them to take. */
 export function instructionsFor(preset: ServedPreset, offers: (name: string) => boolean): string {
   const edits = ["edit_file", "apply_patch"].some(offers);
   const changes = [...CHANGING_TOOLS].some(offers);
@@ -88,7 +88,7 @@ const OUR_FINDERS: readonly (readonly [string, string])[] = [
   ["access_info", "tells the directories"],
 ];
 
-/** What the tools of a preset find, by name. */
+/** The finding tools of a preset, each with what it finds. */
 const FINDERS_BY_PRESET: Partial<Record<ServedPreset, readonly (readonly [string, string])[]>> = {
   lean: OUR_FINDERS,
   canonical: OUR_FINDERS,

@@ -30,7 +30,7 @@ export const ANSWERERS: Readonly<Record<"confirm" | "ask" | "before", Answerer>>
 export interface AnswerFault {
   /** The answer, shortened. */
   readonly answer: string;
-  /** What has to be changed in the program, in words. */
+  /** The change to make in the program, in words. */
   readonly remedy: string;
 }
 

@@ -1,8 +1,8 @@
 /**
  * Reads the JSON text that models send in place of a list or an object.
  *
- * Line feeds and tabs that stand raw in a string can mean only themselves, so they are taken. Any other fault is told
- * with its place.
+ * Line feeds and tabs that stand raw in a string can mean only themselves, so they are taken. Any other fault is
+ * reported with its place.
  */
 import { escapeControls } from "../engine/escape.ts";
 

@@ -1,6 +1,6 @@
 /**
  * The optional packages that this package imports, each when it is first needed. npm may install any version of them
- * beside this package, so the versions that work are told here, at the import.
+ * beside this package, so an import checks it and names the one that works.
  */
 import { FilewrightError } from "../engine/errors.ts";
 

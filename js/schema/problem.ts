@@ -133,7 +133,7 @@ export function withOtherUnknownKeys(
   return new ValueProblem(`${first.what.replace(/\?$/u, "?")}${gap}${too}`, ...first.where.map(String));
 }
 
-/** The maximum number of UTF-16 units of a problem that is told in one line. */
+/** The maximum number of UTF-16 units of a problem that is reported in one line. */
 const MAX_LINE_OF_PROBLEM = 120;
 /** The maximum number of other unknown keys that a message names. */
 const MAX_OTHER_UNKNOWN_KEYS = 5;

@@ -81,7 +81,7 @@ describe("files with a NUL", () => {
 
 describe("a search", () => {
   const BINARY_BYTES = 24 << 20;
-  const MOST_READ_BYTES = 3 << 20;
+  const MAX_READ_BYTES = 3 << 20;
   const root = join(folder, "large");
   mkdirSync(root);
   const content = Buffer.alloc(BINARY_BYTES, "needle\n");
@@ -112,7 +112,7 @@ describe("a search", () => {
         if (disk instanceof LocalBackend && where === root) await disk.warm(root);
         const found = await grepBackend(disk, where, query);
         expect(found.skippedBinary).toBe(where === root ? 2 : 1);
-        expect(readBytes() - before).toBeLessThan(MOST_READ_BYTES);
+        expect(readBytes() - before).toBeLessThan(MAX_READ_BYTES);
       } finally {
         disk.close();
       }

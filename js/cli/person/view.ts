@@ -238,7 +238,7 @@ const NUMBER_FORMS: Readonly<Record<string, (line: number) => string>> = {
   none: () => "",
 };
 
-/** Prints a file page by page. A page that begins inside a line goes on with it. */
+/** Prints a file page by page. A page that begins inside a line continues it. */
 function pagePrinter({ line_numbers: style = "cat" }: PageArgs, { shell, person }: OutputForm): RowPrinter {
   let number = 0;
   let isWithinLine = false;

@@ -1,6 +1,6 @@
 /**
- * Whether an agent has seen the current content of one file, and the refusals where it has not. The guard says which files
- * a change concerns.
+ * Checks that an agent has seen the current content of one file, and makes the refusals where it has not. The guard
+ * decides which files a change concerns.
  */
 import type { FsStat } from "../../backends/backend.ts";
 import { lstatOrNull } from "../../backends/fallback/fallback.ts";

@@ -90,7 +90,7 @@ export async function wordError(thrown: unknown, failed: FailedCall): Promise<Wo
   };
 }
 
-/** What was found out about a failure. */
+/** The facts that were found about a failure. */
 interface Findings {
   /** Entries near the missing path. */
   readonly nearby: NearbyFindings | undefined;

@@ -33,7 +33,7 @@ export type SentenceMaker = (material: SentenceParts) => string;
 const plainSentence: SentenceMaker = ({ error, path }) =>
   toSentence(`${error.message || "it failed"}: ${path}`, error.hint);
 
-/** What a secret holds, by the reason for which it counts as one. */
+/** The content of a secret in words, by the reason for which it counts as one. */
 const SECRET_BY: Readonly<Record<string, string>> = {
   content: "a private key",
   link: "secrets by another name (a hard link)",

@@ -23,7 +23,7 @@ export interface LeftOutEntry {
   readonly reason: string;
 }
 
-/** What a search covered: which files, and of which size at most. */
+/** The files that a search covered. */
 export type CoveredQuery = Pick<
   SearchQuery,
   "glob" | "exclude" | "fileTypes" | "hidden" | "respectIgnore" | "ignoreFiles"

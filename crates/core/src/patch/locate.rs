@@ -110,7 +110,7 @@ fn mismatch_of(
     }
 }
 
-/// What decides between several positions of a hunk.
+/// The rule that decides between several positions of a hunk.
 struct Choice<'c> {
     /// The line (0-based) that the header names.
     expected: Option<usize>,

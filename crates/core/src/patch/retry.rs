@@ -1,9 +1,9 @@
 //! The patch to send instead of a refused one.
 //!
-//! Each hunk that does not apply is placed anew: anywhere in the file, at each of several places,
+//! Each hunk that does not apply gets another place: anywhere in the file, at each of several places,
 //! or where its lines are most similar. Hunks that change nothing, or that are applied already, are
 //! left out. The result is written as a new patch of the same form with the lines of the file, and
-//! is tried before it is told. A file with a hunk that no place justifies has no retry.
+//! is tried before it is reported. A file with a hunk that no place justifies has no retry.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -25,7 +25,7 @@ use crate::error::{Code, Error};
 const CONTEXT_LINES: [u32; 4] = [3, 6, 12, 24];
 /// The maximum length in bytes of a retry.
 const MAX_RETRY_BYTES: usize = 64 << 10;
-/// The maximum number of hunks of one file that are placed anew.
+/// The maximum number of hunks of one file that get another place.
 const MAX_HUNKS: usize = 64;
 /// The maximum number of combinations of places that are tried for one file.
 const MAX_COMBINATIONS: usize = 2_000;
@@ -252,7 +252,7 @@ fn places_of(
     if hunk.before().map(text).eq(hunk.after().map(text)) {
         return vec![None];
     }
-    // A hunk that changes more than white space does not mean to indent lines anew.
+    // A hunk that changes more than white space does not mean to change the indentation of others.
     let means_blanks = words(hunk.before()) == words(hunk.after());
     let is_meant = |splice: &Splice| {
         let there = &target.text[splice.range.clone()];

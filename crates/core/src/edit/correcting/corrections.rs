@@ -42,7 +42,7 @@ pub(in crate::edit) fn corrections(
     new: EditLines<'_>,
 ) -> Vec<Splice> {
     let mut found = corrections_of_any_kind(hay, old, new);
-    // An edit that changes more than white space does not mean to indent lines anew.
+    // An edit that changes more than white space does not mean to change the indentation of others.
     if !is_same_but_for_blanks(&old.concat(), &new.concat()) {
         found.retain(|Splice { range, with }| {
             let there = &hay.text[range.clone()];
