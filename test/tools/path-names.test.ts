@@ -51,6 +51,7 @@ const TAKEN = [
   "@types.ts",
   "$lib/new.ts",
   "$types.ts",
+  "$x",
   "$routes/new.ts",
   "odd dir /new.ts",
   "new file.md",
@@ -75,6 +76,28 @@ describe.each(KINDS)("on %s", (kind) => {
       expect(result.text, tool).toContain(remedy);
       expect(await names(), tool).toEqual(before);
     }
+  });
+
+  test.each([
+    [
+      "a line break in quotes",
+      'diff --git "a/a\\nb" "b/a\\nb"\nnew file mode 100644\n--- /dev/null\n+++ "b/a\\nb"\n',
+      "a\nb",
+    ],
+    [
+      "a blank before a tab",
+      "diff --git a/end  b/end \nnew file mode 100644\n--- /dev/null\n+++ b/end \t\n",
+      "end ",
+    ],
+    [
+      "a blank at its start",
+      "diff --git a/ start b/ start\nnew file mode 100644\n--- /dev/null\n+++ b/ start\t\n",
+      " start",
+    ],
+  ])("a name as git writes it, with %s, is made as it stands", async (_what, head, name) => {
+    const { ws } = await place(kind, SEED);
+    await ws.applyPatch({ patch: `${head}@@ -0,0 +1 @@\n+made\n` });
+    expect((await ws.readFile({ path: name })).content).toContain("made");
   });
 
   test.each(TAKEN)("%j is a name as any other", async (path) => {

@@ -131,7 +131,8 @@ export async function refuseLookAlikes(
     if (await entryExists(context.fs, at.path, true)) continue;
     const other = await findLookAlikePath(at.path, context, (name) => comparableName(name).trim());
     if (other === undefined) {
-      await refuseOddNewNames({ argument, typed, path: at.path }, context);
+      // The parser of patches trims what no quote and no tab ends: what is left was written by a program.
+      if (argument !== "patch") await refuseOddNewNames({ argument, typed, path: at.path }, context);
       continue;
     }
     const shown = escapeControls(context.display(other));

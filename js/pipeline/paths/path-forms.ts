@@ -116,9 +116,9 @@ async function newPathReason(typed: string, context: PathContext): Promise<strin
   if (await isThere(fs, joinPath(cwd, first))) return undefined;
   if (typed.startsWith("@") && (await hasPlace(typed.slice(1), context)))
     return `send it without the '@': ${quoted(typed.slice(1))}.`;
-  const [, variable, rest = "."] = VARIABLE.exec(typed) ?? [];
+  const [, variable, rest = ""] = VARIABLE.exec(typed) ?? [];
   if (variable === undefined) return undefined;
-  const isKnown = await hasPlace(rest, context);
+  const isKnown = rest !== "" && (await hasPlace(rest, context));
   if (!isKnown && /^\$[a-z]/u.test(variable)) return undefined;
   const remedy = isKnown ? `Did you mean ${quoted(rest)}?` : "Send the path itself.";
   return `${quoted(variable)} is not expanded: paths are relative to the workspace, or absolute. ${remedy}`;
