@@ -8,11 +8,17 @@ import type { CanonicalCall } from "../presets/preset.ts";
 import { displayForPeople } from "../tools/render/display.ts";
 import { maxAnswerBytes } from "../tools/lib/limits.ts";
 import { translatedRetries } from "../tools/lib/retry.ts";
-import { CANONICAL_NAMES, type Call, type PathUse } from "../tools/lib/tool.ts";
+import {
+  type AnyReadingTool,
+  type AnyTool,
+  CANONICAL_NAMES,
+  type Call,
+  type PathUse,
+} from "../tools/lib/tool.ts";
 import { countLines, cutToBytes, fitsInBytes, linesThatFit, plural } from "../tools/lib/text.ts";
 import { BatchFailed, toErrorData, type ErrorData, type Failure, type Meta, type Success } from "./result.ts";
 import type { AppliedChange } from "./change.ts";
-import type { AnyReadingTool, AnyTool } from "./enter.ts";
+
 import { readableRoots } from "./paths/look-alikes.ts";
 import { wordError } from "./wording/messages.ts";
 import type { Session } from "./session.ts";
@@ -27,50 +33,43 @@ const MAX_TRUNCATION_LINE_BYTES = 500;
 const UNAPPROVED_LEFT_OUT_NOTE = "what a rule wants to be asked about is left out: name a path to be asked";
 
 /** The form of a text. Notes can be added to `lines`, but not to a text of `fixed` form or to `json`. */
-export type TextForm = "lines" | "fixed" | "json";
+type TextForm = "lines" | "fixed" | "json";
 
 /** The maximum number of attempts to make a text fit by using fewer results. */
 const MAX_SHRINK_ROUNDS = 8;
 
+/** A call that succeeded. */
+export interface Succeeded {
+  readonly tool: AnyTool;
+  readonly args: object;
+  readonly call: Call;
+  readonly changed: AppliedChange<unknown>;
+  /** The names of the arguments that hooks changed. */
+  readonly modifiedByHook: readonly string[];
+  /** When the call began, as `performance.now()` counts. */
+  readonly started: number;
+  /** The canonical call, where a preset has another text. */
+  readonly meant: CanonicalCall | undefined;
+}
+
+/** Data and its text, which fits the budget. */
+interface FittingText {
+  readonly data: unknown;
+  readonly text: string;
+  readonly isCut: boolean;
+}
+
 /** Returns the result of a successful call. */
-export async function successResult(
-  tool: AnyTool,
-  render: (data: unknown, args: object, call: Call) => string,
-  { answer, undo, modifiedByUser, reviewNote, approval }: AppliedChange<unknown>,
-  args: object,
-  call: Call,
-  modifiedByHook: readonly string[],
-  started: number,
-  form: TextForm = "lines",
-): Promise<Success<unknown>> {
-  let { data } = answer;
+export async function successResult(done: Succeeded): Promise<Success<unknown>> {
+  const { tool, args, call, changed, modifiedByHook, started } = done;
+  const { answer, modifiedByUser, reviewNote } = changed;
+  const form = formOf(done);
   const warnings = [...(call.leavesOut ? [UNAPPROVED_LEFT_OUT_NOTE] : []), ...(answer.warnings ?? [])];
   // JSON cannot have further lines, so the warnings are rendered with the data.
-  if (form === "json" && warnings.length > 0) data = withWarnings(data, warnings);
-  let text = render(data, args, call);
-  let cut = false;
-  const budget = tool.maxTextBytes?.(args as never, call.limits) ?? maxAnswerBytes(call.limits);
-  if (!fitsInBytes(text, budget)) {
-    // A text beyond the budget took some milliseconds.
-    const yielder = new Yielder({});
-    await yielder.yieldNow();
-    let { lines } = linesThatFit(text, budget);
-    const { shrink } = tool as AnyReadingTool;
-    for (let round = 0; shrink !== undefined && lines > 0 && round < MAX_SHRINK_ROUNDS; round++) {
-      data = await shrink.call(tool, data, args, lines, call);
-      await yielder.yieldNow();
-      text = render(data, args, call);
-      if (fitsInBytes(text, budget + MAX_TRUNCATION_LINE_BYTES)) break;
-      // One result may take several lines of this text.
-      const { lines: fitting } = linesThatFit(text, budget);
-      lines = Math.min(lines - 1, Math.floor((lines * fitting) / countLines(text)));
-    }
-    if (!fitsInBytes(text, budget + MAX_TRUNCATION_LINE_BYTES)) {
-      cut = true;
-      text = truncateText(text, budget);
-      data = { ...(data as object), truncated: true };
-    }
-  }
+  const whole = form === "json" ? withWarnings(answer.data, warnings) : answer.data;
+  const fitting = await fittingText(done, whole);
+  const { isCut } = fitting;
+  let { data, text } = fitting;
   if (form !== "json" && warnings.length > 0) {
     data = withWarnings(data, warnings);
     if (form === "lines") text += formatNotes(warnings);
@@ -82,18 +81,65 @@ export async function successResult(
   if (reviewNote !== undefined) data = withWarnings(data, [reviewNote]);
   text += formatNotes(notes);
   const display = displayForPeople(tool, data, args) + formatNotes([...warnings, ...notes]);
-  const meta: Meta = {
-    duration_ms: performance.now() - started,
-    truncated: cut || (data as { readonly truncated?: unknown }).truncated === true,
+  const isTruncated = isCut || (data as { readonly truncated?: unknown }).truncated === true;
+  const meta = metaOf(done, performance.now() - started, isTruncated);
+  return answer.content === undefined
+    ? { ok: true, text, display, data, meta }
+    : { ok: true, text, display, data, content: answer.content, meta };
+}
+
+/** Returns the form of the text of a call. */
+function formOf({ meant, args }: Pick<Succeeded, "meant" | "args">): TextForm {
+  if (isJson(meant, args)) return "json";
+  return meant?.fixedText === true ? "fixed" : "lines";
+}
+
+/** Returns true for a call whose text is JSON, to which nothing can be added. */
+export function isJson(meant: CanonicalCall | undefined, args: object): boolean {
+  return meant?.json === true || (args as { readonly format?: unknown }).format === "json";
+}
+
+/** Returns the data and the text of a call, with fewer results or cut where the text would not fit. */
+async function fittingText({ tool, args, call, meant }: Succeeded, whole: unknown): Promise<FittingText> {
+  const render = meant?.text ?? tool.render;
+  let data = whole;
+  let text = render(data, args, call);
+  const budget = tool.maxTextBytes?.(args as never, call.limits) ?? maxAnswerBytes(call.limits);
+  if (fitsInBytes(text, budget)) return { data, text, isCut: false };
+  // A text beyond the budget took some milliseconds.
+  const yielder = new Yielder({});
+  await yielder.yieldNow();
+  let { lines } = linesThatFit(text, budget);
+  const { shrink } = tool as AnyReadingTool;
+  for (let round = 0; shrink !== undefined && lines > 0 && round < MAX_SHRINK_ROUNDS; round++) {
+    data = await shrink.call(tool, data, args, lines, call);
+    await yielder.yieldNow();
+    text = render(data, args, call);
+    if (fitsInBytes(text, budget + MAX_TRUNCATION_LINE_BYTES)) break;
+    // One result may take several lines of this text.
+    const { lines: fitting } = linesThatFit(text, budget);
+    lines = Math.min(lines - 1, Math.floor((lines * fitting) / countLines(text)));
+  }
+  if (fitsInBytes(text, budget + MAX_TRUNCATION_LINE_BYTES)) return { data, text, isCut: false };
+  const cut = { ...(data as object), truncated: true };
+  return { data: cut, text: truncateText(text, budget), isCut: true };
+}
+
+function metaOf(
+  { tool, call, changed, modifiedByHook }: Succeeded,
+  duration: number,
+  truncated: boolean,
+): Meta {
+  const { undo, modifiedByUser, approval } = changed;
+  return {
+    duration_ms: duration,
+    truncated,
     ...(tool.kind === "read" ? {} : { call_id: call.callId }),
     undoable: undo === "undoable",
     ...(modifiedByHook.length > 0 ? { modified_by_hook: true } : {}),
     ...(modifiedByUser ? { modified_by_user: true } : {}),
     ...(approval === undefined ? {} : { approval }),
   };
-  return answer.content === undefined
-    ? { ok: true, text, display, data, meta }
-    : { ok: true, text, display, data, content: answer.content, meta };
 }
 
 /** Returns the notes as lines in brackets, to be added below a text. */
@@ -102,6 +148,7 @@ function formatNotes(notes: readonly string[]): string {
 }
 
 function withWarnings(data: unknown, warnings: readonly string[]): unknown {
+  if (warnings.length === 0) return data;
   const { warnings: others = [] } = data as { readonly warnings?: readonly string[] };
   return { ...(data as object), warnings: [...others, ...warnings] };
 }
@@ -125,19 +172,35 @@ function viewWithoutApprovals({ rules, views }: Session, tool: string): FsBacken
   });
 }
 
-/** Returns the result of a failed call. `fs` is the storage as the call saw it, if it got that far. */
-export async function failureResult(
-  session: Session,
-  tool: Pick<AnyTool, "name" | "title">,
-  thrown: unknown,
-  uses: readonly PathUse[],
-  locations: readonly Location[],
-  started: number,
-  meant: CanonicalCall | undefined,
-  fs: FsBackend = viewWithoutApprovals(session, tool.name),
-  callId = "",
-): Promise<Failure> {
-  const meta: Meta = { duration_ms: performance.now() - started, truncated: false, undoable: false };
+/** A call that failed, as far as it came. */
+export interface Failed {
+  readonly tool: Pick<AnyTool, "name" | "title">;
+  readonly thrown: unknown;
+  readonly uses: readonly PathUse[];
+  readonly locations: readonly Location[];
+  /** When the call began, as `performance.now()` counts. */
+  readonly started: number;
+  readonly meant: CanonicalCall | undefined;
+  /** The storage as the call saw it; undefined for one that did not get that far. */
+  readonly fs: FsBackend | undefined;
+  /** The id of the call in the history; empty without one. */
+  readonly callId: string;
+}
+
+/** Returns a call that failed before its paths were known. */
+export function failedEarly(tool: Pick<AnyTool, "name" | "title">, thrown: unknown): Failed {
+  const started = performance.now();
+  return { tool, thrown, uses: [], locations: [], started, meant: undefined, fs: undefined, callId: "" };
+}
+
+/** Returns the result of a failed call. */
+export async function failureResult(session: Session, failed: Failed): Promise<Failure> {
+  const { tool, thrown, uses, locations, meant, callId } = failed;
+  const meta: Meta = {
+    duration_ms: performance.now() - failed.started,
+    truncated: false,
+    undoable: false,
+  };
   if (thrown instanceof BatchFailed) {
     const { verbatim, data } = thrown;
     return {
@@ -154,7 +217,7 @@ export async function failureResult(
     tool: tool.name,
     uses,
     locations,
-    fs,
+    fs: failed.fs ?? viewWithoutApprovals(session, tool.name),
     cwd: session.resolver.policy.cwd,
     roots: readableRoots(session.resolver.policy),
     display: session.resolver.display,

@@ -14,13 +14,12 @@ import { mustAsk } from "../hooks/approvals.ts";
 import type { HookPreview } from "../hooks/hook.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
 import {
+  type AnyTool,
+  type AnyChangingTool,
   CANONICAL_NAMES,
-  type BatchTool,
   type Call,
-  type ChangingTool,
   type PathUse,
   type Progress,
-  type ReadingTool,
 } from "../tools/lib/tool.ts";
 import { newCallId } from "../journal/index.ts";
 import { withCanonicalKeys, type Arguments } from "../tools/lib/schema.ts";
@@ -83,15 +82,29 @@ export function beginCall(
   };
 }
 
-/** A tool with its own types erased. This is safe, because it only receives values that it created itself. */
-export type AnyReadingTool = ReadingTool<object, unknown>;
-export type AnyChangingTool = ChangingTool<object, unknown, unknown>;
-export type AnyTool = AnyReadingTool | AnyChangingTool | BatchTool<object, unknown>;
-
 /** The paths of a call, added as they are checked, so that a failure can name them. */
-export interface CallPaths {
+interface CallPaths {
   readonly uses: PathUse[];
   readonly locations: Location[];
+}
+
+/** A call whose arguments are checked. */
+export interface CheckedCall extends CallPaths {
+  readonly tool: AnyTool;
+  readonly args: object;
+  /** The moment at which it began, among the grants of its workspace. */
+  readonly began: number;
+  readonly options: BegunCallOptions;
+  /** The canonical call that a call of a preset stands for. */
+  readonly meant: CanonicalCall | undefined;
+  /** Storage in place of the workspace's, for example the overlay of a batch. */
+  readonly storage: FsBackend | undefined;
+}
+
+/** A call about which the sources decide. */
+interface JudgedCall extends CheckedCall {
+  readonly session: Session;
+  readonly sources: readonly DecisionSource[];
 }
 
 /** A call whose paths are checked and granted. The approval of a change is requested later. */
@@ -101,20 +114,35 @@ export interface AdmittedCall extends RuleResult {
   view(storage?: FsBackend): FsBackend;
 }
 
-/** Resolves the paths of a call, and applies rules and grants. `storage` replaces the workspace's. */
-export async function admitCall(
-  session: Session,
-  tool: AnyTool,
-  args: object,
-  { uses, locations }: CallPaths,
-  began: number,
-  options: BegunCallOptions,
-  meant?: CanonicalCall,
-  storage?: FsBackend,
-): Promise<AdmittedCall> {
-  const sources = decisionSourcesOf(session, tool.name);
-  await resolvePaths(session, tool.paths(args), { uses, locations }, options.signal);
+/** Resolves the paths of a call, and applies rules and grants. */
+export async function admitCall(session: Session, checked: CheckedCall): Promise<AdmittedCall> {
+  const { tool, args, uses, locations, options, storage } = checked;
+  const judged: JudgedCall = { ...checked, session, sources: decisionSourcesOf(session, tool.name) };
+  await resolvePaths(session, tool.paths(args), checked, options.signal);
   nameCallPaths(session, tool.name, args, uses, locations);
+  await refuseOddPaths(judged);
+  const ruled = await decideByRules(judged);
+  if (session.permissions !== undefined) {
+    for (const [index, use] of uses.entries()) await assertGranted(judged, use, locations[index] as Location);
+  }
+  if (tool.kind === "read" && ruled.decision === "ask")
+    await requestApproval(session, tool, locations, { ...options, uses });
+  const isKept =
+    tool.kind === "change" &&
+    ruled.decision === "ask" &&
+    (await hidesContent({ ...judged, tool: READ_FILE, args: {} }));
+  const seeing = pathVisibilityOf(judged, await mayAskFurther(judged, ruled));
+  const view = (other?: FsBackend): FsBackend =>
+    other === undefined ? session.views.of(seeing.request) : session.views.over(other, seeing.request);
+  const memory = session.reads.of(options.agent ?? session.agent);
+  // Avoids waiting when the record is already loaded.
+  const seen = memory instanceof Promise ? await memory : memory;
+  const call = makeCall(judged, { fs: view(storage), seeing, seen });
+  return { call, sources: judged.sources, ruled, isKept, view };
+}
+
+/** Refuses a path in a form that is not supported, and one that would make an entry which looks like another. */
+async function refuseOddPaths({ session, tool, args, uses, locations, storage }: JudgedCall): Promise<void> {
   if (hasUnusualPath(uses)) {
     // The refusal must not reveal paths that a rule hides from the call.
     const fs =
@@ -130,42 +158,18 @@ export async function admitCall(
   }
   if (mayHaveLookAlikes(tool.name, uses))
     await refuseLookAlikes(tool.name, uses, locations, lookAlikeContext(session, tool.name, args, storage));
-  const ruling = { sources, tool: tool.name, args, uses, locations, options, storage };
-  const ruled = await decideByRules(session, ruling);
-  if (session.permissions !== undefined) {
-    for (const [index, use] of uses.entries())
-      await assertGranted(session, sources, tool.name, use, locations[index] as Location, began, options);
-  }
-  if (tool.kind === "read" && ruled.decision === "ask")
-    await requestApproval(session, tool, locations, { ...options, uses });
-  const isKept =
-    tool.kind === "change" &&
-    ruled.decision === "ask" &&
-    (await hidesContent(session, { ...ruling, tool: "read_file", args: {} }));
-  const mayAsk =
-    tool.kind === "read" &&
-    ruled.decision !== "ask" &&
-    session.rules.forCall(tool.name, args).mayReach("/", ["ask"]) &&
-    !(await hasLastingApproval(session, sources, {
-      tool,
-      uses,
-      call: {
-        fs: storage ?? session.fs,
-        locations,
-        agent: options.agent ?? session.agent,
-        turn: options.turn,
-      },
-    }));
-  const seeing = pathVisibilityOf(session, tool, args, locations, mayAsk);
-  const view = (other?: FsBackend): FsBackend =>
-    other === undefined ? session.views.of(seeing.request) : session.views.over(other, seeing.request);
-  const memory = session.reads.of(options.agent ?? session.agent);
-  // Avoids waiting when the record is already loaded.
-  const seen = memory instanceof Promise ? await memory : memory;
-  const fs = view(storage);
-  const storages = { fs, seeing, storage };
-  const call = makeCall(session, sources, tool, args, storages, locations, began, options, seen, meant);
-  return { call, sources, ruled, isKept, view };
+}
+
+/** Returns true for a read that a person may be asked about again, for a path that the arguments do not name. */
+async function mayAskFurther(
+  { session, sources, tool, args, uses, locations, options, storage }: JudgedCall,
+  { decision }: Verdict,
+): Promise<boolean> {
+  if (tool.kind !== "read" || decision === "ask") return false;
+  if (!session.rules.forCall(tool.name, args).mayReach("/", ["ask"])) return false;
+  const { agent = session.agent, turn } = options;
+  const call = { fs: storage ?? session.fs, locations, agent, turn };
+  return !(await hasLastingApproval(session, sources, { tool, uses, call }));
 }
 
 /** Returns the context for look-alikes. It hides the paths that a rule hides from the call. */
@@ -194,13 +198,7 @@ interface PathVisibility {
  * Returns the paths that the rules hide: those that they deny and, for a reading tool, those that
  * need an approval which was not given.
  */
-function pathVisibilityOf(
-  session: Session,
-  tool: AnyTool,
-  args: object,
-  locations: readonly Location[],
-  mayAsk: boolean,
-): PathVisibility {
+function pathVisibilityOf({ session, tool, args, locations }: JudgedCall, mayAsk: boolean): PathVisibility {
   const rules = session.rules.forCall(tool.name, args);
   const approved: string[] = [];
   // A tool that names no paths in advance requests an approval for each path as it finds it.
@@ -222,24 +220,19 @@ function pathVisibilityOf(
   };
 }
 
-/**
- * Returns the preview of a change, for a hook that needs it for its decision; nothing is written. `fs` is used
- * instead of the workspace's storage, for example the overlay of a batch.
- */
-export async function previewChange(
-  session: Session,
-  tool: AnyChangingTool,
-  raw: Arguments,
-  began: number,
-  options: BegunCallOptions,
-  meant: CanonicalCall | undefined,
-  fs?: FsBackend,
-): Promise<HookPreview> {
-  const canonical = withCanonicalKeys(tool.name, raw, tool.aliases);
+/** A change as its caller has sent it. */
+export type SentChange = Pick<CheckedCall, "began" | "options" | "meant" | "storage"> & {
+  readonly tool: AnyChangingTool;
+  readonly raw: Arguments;
+};
+
+/** Returns the preview of a change, for a hook that needs it for its decision; nothing is written. */
+export async function previewChange(session: Session, sent: SentChange): Promise<HookPreview> {
+  const { tool, options } = sent;
+  const canonical = withCanonicalKeys(tool.name, sent.raw, tool.aliases);
   const parsed = await tool.parse(canonical, { signal: options.signal });
   const args = (await tool.prepare?.(parsed, historyForCaller(session, options.agent))) ?? parsed;
-  const places = { uses: [], locations: [] };
-  const { call } = await admitCall(session, tool, args, places, began, options, meant, fs);
+  const { call } = await admitCall(session, { ...sent, args, uses: [], locations: [] });
   const plan = await tool.plan(args, call);
   const path = call.locations[0]?.path ?? "";
   if (plan.settled !== undefined) {
@@ -288,24 +281,23 @@ function resolvePathUse(session: Session, use: PathUse): Location {
   }
 }
 
-/** The input of a decision about a call, or about a further path of it. */
-interface RuleDecisionInput {
-  readonly sources: readonly DecisionSource[];
-  readonly tool: string;
-  readonly args: object;
+/** A call, or a further path of one, about which the policy and the rules decide. */
+type Ruling = Omit<JudgedCall, "tool" | "uses" | "locations" | "began" | "meant"> & {
+  readonly tool: Pick<AnyTool, "name">;
   readonly uses: readonly Pick<PathUse, "entry" | "tree" | "writesThrough" | "effects">[];
   readonly locations: readonly Location[];
-  readonly options: BegunCallOptions;
-  readonly storage: FsBackend | undefined;
-}
+};
+
+/** The tool by whose rules content is kept from a call. */
+const READ_FILE = { name: "read_file" };
 
 /** Returns the decision of the policy and the rules. @throws FilewrightError APPROVAL_DENIED for a denial */
-async function decideByRules(
-  session: Session,
-  { sources, tool, args, uses, locations, options, storage: fs = session.fs }: RuleDecisionInput,
-): Promise<Verdict> {
+async function decideByRules(ruling: Ruling): Promise<Verdict> {
+  const { session, sources, args, uses, locations, options } = ruling;
   const { rules, fs: disk } = session;
   const { signal, onRule } = options;
+  const tool = ruling.tool.name;
+  const fs = ruling.storage ?? disk;
   const facts = await factsOfReachedPaths({ fs, disk, rules, tool, args, uses, locations, signal });
   const verdict = decide(sources, { ...facts, onRule }, { step: "paths" });
   debug.policy?.(`${tool}: ${verdict.decision} by ${verdict.source}`);
@@ -315,48 +307,39 @@ async function decideByRules(
 }
 
 /** Returns true when a path that the call reaches may not be read, or only with an approval. */
-async function hidesContent(
-  { rules, fs: own }: Session,
-  { sources, tool, args, uses, locations, options: { signal }, storage: fs = own }: RuleDecisionInput,
-): Promise<boolean> {
-  const bare = uses.map(({ effects: _, ...use }) => use);
-  const reached = { fs, disk: own, rules, tool, args, uses: bare, locations, signal };
-  const facts = await factsOfReachedPaths(reached);
+async function hidesContent(ruling: Ruling): Promise<boolean> {
+  const { session, sources, args, locations, options } = ruling;
+  const { rules, fs: disk } = session;
+  const uses = ruling.uses.map(({ effects: _, ...use }) => use);
+  const fs = ruling.storage ?? disk;
+  const tool = ruling.tool.name;
+  const { signal } = options;
+  const facts = await factsOfReachedPaths({ fs, disk, rules, tool, args, uses, locations, signal });
   return decide(sources, facts, { step: "paths" }).decision !== "allow";
 }
 
 /** Checks that a grant covers a path, and asks for one where somebody can be asked. @throws FilewrightError GRANT_DENIED and others */
 async function assertGranted(
-  session: Session,
-  sources: readonly DecisionSource[],
-  tool: string,
+  { session, sources, tool, began, options }: JudgedCall,
   { intent, entry = false }: Pick<PathUse, "intent" | "entry">,
   at: Location,
-  began: number,
-  { signal, agent = session.agent }: CallOptions,
 ): Promise<void> {
+  const { signal, agent = session.agent } = options;
   const { secret } = session.resolver;
   const { grantSecrets } = session.views;
-  const wanted = { at, intent, entry, tool, began, secret, grantSecrets, agent, sources };
+  const wanted = { at, intent, entry, tool: tool.name, began, secret, grantSecrets, agent, sources };
   await session.permissions?.admit(session.fs, wanted, signal);
 }
 
-function makeCall(
-  session: Session,
-  sources: readonly DecisionSource[],
-  tool: AnyTool,
-  args: object,
-  {
-    fs,
-    seeing,
-    storage,
-  }: { readonly fs: FsBackend; readonly seeing: PathVisibility; readonly storage: FsBackend | undefined },
-  locations: readonly Location[],
-  began: number,
-  options: BegunCallOptions,
-  seen: SeenFiles,
-  meant: CanonicalCall | undefined,
-): Call {
+/** What a call sees of the files, and has seen. */
+interface Sight {
+  readonly fs: FsBackend;
+  readonly seeing: PathVisibility;
+  readonly seen: SeenFiles;
+}
+
+function makeCall(judged: JudgedCall, { fs, seeing, seen }: Sight): Call {
+  const { session, tool, args, locations, options, meant, storage } = judged;
   return {
     callId: tool.kind === "read" ? "" : options.callId || newCallId(),
     turn: options.turn,
@@ -368,20 +351,20 @@ function makeCall(
     acceptsQuotes: session.acceptsQuotes,
     refusesOmissions: meant?.fixedText !== true,
     leavesOut: seeing.leavesOut,
-    mayTell: (path) => mayShowPath(sources, tool.name, args, seeing.request, path),
+    mayTell: (path) => mayShowPath(judged, seeing.request, path),
     seen,
     signal: options.signal,
     locations,
     async locate(typed, intent) {
       const at = session.resolver.resolve(typed, intent);
-      const ruling = { sources, tool: tool.name, args, uses: [], locations: [at], options, storage };
-      if ((await decideByRules(session, ruling)).decision === "ask" && tool.kind === "read") {
+      const ruled = await decideByRules({ ...judged, uses: [], locations: [at] });
+      if (ruled.decision === "ask" && tool.kind === "read") {
         await requestApproval(session, tool, [at], options);
         const real = (await placeOf(storage ?? session.fs, at, false)).slice(-1);
         // What may be read under one name may be read under each.
         seeing.approve([...real, ...(await otherNamesOf(session.fs, at.path))]);
       }
-      await assertGranted(session, sources, tool.name, { intent }, at, began, options);
+      await assertGranted(judged, { intent }, at);
       return at;
     },
     // The texts of presets look files up by the requested paths, so these must not be replaced.
@@ -412,14 +395,8 @@ function makeCall(
  * Returns true when the answer may show a path that the call does not name: neither the policy nor a rule hides
  * it.
  */
-function mayShowPath(
-  sources: readonly DecisionSource[],
-  tool: string,
-  args: object,
-  { hidden }: ViewRequest,
-  path: string,
-): boolean {
-  const facts = { tool, args, places: [[path]], effects: [], unchecked: [path] };
+function mayShowPath({ sources, tool, args }: JudgedCall, { hidden }: ViewRequest, path: string): boolean {
+  const facts = { tool: tool.name, args, places: [[path]], effects: [], unchecked: [path] };
   const { decision, source } = decide(sources, facts, { step: "paths" });
   return source === "policy" ? decision !== "deny" : !hidden.includes(decision);
 }

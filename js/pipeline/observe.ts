@@ -1,33 +1,9 @@
 /** Notifies observers of a call: its beginning, its effects and its end. */
-import type { Location } from "../policy/index.ts";
 import type { CallBegin, CallEffect, CallEnd, Observer } from "../hooks/observer.ts";
 import { hashOfFile, statOrNull } from "../tools/lib/contents.ts";
 import type { Call, PathUse } from "../tools/lib/tool.ts";
+import type { Facts } from "./facts.ts";
 import type { ToolResult } from "./result.ts";
-
-/** The facts about a call for its observers. */
-export interface ObservedCall {
-  tool: string;
-  changes: boolean;
-  /** The id under which the history records the call; empty for one that only reads. */
-  callId: string;
-  locations: readonly Location[];
-  effects: readonly CallEffect[] | undefined;
-  /** The time for which the call waited for locks, in milliseconds; undefined where it took none. */
-  lockWaitMs: number | undefined;
-  /** The answer by which a reviewer refused the call. */
-  refusal: CallEnd["approval"];
-  /** The reasons why the change was allowed; undefined where the workspace neither asks nor reviews. */
-  allowedBy: CallEnd["allowed_by"];
-  /** The call that a host has undone. */
-  undoOf?: string;
-  /** The calls that a person has kept, and their absolute paths. */
-  kept?: {
-    readonly calls: readonly string[];
-    readonly by: string | undefined;
-    readonly paths: readonly string[];
-  };
-}
 
 /** The maximum number of files of one call whose hashes are reported. Further files are left out. */
 const MAX_REPORTED_EFFECTS = 100;
@@ -35,11 +11,15 @@ const MAX_REPORTED_EFFECTS = 100;
 const processStartId = Math.floor(performance.timeOrigin).toString(36);
 let observedCallCount = 0;
 
-/** Runs a call and notifies the observers. */
+/** A call that observers are told of. */
+export type ObservedCall = Omit<CallBegin, "id" | "at">;
+
+/** Runs a call and notifies the observers of its beginning and, from its facts, of its end. */
 export async function runObserved(
   observers: readonly Observer[],
-  about: Omit<CallBegin, "id" | "at">,
-  run: (trace: ObservedCall) => Promise<ToolResult>,
+  about: ObservedCall,
+  facts: Facts,
+  run: () => Promise<ToolResult>,
 ): Promise<ToolResult> {
   observedCallCount += 1;
   const begin: CallBegin = Object.freeze({
@@ -49,22 +29,12 @@ export async function runObserved(
   });
   const started = performance.now();
   const ends = observers.map((observer) => ignoringErrors(() => observer.begin?.(begin)));
-  const trace: ObservedCall = {
-    tool: about.tool,
-    changes: false,
-    callId: about.call_id ?? "",
-    locations: [],
-    effects: undefined,
-    lockWaitMs: undefined,
-    refusal: undefined,
-    allowedBy: undefined,
-  };
   let result: ToolResult | undefined;
   try {
-    result = await runWithin(observers, begin, () => run(trace));
+    result = await runWithin(observers, begin, run);
     return result;
   } finally {
-    const end = Object.freeze(callEndOf(begin, trace, result, performance.now() - started));
+    const end = Object.freeze(callEndOf(begin, facts, result, performance.now() - started));
     for (const [at, observer] of observers.entries()) {
       ignoringErrors(() => ends[at]?.(end));
       ignoringErrors(() => observer.end?.(end));
@@ -91,37 +61,40 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** Returns the end of a call. Each call pays for it, so the object is built by assignments, which copy nothing. */
 function callEndOf(
-  { id, at, called_as, agent, by }: CallBegin,
-  { tool, changes, callId, locations, effects, lockWaitMs, refusal, allowedBy, undoOf, kept }: ObservedCall,
+  { id, at, tool, called_as, agent, by, call_id }: CallBegin,
+  facts: Facts,
   result: ToolResult | undefined,
   duration: number,
 ): CallEnd {
-  const { code, message, path } = result?.error ?? {};
-  const approval = result?.meta.approval ?? refusal;
-  const end = { id, at, tool } as Mutable<CallEnd>;
-  if (called_as !== undefined) end.called_as = called_as;
-  if (agent !== undefined) end.agent = agent;
-  if (by !== undefined) end.by = by;
-  if (callId !== "") end.call_id = callId;
-  end.ok = result?.ok ?? false;
-  if (result === undefined) end.code = "HOOK_BLOCKED";
-  else if (code !== undefined) end.code = code;
-  if (message !== undefined) end.message = message;
+  const [meant, changed, kept] = [facts.last("meant"), facts.last("changed"), facts.last("kept")];
+  const end = { id, at, tool: meant?.tool.name ?? tool } as Mutable<CallEnd>;
+  const add = <Key extends keyof CallEnd>(key: Key, value: CallEnd[Key] | undefined): void => {
+    if (value !== undefined) end[key] = value;
+  };
+  add("called_as", called_as);
+  add("agent", agent);
+  add("by", by);
+  add("call_id", meant?.callId || call_id);
+  end.ok = result?.ok === true;
+  add("code", result === undefined ? "HOOK_BLOCKED" : result.error?.code);
+  add("message", result?.error?.message);
   end.duration_ms = duration;
-  end.paths = kept?.paths ?? locations.map((location) => location.path);
-  if (path !== undefined) end.error_path = path;
-  end.changes = changes;
-  if (effects !== undefined) end.effects = effects;
-  if (lockWaitMs !== undefined) end.lock_wait_ms = lockWaitMs;
-  if (approval !== undefined) end.approval = approval;
-  if (allowedBy !== undefined) end.allowed_by = allowedBy;
-  if (undoOf !== undefined) end.undo_of = undoOf;
-  if (kept !== undefined)
-    end.kept = kept.by === undefined ? { calls: kept.calls } : { calls: kept.calls, by: kept.by };
+  end.paths = kept?.paths ?? facts.last("located")?.locations.map(({ path }) => path) ?? [];
+  add("error_path", result?.error?.path);
+  end.changes = meant === undefined ? HOST_CHANGES.has(tool) : meant.tool.kind !== "read";
+  add("effects", changed?.effects);
+  add("lock_wait_ms", facts.waitedMs("lock"));
+  add("approval", result?.meta.approval ?? facts.last("failed")?.by);
+  add("allowed_by", changed?.allowedBy);
+  add("undo_of", facts.last("undid")?.call);
+  add("kept", kept && (kept.by === undefined ? { calls: kept.calls } : { calls: kept.calls, by: kept.by }));
   end.text_chars = result?.text.length ?? 0;
-  end.truncated = result?.meta.truncated ?? false;
+  end.truncated = result?.meta.truncated === true;
   return end;
 }
+
+/** What a host does that observers are told of as of a call which changes something. */
+const HOST_CHANGES: ReadonlySet<string> = new Set(["keep", "undo"]);
 
 /** Runs a function of an observer. Its errors are ignored, so that it cannot affect the call. */
 function ignoringErrors<T>(run: () => T): T | undefined {

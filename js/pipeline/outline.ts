@@ -8,8 +8,8 @@ import type { HookPreview } from "../hooks/hook.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
 import { withCanonicalKeys } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { Tool } from "../tools/lib/tool.ts";
-import { type AnyChangingTool, type AnyTool, beginCall, type CallOptions, previewChange } from "./enter.ts";
+import type { AnyChangingTool, AnyTool, Tool } from "../tools/lib/tool.ts";
+import { beginCall, type CallOptions, previewChange } from "./enter.ts";
 import { type ErrorData, toErrorData } from "./result.ts";
 import type { Session } from "./session.ts";
 
@@ -102,14 +102,14 @@ export async function previewOfCall(
   const call = meant?.();
   const { tool, args } = toolAndArguments(known, given, call);
   if (tool.kind !== "change") return undefined;
-  return previewChange(
-    session,
-    tool as AnyChangingTool,
-    args,
-    session.permissions?.begin() ?? 0,
-    beginCall(session, tool, options),
-    call,
-  );
+  return previewChange(session, {
+    tool: tool as AnyChangingTool,
+    raw: args,
+    began: session.permissions?.begin() ?? 0,
+    options: beginCall(session, tool, options),
+    meant: call,
+    storage: undefined,
+  });
 }
 
 function toolAndArguments(

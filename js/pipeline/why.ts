@@ -10,8 +10,8 @@ import { FilewrightError } from "../engine/errors.ts";
 import { type CallFacts, decide, type Grant, type Location, type Verdict } from "../policy/index.ts";
 import { gateOfRefusal, type PathGate } from "../policy/resolve.ts";
 import { anything, mapOf, optionChecker, type Options, options, required, text } from "../schema/option.ts";
-import type { PathUse } from "../tools/lib/tool.ts";
-import type { AnyTool } from "./enter.ts";
+import type { AnyTool, PathUse } from "../tools/lib/tool.ts";
+
 import { factsOfReachedPaths } from "./reach.ts";
 import { exactCommandOf } from "./review.ts";
 import type { Session } from "./session.ts";

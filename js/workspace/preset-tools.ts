@@ -4,7 +4,7 @@ import type { Preset, PresetTool } from "../presets/index.ts";
 import type { PresetHost } from "../presets/preset.ts";
 import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { Annotations } from "../tools/lib/tool.ts";
-import { runCall } from "../pipeline/call.ts";
+import { runCall } from "../call/stages.ts";
 import { optionsOrThrow, checkCallOptions } from "../pipeline/call-options.ts";
 import type { CallGate } from "../pipeline/scheduling/admission.ts";
 import type { CallOptions } from "../pipeline/enter.ts";

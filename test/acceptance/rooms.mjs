@@ -12,5 +12,5 @@ export const ROOMS = [
   "readers/index",
   "tools/index",
   "journal/index",
-  "pipeline/call",
+  "call/stages",
 ];

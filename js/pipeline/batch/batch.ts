@@ -13,17 +13,18 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { About, Undoability, Made } from "../../journal/index.ts";
 import type { BatchArgs, BatchData, BatchOutcome } from "../../tools/batch.ts";
 import { forkForTrial } from "../../tools/lib/seen.ts";
-import type { Answer, Call, Tool } from "../../tools/lib/tool.ts";
-import { failureResult } from "../answer.ts";
+import type { AnyChangingTool, Answer, Call, Tool } from "../../tools/lib/tool.ts";
+import { failedEarly, failureResult } from "../answer.ts";
 import { BatchFailed, type ErrorData, type ToolResult } from "../result.ts";
 import { admitOperation, type Operation, prepareOperations, toolOfOperation } from "./operations.ts";
 import { runAfterHooks, runInOrder, batchOutcomeOf } from "./outcomes.ts";
 import { repeatAsApproved, versionsBeforeBatch, TrialRecorder } from "./trial.ts";
 import { holdNotes, MAX_PLANS_PER_CALL, throwIfCancelled } from "../change.ts";
 import { lockKeysOf, lockPathsOfCall } from "../path-locks.ts";
-import type { AnyChangingTool, CallOptions } from "../enter.ts";
+import type { CallOptions } from "../enter.ts";
+import type { Facts } from "../facts.ts";
 import { applyGuarded, assertSeen, type GuardSettings, guardSettingsOf, isGuardRefusal } from "../guard.ts";
-import { effectsByHashes, hashesByPath, type ObservedCall } from "../observe.ts";
+import { effectsByHashes, hashesByPath } from "../observe.ts";
 import {
   allowedByAnswer,
   decidePersonally,
@@ -37,22 +38,21 @@ import type { Session } from "../session.ts";
 import { type PlaceToApprove, checkWrittenPlaces, unaskedPlaceWarnings } from "../written-places.ts";
 
 /** Runs one call alone. */
-export type RunCall = (
-  session: Session,
-  tool: Tool,
-  args: unknown,
-  options: CallOptions,
-) => Promise<ToolResult>;
+type RunCall = (session: Session, tool: Tool, args: unknown, options: CallOptions) => Promise<ToolResult>;
+
+/** The call of a batch: as it was made, and what happens in it. */
+export interface BatchCall {
+  readonly args: Required<BatchArgs>;
+  readonly call: Call;
+  readonly options: CallOptions;
+  readonly facts: Facts;
+  /** Runs an operation as a call of its own, where the batch is not atomic. */
+  readonly alone: RunCall;
+}
 
 /** Runs a batch. @throws BatchFailed; HookException */
-export async function runBatch(
-  session: Session,
-  args: Required<BatchArgs>,
-  call: Call,
-  options: CallOptions,
-  alone: RunCall,
-  trace?: ObservedCall,
-): Promise<Made<Answer<BatchData>>> {
+export async function runBatch(session: Session, batch: BatchCall): Promise<Made<Answer<BatchData>>> {
+  const { args, call, options, alone } = batch;
   if (!args.atomic && !args.dry_run) return runEachAlone(session, args, options, alone);
   const operations = await prepareOperations(args, session, options);
   const overlay = new OverlayBackend(session.fs);
@@ -113,7 +113,7 @@ export async function runBatch(
       return repeatOperation(operation, own);
     }
   });
-  const undo = await commitOperations(session, operations, asked, { args, call, options, trace });
+  const undo = await commitOperations(session, operations, asked, batch);
   const results = await runAfterHooks(session, operations, options);
   const changed = !args.dry_run && operations.some(({ tool }) => tool.kind === "change");
   const warnings = changed ? unaskedPlaceWarnings(unasked) : [];
@@ -136,15 +136,7 @@ async function runEachAlone(
       result = await alone(own, toolOfOperation(tool) as unknown as Tool, given, options);
     } catch (thrown) {
       if (!(thrown instanceof FilewrightError)) throw thrown;
-      result = await failureResult(
-        session,
-        { name: tool, title: tool },
-        thrown,
-        [],
-        [],
-        performance.now(),
-        undefined,
-      );
+      result = await failureResult(session, failedEarly({ name: tool, title: tool }, thrown));
     }
     results.push(batchOutcomeOf(tool, result));
     if (!result.ok) failed ??= { index, error: result.error };
@@ -163,20 +155,12 @@ function allowedByOperations(operations: readonly Operation[]): readonly Allowed
   return found.size === 0 ? undefined : [...found.values()];
 }
 
-/** The call of a batch: as it was made, and the record of it for observers. */
-interface BatchCall {
-  readonly args: Required<BatchArgs>;
-  readonly call: Call;
-  readonly options: CallOptions;
-  readonly trace: ObservedCall | undefined;
-}
-
 /** Repeats the operations on the storage, all of them or none; none of a dry run. */
 async function commitOperations(
   session: Session,
   operations: readonly Operation[],
   asked: boolean,
-  { args, call, options, trace }: BatchCall,
+  { args, call, options, facts }: BatchCall,
 ): Promise<Undoability> {
   if (args.dry_run) return "nothing";
   let undo: Undoability = "nothing";
@@ -230,12 +214,9 @@ async function commitOperations(
           stage.refresh();
         }
       }
-      if (trace !== undefined) {
-        trace.locations = locations;
-        trace.allowedBy = allowedByOperations(changing);
-        if (hashes !== undefined)
-          trace.effects = effectsByHashes(hashes, await hashesByPath(uses, { ...call, locations }));
-      }
+      const effects = hashes && effectsByHashes(hashes, await hashesByPath(uses, { ...call, locations }));
+      facts.tell({ what: "located", args, uses, locations });
+      facts.tell({ what: "changed", effects, allowedBy: allowedByOperations(changing) });
     } finally {
       await unlock();
     }

@@ -6,25 +6,24 @@ import type { AllowedBy } from "../../backends/transaction/step.ts";
 import type { Location } from "../../policy/index.ts";
 import type { FsBackend } from "../../backends/backend.ts";
 import { FilewrightError, type Signalled } from "../../engine/errors.ts";
-import { hooksFor, runBeforeHooks } from "../../hooks/run.ts";
 import { withCanonicalKeys, type Arguments } from "../../tools/lib/schema.ts";
 import type { BatchArgs, BatchData } from "../../tools/batch.ts";
-import type { BaseVersion, Call, PathUse, Tool } from "../../tools/lib/tool.ts";
+import type {
+  AnyChangingTool,
+  AnyReadingTool,
+  BaseVersion,
+  Call,
+  PathUse,
+  Tool,
+} from "../../tools/lib/tool.ts";
 import type { Revision } from "../parts.ts";
-import { failureResult } from "../answer.ts";
+import { failedEarly, failureResult } from "../answer.ts";
+import { argumentsAfterHooks } from "../before-hooks.ts";
 import { BatchFailed, type ToolResult, unknownToolFailure } from "../result.ts";
-import {
-  type AnyChangingTool,
-  type AnyReadingTool,
-  type BegunCallOptions,
-  admitCall,
-  type AdmittedCall,
-  previewChange,
-} from "../enter.ts";
+import { type BegunCallOptions, admitCall, type AdmittedCall } from "../enter.ts";
 import type { GuardSettings } from "../guard.ts";
 import type { RuleResult } from "../permit.ts";
 import type { Session } from "../session.ts";
-import { decideStep, decisionSourcesOf } from "../sources.ts";
 import { nameCallPaths } from "../staged.ts";
 import { TOOLS } from "../../tools/index.ts";
 
@@ -118,15 +117,7 @@ export async function prepareOperations(
         result,
       });
     } catch (thrown) {
-      const failed = await failureResult(
-        session,
-        { name, title: name },
-        thrown,
-        [],
-        [],
-        performance.now(),
-        undefined,
-      );
+      const failed = await failureResult(session, failedEarly({ name, title: name }, thrown));
       throw new BatchFailed(index, name, failed.error, NOTHING_DONE_DATA);
     }
   }
@@ -165,52 +156,22 @@ export async function admitOperation(
   options: BegunCallOptions,
   overlay: FsBackend,
 ): Promise<RuleResult> {
-  const { tool } = operation;
+  const { tool, raw } = operation;
   const began = session.permissions?.begin() ?? 0;
-  const before = hooksFor(session.hooks, "before", tool.name);
-  if (before.length > 0) {
-    const { toolCall, signal } = options;
-    const subject = {
-      tool_name: tool.name,
-      tool_call: toolCall,
-      ...(signal === undefined ? {} : { signal }),
-    };
-    const previewer =
-      tool.kind === "change"
-        ? (args: Arguments) => previewChange(session, tool, args, began, options, undefined, overlay)
-        : undefined;
-    const changed = await runBeforeHooks(
-      before,
-      subject,
-      operation.raw,
-      session.limits.hookTimeoutMs,
-      previewer,
-    );
-    const { args, stopped } = changed;
-    decideStep(
-      decisionSourcesOf(session, tool.name),
-      { tool: tool.name, args, stopped },
-      { step: "arguments" },
-    );
-    operation.modified = changed.modified;
-    if (changed.modified.length > 0) {
-      operation.raw = withCanonicalKeys(tool.name, changed.args, tool.aliases);
+  const shared = { tool, began, options, meant: undefined, storage: overlay };
+  const hooked = await argumentsAfterHooks(session, { ...shared, raw, calledAs: undefined });
+  if (hooked !== undefined) {
+    operation.modified = hooked.modified;
+    if (hooked.modified.length > 0) {
+      operation.raw = hooked.raw;
       operation.args = await tool.parse(operation.raw, options);
     }
   }
   operation.uses = [];
   operation.locations = [];
-  const { args } = operation;
-  const { call, sources, ruled, isKept, view } = await admitCall(
-    session,
-    tool,
-    args,
-    operation,
-    began,
-    options,
-    undefined,
-    overlay,
-  );
+  const { args, uses, locations } = operation;
+  const admitted = await admitCall(session, { ...shared, args, uses, locations });
+  const { call, sources, ruled, isKept, view } = admitted;
   operation.view = view;
   // The repetition reuses the locations of further paths, because it must not ask while locks are held.
   const known = new Map<string, Location>();

@@ -5,7 +5,7 @@ import type { BatchOutcome } from "../../tools/batch.ts";
 import { translatedRetries } from "../../tools/lib/retry.ts";
 import type { Answer, Call } from "../../tools/lib/tool.ts";
 import { withHookChanges } from "../after-hooks.ts";
-import { failureResult, successResult } from "../answer.ts";
+import { failedEarly, failureResult, successResult } from "../answer.ts";
 import { BatchFailed, type ErrorData, type ToolResult } from "../result.ts";
 import type { Operation } from "./operations.ts";
 import type { CallOptions } from "../enter.ts";
@@ -42,15 +42,15 @@ export async function runInOrder(
         reviewNote,
         approval: undefined,
       } as const;
-      operation.result = await successResult(
+      operation.result = await successResult({
         tool,
-        tool.render,
-        changed,
         args,
-        call as Call,
-        modified,
+        call: call as Call,
+        changed,
+        modifiedByHook: modified,
         started,
-      );
+        meant: undefined,
+      });
     }
   };
   try {
@@ -63,7 +63,12 @@ export async function runInOrder(
     const at = Math.max(0, index < 0 ? named : Math.min(index, operations.length - 1));
     const operation = operations[at] as Operation;
     const { tool, uses, locations } = operation;
-    const failed = await failureResult(session, tool, thrown, uses, locations, started, undefined);
+    const failed = await failureResult(session, {
+      ...failedEarly(tool, thrown),
+      uses,
+      locations,
+      started,
+    });
     operation.result = failed;
     const restored = failed.error.details?.["rolled_back"] !== false;
     const results = await runAfterHooks(session, operations.slice(0, at + 1), options);

@@ -9,9 +9,9 @@
 import { entryPathVia, realpathVia } from "../../backends/fallback/fallback.ts";
 import { isWithin } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
+import type { AnyChangingTool, Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
 import type { Operation, OperationTrial } from "./operations.ts";
-import type { AnyChangingTool } from "../enter.ts";
+
 import { applyGuarded, type GuardSettings } from "../guard.ts";
 import { revisePlan } from "../parts.ts";
 import { assertStateUnchanged, realPathsOf, changeQuestionOf, type ReviewedPlan } from "../review.ts";

@@ -73,12 +73,12 @@ export async function undoCall(
   signal: AbortSignal | undefined,
   mayAssume = true,
 ): Promise<Undone> {
-  const { callId, trace } = observed;
+  const { callId, facts } = observed;
   const session = withStage(workspace, mayAssume);
   const { fs, resolver, journal } = session;
   const uses: PathUse[] = [];
   const locations: Location[] = [];
-  trace.locations = locations;
+  facts.tell({ what: "located", args: {}, uses, locations });
   try {
     throwIfCancelled(signal);
     const { paths } = await journal.record(undone);
@@ -95,8 +95,8 @@ export async function undoCall(
     try {
       const hashes = session.hashes ? await hashesByPath(uses, { fs, locations, signal }) : undefined;
       await journal.undo(fs, undone, { callId, agent: session.agent, signal });
-      if (hashes !== undefined)
-        trace.effects = effectsByHashes(hashes, await hashesByPath(uses, { fs, locations, signal }));
+      const effects = hashes && effectsByHashes(hashes, await hashesByPath(uses, { fs, locations, signal }));
+      facts.tell({ what: "changed", effects, allowedBy: undefined });
       return Object.freeze({ callId, paths: Object.freeze(shown) });
     } finally {
       await unlock();

@@ -1,7 +1,8 @@
 /** Notifies the observers of an undo by the host, as of a call of an agent. */
 import { FilewrightError } from "../../engine/errors.ts";
 import { newCallId } from "../../journal/index.ts";
-import { type ObservedCall, runObserved } from "../observe.ts";
+import { Facts } from "../facts.ts";
+import { runObserved } from "../observe.ts";
 import { toErrorData, type ToolResult } from "../result.ts";
 import type { Session } from "../session.ts";
 
@@ -9,8 +10,8 @@ import type { Session } from "../session.ts";
 export interface ObservedUndo {
   /** The id of the undo in the history. */
   readonly callId: string;
-  /** The data that the observers get about it. */
-  readonly trace: ObservedCall;
+  /** What its observers are told. */
+  readonly facts: Facts;
 }
 
 /** Runs an undo and notifies the observers of it as of a call of the tool `undo`. Throws every error of the undo. */
@@ -20,7 +21,6 @@ export async function runObservedUndo<T>(
   undo: (observed: ObservedUndo) => Promise<T>,
 ): Promise<T> {
   const { agent, observers } = session;
-  const started = performance.now();
   const callId = newCallId();
   const about = {
     tool: "undo",
@@ -30,17 +30,17 @@ export async function runObservedUndo<T>(
   };
   let made: T | undefined;
   let failure: FilewrightError | undefined;
-  await runObserved(observers, about, async (trace): Promise<ToolResult> => {
-    trace.changes = true;
-    trace.undoOf = undone;
+  const facts = new Facts();
+  facts.tell({ what: "undid", call: undone });
+  await runObserved(observers, about, facts, async (): Promise<ToolResult> => {
     const shared = { text: "", display: "" };
     const meta = (undoable: boolean) => ({
-      duration_ms: performance.now() - started,
+      duration_ms: performance.now() - facts.started,
       truncated: false,
       undoable,
     });
     try {
-      made = await undo({ callId, trace });
+      made = await undo({ callId, facts });
       return { ...shared, ok: true, data: undefined, meta: meta(true) };
     } catch (error) {
       if (!(error instanceof FilewrightError)) throw error;

@@ -70,7 +70,7 @@ export async function undoParts(
   const { fs, resolver, journal } = session;
   const uses: PathUse[] = [];
   const locations: Location[] = [];
-  if (observed !== undefined) observed.trace.locations = locations;
+  observed?.facts.tell({ what: "located", args: {}, uses, locations });
   try {
     throwIfCancelled(signal);
     const changes = await changesOfCall(session, undone);
@@ -93,12 +93,13 @@ export async function undoParts(
       const outcome = outcomeOf(undone, changed, resolver.display);
       if (digest !== undefined && digest !== outcome.digest) throw otherUndoError();
       if (observed === undefined || changed.length === 0) return outcome;
-      const { callId, trace } = observed;
+      const { callId, facts } = observed;
       const about = { callId, tool: PARTIAL_UNDO_TOOL, agent: session.agent, undoOf: undone, signal };
       await journal.change(fs, { ...about, rollback: "always" }, async (recording) => {
         for (const file of changed) await write(recording, file);
       });
-      if (session.hashes) trace.effects = changed.map(effectOf);
+      const effects = session.hashes ? changed.map(effectOf) : undefined;
+      facts.tell({ what: "changed", effects, allowedBy: undefined });
       return Object.freeze({ callId, ...outcome });
     } finally {
       await unlock();

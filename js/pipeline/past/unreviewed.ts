@@ -1,6 +1,7 @@
 /** The changes that were made without a question, and the person who keeps them after looking at them. */
 import { list, type OptionalOption, type Options, options, text } from "../../schema/option.ts";
 import { FilewrightError, makeError } from "../../engine/errors.ts";
+import { Facts } from "../facts.ts";
 import { runObserved } from "../observe.ts";
 import type { Session } from "../session.ts";
 import { withStage } from "../staged.ts";
@@ -69,15 +70,15 @@ export async function keepCalls(
 ): Promise<readonly string[]> {
   let kept: readonly string[] = [];
   const { agent } = session;
-  const started = performance.now();
+  const facts = new Facts();
   const about = { tool: "keep", ...(agent === undefined ? {} : { agent }) };
-  const made = await runObserved(session.observers, about, async (trace): Promise<ToolResult> => {
-    trace.changes = true;
-    const meta = { duration_ms: performance.now() - started, truncated: false, undoable: false };
+  const made = await runObserved(session.observers, about, facts, async (): Promise<ToolResult> => {
+    const meta = { duration_ms: performance.now() - facts.started, truncated: false, undoable: false };
     try {
       const records = await withStage(session).journal.keep(callIds, { by, agent });
       kept = Object.freeze(records.map(({ header }) => header.callId));
-      trace.kept = { calls: kept, by, paths: [...new Set(records.flatMap(({ paths }) => paths))] };
+      const paths = [...new Set(records.flatMap((record) => record.paths))];
+      facts.tell({ what: "kept", calls: kept, by, paths });
       return { ok: true, text: "", display: "", data: { kept }, meta };
     } catch (error) {
       if (!(error instanceof FilewrightError)) throw error;

@@ -518,3 +518,8 @@ export function assignmentPhrase(
   if (name === undefined) return undefined;
   return typeof value === "string" ? `${name}="${value}"` : `${name}=${names.value(argument, value)}`;
 }
+
+/** A tool with its own types erased. This is safe, because it only receives values that it created itself. */
+export type AnyReadingTool = ReadingTool<object, unknown>;
+export type AnyChangingTool = ChangingTool<object, unknown, unknown>;
+export type AnyTool = AnyReadingTool | AnyChangingTool | BatchTool<object, unknown>;

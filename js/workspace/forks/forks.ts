@@ -1,6 +1,6 @@
 /** The forks of a workspace: how they are named and made, and what they can do besides the calls of a workspace. */
 import { checkAborted, FilewrightError, makeError } from "../../engine/errors.ts";
-import { runCall } from "../../pipeline/call.ts";
+import { runCall } from "../../call/stages.ts";
 import type { Session } from "../../pipeline/session.ts";
 import {
   choice,

@@ -14,7 +14,7 @@ import {
   planRewind,
   type RewoundPath,
 } from "../../journal/index.ts";
-import { runCall } from "../../pipeline/call.ts";
+import { runCall } from "../../call/stages.ts";
 import { type HistoryChange, historyChange, readSide, sideOf } from "../../pipeline/past/file-change.ts";
 import type { Session } from "../../pipeline/session.ts";
 import { rootOf } from "../../policy/index.ts";

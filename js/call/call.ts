@@ -1,0 +1,50 @@
+/** A call on its way through the stages, and what a stage is. */
+import type { CallOptions } from "../pipeline/enter.ts";
+import type { Facts } from "../pipeline/facts.ts";
+import type { ReplacedPath } from "../pipeline/paths/look-alikes.ts";
+import type { ToolResult } from "../pipeline/result.ts";
+import type { CallSignal } from "../pipeline/scheduling/call-signal.ts";
+import type { Session } from "../pipeline/session.ts";
+import type { CanonicalCall, PresetTool } from "../presets/preset.ts";
+import type { Tool } from "../tools/lib/tool.ts";
+import type { Turn } from "./turn.ts";
+
+/** A call under the names of a preset. */
+export interface PresetCall {
+  readonly tool: PresetTool;
+  /** Returns the canonical call. An error uses the names of the preset. @throws FilewrightError INVALID_ARGUMENT */
+  meaning(): CanonicalCall;
+}
+
+/** A call before its arguments are understood. A stage hands on a copy where it changes something. */
+export interface CallRequest {
+  /** The workspace as the call sees it. */
+  readonly session: Session;
+  /** The tool that the caller has named. */
+  readonly known: Tool;
+  /** The arguments as the caller has sent them. */
+  readonly given: unknown;
+  readonly options: CallOptions;
+  /** Undefined for a canonical call. */
+  readonly presetCall: PresetCall | undefined;
+  /** The id in the history, where an observer was told one; empty otherwise. */
+  readonly callId: string;
+  /** The moment at which the call began, among the grants of its workspace. */
+  readonly began: number;
+  readonly facts: Facts;
+  /** Ends the call early. */
+  readonly limited: CallSignal;
+  readonly turn: Turn;
+  /** The existing paths that replace those of the call, because both look the same; undefined for none. */
+  readonly replaced: readonly ReplacedPath[] | undefined;
+}
+
+/** The rest of the way of a call: the stages below, and the tool. */
+export type Next = (request: CallRequest) => Promise<ToolResult>;
+
+/** What is done around a call, of one concern. */
+export interface Stage {
+  /** The part of the workspace without which the stage is left out; undefined for a stage of every call. */
+  readonly needs: "budget" | "observers" | "hooks" | "stages" | undefined;
+  run(request: CallRequest, next: Next): Promise<ToolResult>;
+}

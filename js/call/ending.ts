@@ -1,0 +1,27 @@
+/**
+ * Ends a call early: when its caller aborts, its workspace closes, or its time limit expires. The workspace waits for
+ * its running calls when it closes.
+ */
+import type { Stage } from "./call.ts";
+
+/** The tools that access at most one file and end at once. */
+const QUICK_TOOLS: ReadonlySet<string> = new Set(["read_file", "stat", "access_info"]);
+
+export const ending: Stage = {
+  needs: undefined,
+  async run(request, next) {
+    const { session, known, options, limited } = request;
+    const ended = session.running.begin(() => limited.cancel());
+    // A read of one file ends before it can be cancelled, unless it waits for a hook or a grant.
+    const isQuick =
+      QUICK_TOOLS.has(known.name) && session.hooks.length === 0 && session.permissions === undefined;
+    try {
+      return await next(isQuick ? request : { ...request, options: { ...options, signal: limited.signal } });
+    } catch (thrown) {
+      throw limited.told(thrown);
+    } finally {
+      limited.end();
+      ended();
+    }
+  },
+};

@@ -1,0 +1,33 @@
+/**
+ * Lets calls begin in turn: a few in each turn of the event loop. The call takes a slot of its workspace, and a place in
+ * the queue of walks, when it needs them (`turn.ts`).
+ */
+import type { CallOptions } from "../pipeline/enter.ts";
+import { throwIfCancelled } from "../pipeline/change.ts";
+import { LoopTurns } from "../pipeline/scheduling/admission.ts";
+import type { ScanClient } from "../pipeline/scheduling/scans.ts";
+import type { Session } from "../pipeline/session.ts";
+import type { Stage } from "./call.ts";
+
+/**
+ * The calls of all workspaces that start in one turn of the event loop: at most 32, which take a few milliseconds.
+ */
+const callStartsPerTurn = new LoopTurns(32);
+
+export const fairness: Stage = {
+  needs: undefined,
+  async run(request, next) {
+    while (!callStartsPerTurn.take()) await callStartsPerTurn.next();
+    throwIfCancelled(request.options.signal);
+    try {
+      return await next(request);
+    } finally {
+      request.turn.leave();
+    }
+  },
+};
+
+/** Returns the client for the queue of walks: one agent of one workspace. */
+export function scanClientOf(session: Session, { agent = session.agent }: CallOptions): ScanClient {
+  return { name: `${session.workspace} ${agent ?? ""}`, tenant: session.tenant };
+}

@@ -1,0 +1,61 @@
+/** The second step of a call: its paths, and whether policy, rules and grants allow it. Nothing is read before. */
+import { admitCall, type AdmittedCall } from "../pipeline/enter.ts";
+import { sessionAtMoment } from "../pipeline/moments.ts";
+import { type EarlyLocks, lockContendedPaths, mayLockEarly } from "../pipeline/path-locks.ts";
+import type { Session } from "../pipeline/session.ts";
+import type { Location } from "../policy/index.ts";
+import type { PathUse } from "../tools/lib/tool.ts";
+import type { CallRequest } from "./call.ts";
+import type { MeantCall } from "./mean.ts";
+
+/** A call that may be made, if need be after an approval of its change. */
+export interface JudgedCall {
+  readonly meant: MeantCall;
+  /** The workspace as the call sees it from now on. */
+  readonly session: Session;
+  readonly uses: readonly PathUse[];
+  readonly admitted: AdmittedCall;
+  /** The locks that the call has taken already; undefined for none. */
+  readonly early: EarlyLocks | undefined;
+}
+
+/** Returns a call that may be made. @throws FilewrightError for a denial */
+export async function judge(meant: MeantCall): Promise<JudgedCall> {
+  const { request, tool, args } = meant;
+  const { session, turn, limited } = request;
+  let early: EarlyLocks | undefined;
+  if (mayLockEarly(session, tool, args)) {
+    // A call with locks must not wait for a slot that another call keeps while it waits for these locks.
+    await turn.takeSlot();
+    early = await lockContendedPaths(session, tool, args, limited.signal);
+  }
+  try {
+    return await judgeLocked(meant, early);
+  } catch (error) {
+    await early?.unlock();
+    throw error;
+  }
+}
+
+async function judgeLocked(meant: MeantCall, early: EarlyLocks | undefined): Promise<JudgedCall> {
+  const { request, tool, args, canonical, begun } = meant;
+  const { facts, options, began } = request;
+  const { session: atMoment, version } = await sessionAtMoment(request.session, tool, args, options.signal);
+  if (version !== undefined) facts.tell({ what: "version", version });
+  const session = withApproversByName(request, atMoment);
+  const uses: PathUse[] = [];
+  const locations: Location[] = [];
+  facts.tell({ what: "located", args, uses, locations });
+  const checked = { tool, args, uses, locations, began, options: begun, meant: canonical };
+  const admitted = await admitCall(session, { ...checked, storage: undefined });
+  // Only for reads: a change is planned before its approval, so its failure must not reveal hidden paths.
+  if (tool.kind === "read") facts.tell({ what: "sees", fs: admitted.call.fs });
+  return { meant, session, uses, admitted, early };
+}
+
+/** Returns the workspace whose approvers are chosen by the preset's name of the tool, too. */
+function withApproversByName({ presetCall }: CallRequest, session: Session): Session {
+  const calledAs = presetCall?.tool.name;
+  if (calledAs === undefined || session.hooks.length === 0) return session;
+  return { ...session, confirmFor: (name: string) => session.confirmFor(name, calledAs) };
+}

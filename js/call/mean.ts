@@ -1,0 +1,72 @@
+/** The first step of a call: the tool and the arguments that it means, as the hooks before it leave them. */
+import type { AnyTool } from "../tools/lib/tool.ts";
+import { argumentsAfterHooks } from "../pipeline/before-hooks.ts";
+import { beginCall, type BegunCallOptions } from "../pipeline/enter.ts";
+import { historyForCaller } from "../pipeline/past/history.ts";
+import type { ReplacedPath } from "../pipeline/paths/look-alikes.ts";
+import type { CanonicalCall } from "../presets/preset.ts";
+import { type Arguments, withCanonicalKeys } from "../tools/lib/schema.ts";
+import type { CallRequest } from "./call.ts";
+
+/** A call whose tool and arguments are known. */
+export interface MeantCall {
+  readonly request: CallRequest;
+  readonly tool: AnyTool;
+  /** The canonical call that a call of a preset stands for. */
+  readonly canonical: CanonicalCall | undefined;
+  /** The checked arguments. */
+  readonly args: object;
+  /** The names of the arguments that hooks changed. */
+  readonly modified: readonly string[];
+  readonly begun: BegunCallOptions;
+}
+
+/** Returns what a call means. @throws FilewrightError INVALID_ARGUMENT, HOOK_BLOCKED and others; HookException */
+export async function mean(request: CallRequest): Promise<MeantCall> {
+  const { session, given, options, presetCall, facts, began } = request;
+  const meant = presetCall?.meaning();
+  // The cast is safe: a tool only receives its own arguments, plans and data.
+  const tool = (meant?.tool ?? request.known) as unknown as AnyTool;
+  const begun = beginCall(session, tool, options, request.callId);
+  const sent = withCanonicalKeys(tool.name, meant === undefined ? given : meant.args, tool.aliases);
+  let raw = withReplacedArguments(tool, sent, request.replaced);
+  const tell = (): void => facts.tell({ what: "meant", tool, meant, raw, callId: begun.callId });
+  tell();
+  const parse = async (): Promise<object> =>
+    withReplacedNames(tool, await tool.parse(raw, options), request.replaced);
+  let args = await parse();
+  const calledAs = presetCall?.tool.name;
+  const call = { tool, raw, calledAs, meant, began, options: begun, storage: undefined };
+  const hooked = await argumentsAfterHooks(session, call);
+  if (hooked !== undefined) {
+    // A hook may have changed what its preview has read.
+    session.stage?.refresh();
+    if (hooked.modified.length > 0) {
+      raw = hooked.raw;
+      tell();
+      args = await parse();
+    }
+  }
+  if (tool.kind === "change" && tool.prepare !== undefined)
+    args = await tool.prepare(args, historyForCaller(session, options.agent));
+  return { request, tool, canonical: meant, args, modified: hooked?.modified ?? [], begun };
+}
+
+/** Returns the arguments with the paths that replace missing ones. The paths in a text are replaced once it is parsed. */
+function withReplacedArguments(
+  tool: AnyTool,
+  raw: Arguments,
+  replaced: readonly ReplacedPath[] | undefined,
+): Arguments {
+  if (replaced === undefined || (tool.kind === "change" && tool.withPaths !== undefined)) return raw;
+  return { ...raw, ...Object.fromEntries(replaced.map(({ argument, path }) => [argument, path])) };
+}
+
+function withReplacedNames(
+  tool: AnyTool,
+  parsed: object,
+  replaced: readonly ReplacedPath[] | undefined,
+): object {
+  if (replaced === undefined || tool.kind !== "change" || tool.withPaths === undefined) return parsed;
+  return tool.withPaths(parsed, new Map(replaced.map(({ typed, path }) => [typed, path])));
+}

@@ -1,0 +1,23 @@
+/** Tells the observers of a workspace of the beginning and the end of each call. */
+import { newCallId } from "../journal/index.ts";
+import { runObserved } from "../pipeline/observe.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
+import type { Stage } from "./call.ts";
+
+export const observing: Stage = {
+  needs: "observers",
+  run(request, next) {
+    const { session, known, options, presetCall, facts } = request;
+    const callId = known.kind === "read" ? "" : newCallId();
+    const about = {
+      tool: known.name,
+      ...withoutUndefined({
+        called_as: presetCall?.tool.name,
+        agent: options.agent ?? session.agent,
+        by: session.by,
+        call_id: callId || undefined,
+      }),
+    };
+    return runObserved(session.observers, about, facts, () => next({ ...request, callId }));
+  },
+};

@@ -1,0 +1,26 @@
+/** Adds to an answer what the call knows of itself: how long it waited, and the version that it saw. */
+import { debug } from "../engine/debug.ts";
+import type { Facts } from "../pipeline/facts.ts";
+import type { ToolResult } from "../pipeline/result.ts";
+import type { Stage } from "./call.ts";
+
+export const reporting: Stage = {
+  needs: undefined,
+  async run(request, next) {
+    const { session, known, facts } = request;
+    let result = await next(request);
+    if (result.ok && result.meta.call_id !== undefined) session.running.changes.add(result.meta.call_id);
+    const queuedMs = facts.waitedMs("slot", "scan");
+    if (queuedMs !== undefined) result = { ...result, meta: { ...result.meta, queued_ms: queuedMs } };
+    const version = facts.last("version")?.version;
+    if (version !== undefined) result = { ...result, meta: { ...result.meta, version } };
+    debug.call?.(formatDebugLine(facts.last("meant")?.tool.name ?? known.name, facts, result));
+    return result;
+  },
+};
+
+function formatDebugLine(tool: string, facts: Facts, { error, meta }: ToolResult): string {
+  const paths = (facts.last("located")?.locations ?? []).map(({ path }) => path).join(" ");
+  const queued = meta.queued_ms === undefined ? "" : `, ${meta.queued_ms} ms of them queued`;
+  return `${tool} ${paths}: ${error?.code ?? "OK"} in ${meta.duration_ms.toFixed(1)} ms${queued}`;
+}
