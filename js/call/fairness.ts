@@ -7,7 +7,8 @@ import { throwIfCancelled } from "../pipeline/change.ts";
 import { LoopTurns } from "../pipeline/scheduling/admission.ts";
 import type { ScanClient } from "../pipeline/scheduling/scans.ts";
 import type { Session } from "../pipeline/session.ts";
-import type { Stage } from "./call.ts";
+import type { ToolResult } from "../pipeline/result.ts";
+import type { CallRequest, Next, Stage } from "./call.ts";
 
 /**
  * The calls of all workspaces that start in one turn of the event loop: at most 32, which take a few milliseconds.
@@ -16,16 +17,20 @@ const callStartsPerTurn = new LoopTurns(32);
 
 export const fairness: Stage = {
   needs: undefined,
-  async run(request, next) {
-    while (!callStartsPerTurn.take()) await callStartsPerTurn.next();
-    throwIfCancelled(request.options.signal);
-    try {
-      return await next(request);
-    } finally {
-      request.turn.leave();
-    }
-  },
+  run: (request, next) =>
+    callStartsPerTurn.take()
+      ? begin(request, next)
+      : callStartsPerTurn.next().then(() => fairness.run(request, next)),
 };
+
+async function begin(request: CallRequest, next: Next): Promise<ToolResult> {
+  try {
+    throwIfCancelled(request.options.signal);
+    return await next(request);
+  } finally {
+    request.turn.leave();
+  }
+}
 
 /** Returns the client for the queue of walks: one agent of one workspace. */
 export function scanClientOf(session: Session, { agent = session.agent }: CallOptions): ScanClient {

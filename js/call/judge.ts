@@ -20,29 +20,35 @@ export interface JudgedCall {
 }
 
 /** Returns a call that may be made. @throws FilewrightError for a denial */
-export async function judge(meant: MeantCall): Promise<JudgedCall> {
+export function judge(meant: MeantCall): Promise<JudgedCall> {
   const { request, tool, args } = meant;
-  const { session, turn, limited } = request;
-  let early: EarlyLocks | undefined;
-  if (mayLockEarly(session, tool, args)) {
-    // A call with locks must not wait for a slot that another call keeps while it waits for these locks.
-    await turn.takeSlot();
-    early = await lockContendedPaths(session, tool, args, limited.signal);
-  }
+  return mayLockEarly(request.session, tool, args) ? judgeLocked(meant) : judgeNow(meant, undefined);
+}
+
+/** Judges a call that has locked its paths, because another replica changes one of them as well. */
+async function judgeLocked(meant: MeantCall): Promise<JudgedCall> {
+  const { request, tool, args } = meant;
+  // A call with locks must not wait for a slot that another call keeps while it waits for these locks.
+  await request.turn.takeSlot();
+  const early = await lockContendedPaths(request.session, tool, args, request.limited.signal);
   try {
-    return await judgeLocked(meant, early);
+    return await judgeNow(meant, early);
   } catch (error) {
     await early?.unlock();
     throw error;
   }
 }
 
-async function judgeLocked(meant: MeantCall, early: EarlyLocks | undefined): Promise<JudgedCall> {
+async function judgeNow(meant: MeantCall, early: EarlyLocks | undefined): Promise<JudgedCall> {
   const { request, tool, args, canonical, begun } = meant;
   const { facts, options, began } = request;
-  const { session: atMoment, version } = await sessionAtMoment(request.session, tool, args, options.signal);
-  if (version !== undefined) facts.tell({ what: "version", version });
-  const session = withApproversByName(request, atMoment);
+  let { session } = request;
+  if (session.enterMoment !== undefined) {
+    const moment = await sessionAtMoment(session, tool, args, options.signal);
+    if (moment.version !== undefined) facts.tell({ what: "version", version: moment.version });
+    ({ session } = moment);
+  }
+  session = withApproversByName(request, session);
   const uses: PathUse[] = [];
   const locations: Location[] = [];
   facts.tell({ what: "located", args, uses, locations });

@@ -13,16 +13,13 @@ const LOOK_ALIKE_CODES: ReadonlySet<string> = new Set(["NOT_FOUND", "PATCH_FAILE
 
 export const lookAlikes: Stage = {
   needs: undefined,
-  async run(request, next) {
-    try {
-      return await next(request);
-    } catch (thrown) {
+  run: (request, next) =>
+    next(request).catch(async (thrown: unknown) => {
       if (!(thrown instanceof FilewrightError) || !LOOK_ALIKE_CODES.has(thrown.code)) throw thrown;
       const replaced = await replacements(request.session, request.facts).catch(() => undefined);
       if (replaced === undefined) throw thrown;
       return withReplacedPathNotes(await next({ ...request, replaced }), request.facts, replaced);
-    }
-  },
+    }),
 };
 
 /** Returns what replaces the missing paths of a call; undefined where one of them has no look-alike. */

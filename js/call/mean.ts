@@ -32,24 +32,23 @@ export async function mean(request: CallRequest): Promise<MeantCall> {
   let raw = withReplacedArguments(tool, sent, request.replaced);
   const tell = (): void => facts.tell({ what: "meant", tool, meant, raw, callId: begun.callId });
   tell();
-  const parse = async (): Promise<object> =>
-    withReplacedNames(tool, await tool.parse(raw, options), request.replaced);
-  let args = await parse();
-  const calledAs = presetCall?.tool.name;
-  const call = { tool, raw, calledAs, meant, began, options: begun, storage: undefined };
-  const hooked = await argumentsAfterHooks(session, call);
-  if (hooked !== undefined) {
+  let args = withReplacedNames(tool, await tool.parse(raw, options), request.replaced);
+  let modified: readonly string[] = [];
+  if (session.hooks.length > 0) {
+    const calledAs = presetCall?.tool.name;
+    const call = { tool, raw, calledAs, meant, began, options: begun, storage: undefined };
+    const hooked = await argumentsAfterHooks(session, call);
     // A hook may have changed what its preview has read.
-    session.stage?.refresh();
-    if (hooked.modified.length > 0) {
-      raw = hooked.raw;
+    if (hooked !== undefined) session.stage?.refresh();
+    if (hooked !== undefined && hooked.modified.length > 0) {
+      ({ raw, modified } = hooked);
       tell();
-      args = await parse();
+      args = withReplacedNames(tool, await tool.parse(raw, options), request.replaced);
     }
   }
   if (tool.kind === "change" && tool.prepare !== undefined)
     args = await tool.prepare(args, historyForCaller(session, options.agent));
-  return { request, tool, canonical: meant, args, modified: hooked?.modified ?? [], begun };
+  return { request, tool, canonical: meant, args, modified, begun };
 }
 
 /** Returns the arguments with the paths that replace missing ones. The paths in a text are replaced once it is parsed. */

@@ -3,11 +3,9 @@ import type { Stage } from "./call.ts";
 
 export const noteReads: Stage = {
   needs: undefined,
-  async run(request, next) {
-    const result = await next(request);
-    const noted = request.session.reads.settled();
-    // Avoids waiting where the notes are in memory.
-    if (noted !== undefined) await noted;
-    return result;
-  },
+  run: (request, next) =>
+    next(request).then((result) => {
+      const noted = request.session.reads.settled();
+      return noted === undefined ? result : noted.then(() => result);
+    }),
 };

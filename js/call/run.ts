@@ -7,7 +7,7 @@ import type { ToolResult } from "../pipeline/result.ts";
 import type { Session } from "../pipeline/session.ts";
 import type { Made } from "../journal/index.ts";
 import type { BatchArgs, BatchData } from "../tools/index.ts";
-import type { AnyReadingTool, Answer, Call } from "../tools/lib/tool.ts";
+import type { Answer, Call } from "../tools/lib/tool.ts";
 import { scanClientOf } from "./fairness.ts";
 import type { JudgedCall } from "./judge.ts";
 
@@ -25,12 +25,15 @@ const SELF_TIMED_TOOLS: ReadonlySet<string> = new Set(["run_command"]);
 
 /** Runs a call that may be made, and returns its answer. @throws FilewrightError as the tool does; HookException */
 export async function run(judged: JudgedCall, runBatch: BatchRunner): Promise<ToolResult> {
+  const { tool, args, request } = judged.meant;
   try {
     const call = withTimeLimit(judged);
-    const slot = judged.meant.request.turn.takeSlot();
+    const slot = request.turn.takeSlot();
     if (slot !== undefined) await slot;
-    const changed = await changedBy(judged, call, runBatch);
-    return await answer(judged, call, changed);
+    if (tool.kind !== "read") return await answer(judged, call, await change(judged, call, runBatch));
+    const scans = tool.scans?.(args) ?? false;
+    if (scans !== false) await takeScan(judged, scans === "partial");
+    return await answer(judged, call, { answer: await tool.run(args, call), ...NOTHING_CHANGED });
   } finally {
     await judged.early?.unlock();
   }
@@ -44,7 +47,8 @@ function withTimeLimit({ meant, admitted }: JudgedCall): Call {
   return { ...admitted.call, ...request.limited.limit(timeoutMs) };
 }
 
-async function changedBy(
+/** Makes the change of a call, or those of a batch. */
+async function change(
   judged: JudgedCall,
   call: Call,
   runBatch: BatchRunner,
@@ -52,8 +56,7 @@ async function changedBy(
   const { session, meant, uses, admitted, early } = judged;
   const { tool, args } = meant;
   const { options, facts } = meant.request;
-  if (tool.kind === "read") return { answer: await read(judged, tool, call), ...NOTHING_CHANGED };
-  if (tool.kind === "batch") {
+  if (tool.kind !== "change") {
     const made = await runBatch({ session, args: args as Required<BatchArgs>, call, options, facts });
     return { answer: made.result, undo: made.undo, modifiedByUser: false };
   }
@@ -67,17 +70,11 @@ async function changedBy(
 /** What a read changes. */
 const NOTHING_CHANGED = { undo: "nothing", modifiedByUser: false } as const;
 
-/** Runs a tool that reads, in its turn where it walks a tree. */
-async function read(judged: JudgedCall, tool: AnyReadingTool, call: Call): Promise<Answer<unknown>> {
-  const { session, meant } = judged;
+/** Takes a place for a call that walks a tree. `endsItself` is true for one that gives a part when its time is over. */
+async function takeScan({ session, meant }: JudgedCall, endsItself: boolean): Promise<void> {
   const { options, turn, limited } = meant.request;
-  const scans = tool.scans?.(meant.args) ?? false;
-  if (scans !== false) {
-    const place = turn.takeScan(scanClientOf(session, options));
-    if (place !== undefined) await place;
-    if (scans === "partial") limited.untimed();
-  }
-  return tool.run(meant.args, call);
+  await turn.takeScan(scanClientOf(session, options));
+  if (endsItself) limited.untimed();
 }
 
 /** Returns the answer of a call that has succeeded. */

@@ -40,7 +40,10 @@ const AROUND: readonly Stage[] = [
 ];
 
 /** The call itself: what it means, whether it may, what it does. */
-const inside: Next = async (request) => run(await judge(await mean(request)), runOperations);
+const inside: Next = async (request) => {
+  const judged = await judge(await mean(request));
+  return await run(judged, runOperations);
+};
 
 /** Runs the operations of a batch, those that are calls of their own in its slot. */
 const runOperations: BatchRunner = ({ session, args, call, options, facts }) =>

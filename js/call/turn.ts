@@ -27,7 +27,7 @@ export class Turn {
   /** Takes a slot, unless the call has one; a promise where it must wait. @throws FilewrightError CANCELLED */
   takeSlot(): Promise<void> | undefined {
     if (this.#leaveSlot !== undefined) return undefined;
-    const place = this.#slots.take(this.#limited.signal);
+    const place = this.#slots.take(this.#limited);
     if (place instanceof Promise) return this.#wait("slot", place, (leave) => (this.#leaveSlot = leave));
     this.#leaveSlot = place;
     return undefined;

@@ -2,22 +2,20 @@
 import { answerOfRefusal } from "../hooks/confirm.ts";
 import { HookException } from "../hooks/run.ts";
 import { failureResult } from "../pipeline/answer.ts";
-import type { Stage } from "./call.ts";
+import type { Failure } from "../pipeline/result.ts";
+import type { CallRequest, Stage } from "./call.ts";
 
 export const words: Stage = {
   needs: undefined,
-  async run(request, next) {
-    try {
-      return await next(request);
-    } catch (thrown) {
-      if (thrown instanceof HookException) throw thrown.what;
-      const { session, known, facts } = request;
-      facts.tell({ what: "failed", by: answerOfRefusal(thrown) });
-      const { tool = known, meant, callId = "" } = facts.last("meant") ?? {};
-      const { uses = [], locations = [] } = facts.last("located") ?? {};
-      const fs = facts.last("sees")?.fs;
-      const { started } = facts;
-      return failureResult(session, { tool, thrown, uses, locations, started, meant, fs, callId });
-    }
-  },
+  run: (request, next) => next(request).catch((thrown: unknown) => answerOf(request, thrown)),
 };
+
+function answerOf({ session, known, facts }: CallRequest, thrown: unknown): Promise<Failure> {
+  if (thrown instanceof HookException) throw thrown.what;
+  facts.tell({ what: "failed", by: answerOfRefusal(thrown) });
+  const { tool = known, meant, callId = "" } = facts.last("meant") ?? {};
+  const { uses = [], locations = [] } = facts.last("located") ?? {};
+  const fs = facts.last("sees")?.fs;
+  const { started } = facts;
+  return failureResult(session, { tool, thrown, uses, locations, started, meant, fs, callId });
+}

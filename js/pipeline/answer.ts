@@ -67,9 +67,11 @@ export async function successResult(done: Succeeded): Promise<Success<unknown>> 
   const warnings = [...(call.leavesOut ? [UNAPPROVED_LEFT_OUT_NOTE] : []), ...(answer.warnings ?? [])];
   // JSON cannot have further lines, so the warnings are rendered with the data.
   const whole = form === "json" ? withWarnings(answer.data, warnings) : answer.data;
-  const fitting = await fittingText(done, whole);
-  const { isCut } = fitting;
-  let { data, text } = fitting;
+  const budget = tool.maxTextBytes?.(args as never, call.limits) ?? maxAnswerBytes(call.limits);
+  let data = whole;
+  let text = textOf(done, whole);
+  let isCut = false;
+  if (!fitsInBytes(text, budget)) ({ data, text, isCut } = await fittingText(done, { data, text, budget }));
   if (form !== "json" && warnings.length > 0) {
     data = withWarnings(data, warnings);
     if (form === "lines") text += formatNotes(warnings);
@@ -99,13 +101,23 @@ export function isJson(meant: CanonicalCall | undefined, args: object): boolean 
   return meant?.json === true || (args as { readonly format?: unknown }).format === "json";
 }
 
-/** Returns the data and the text of a call, with fewer results or cut where the text would not fit. */
-async function fittingText({ tool, args, call, meant }: Succeeded, whole: unknown): Promise<FittingText> {
-  const render = meant?.text ?? tool.render;
-  let data = whole;
-  let text = render(data, args, call);
-  const budget = tool.maxTextBytes?.(args as never, call.limits) ?? maxAnswerBytes(call.limits);
-  if (fitsInBytes(text, budget)) return { data, text, isCut: false };
+/** Returns the text of data of a call. */
+function textOf({ tool, args, call, meant }: Succeeded, data: unknown): string {
+  return (meant?.text ?? tool.render)(data, args, call);
+}
+
+/** Data, and a text of it that is larger than the budget, in bytes. */
+interface LargeText {
+  readonly data: unknown;
+  readonly text: string;
+  readonly budget: number;
+}
+
+/** Returns the data and the text of a call with fewer results, or cut, so that it fits. */
+async function fittingText(done: Succeeded, large: LargeText): Promise<FittingText> {
+  const { tool, args, call } = done;
+  const { budget } = large;
+  let { data, text } = large;
   // A text beyond the budget took some milliseconds.
   const yielder = new Yielder({});
   await yielder.yieldNow();
@@ -114,7 +126,7 @@ async function fittingText({ tool, args, call, meant }: Succeeded, whole: unknow
   for (let round = 0; shrink !== undefined && lines > 0 && round < MAX_SHRINK_ROUNDS; round++) {
     data = await shrink.call(tool, data, args, lines, call);
     await yielder.yieldNow();
-    text = render(data, args, call);
+    text = textOf(done, data);
     if (fitsInBytes(text, budget + MAX_TRUNCATION_LINE_BYTES)) break;
     // One result may take several lines of this text.
     const { lines: fitting } = linesThatFit(text, budget);

@@ -120,7 +120,7 @@ export async function admitCall(session: Session, checked: CheckedCall): Promise
   const judged: JudgedCall = { ...checked, session, sources: decisionSourcesOf(session, tool.name) };
   await resolvePaths(session, tool.paths(args), checked, options.signal);
   nameCallPaths(session, tool.name, args, uses, locations);
-  await refuseOddPaths(judged);
+  if (hasUnusualPath(uses) || mayHaveLookAlikes(tool.name, uses)) await refuseOddPaths(judged);
   const ruled = await decideByRules(judged);
   if (session.permissions !== undefined) {
     for (const [index, use] of uses.entries()) await assertGranted(judged, use, locations[index] as Location);
@@ -131,7 +131,8 @@ export async function admitCall(session: Session, checked: CheckedCall): Promise
     tool.kind === "change" &&
     ruled.decision === "ask" &&
     (await hidesContent({ ...judged, tool: READ_FILE, args: {} }));
-  const seeing = pathVisibilityOf(judged, await mayAskFurther(judged, ruled));
+  const mayAsk = mayAskFurther(judged, ruled) && !(await hasLasting(judged));
+  const seeing = pathVisibilityOf(judged, mayAsk);
   const view = (other?: FsBackend): FsBackend =>
     other === undefined ? session.views.of(seeing.request) : session.views.over(other, seeing.request);
   const memory = session.reads.of(options.agent ?? session.agent);
@@ -160,16 +161,25 @@ async function refuseOddPaths({ session, tool, args, uses, locations, storage }:
     await refuseLookAlikes(tool.name, uses, locations, lookAlikeContext(session, tool.name, args, storage));
 }
 
-/** Returns true for a read that a person may be asked about again, for a path that the arguments do not name. */
-async function mayAskFurther(
-  { session, sources, tool, args, uses, locations, options, storage }: JudgedCall,
-  { decision }: Verdict,
-): Promise<boolean> {
+/** Returns true for a read about which rules may ask again, for a path that the arguments do not name. */
+function mayAskFurther({ session, tool, args }: JudgedCall, { decision }: Verdict): boolean {
   if (tool.kind !== "read" || decision === "ask") return false;
-  if (!session.rules.forCall(tool.name, args).mayReach("/", ["ask"])) return false;
+  return session.rules.forCall(tool.name, args).mayReach("/", ["ask"]);
+}
+
+/** Returns true when an approval that was given before covers the call. */
+function hasLasting({
+  session,
+  sources,
+  tool,
+  uses,
+  locations,
+  options,
+  storage,
+}: JudgedCall): Promise<boolean> {
   const { agent = session.agent, turn } = options;
   const call = { fs: storage ?? session.fs, locations, agent, turn };
-  return !(await hasLastingApproval(session, sources, { tool, uses, call }));
+  return hasLastingApproval(session, sources, { tool, uses, call });
 }
 
 /** Returns the context for look-alikes. It hides the paths that a rule hides from the call. */

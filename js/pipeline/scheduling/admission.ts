@@ -18,14 +18,16 @@ export class CallSlots {
   }
 
   /**
-   * Takes a slot, or waits for one. Returns the function that releases it.
+   * Takes a slot, or waits for one. Returns the function that releases it. The signal is made when the call waits,
+   * because that takes longer than the rest of a small call.
    * @throws FilewrightError CANCELLED when the signal is aborted first
    */
-  take(signal: AbortSignal): (() => void) | Promise<() => void> {
+  take(limited: { readonly signal: AbortSignal }): (() => void) | Promise<() => void> {
     if (this.#running < this.#limit) {
       this.#running += 1;
       return this.#release();
     }
+    const { signal } = limited;
     return new Promise((resolve, reject) => {
       const start = (): void => {
         signal.removeEventListener("abort", abort);
