@@ -42,7 +42,18 @@ const ROOMS = {
     ...["backends", "engine", "hooks", "journal", "policy", "presets", "readers", "schema", "storage"],
     "tools",
   ],
-  call: ["engine", "hooks", "journal", "pipeline", "policy", "presets", "schema", "storage", "tools"],
+  call: [
+    "backends",
+    "engine",
+    "hooks",
+    "journal",
+    "pipeline",
+    "policy",
+    "presets",
+    "schema",
+    "storage",
+    "tools",
+  ],
   workspace: [
     ...[
       "backends",

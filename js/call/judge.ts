@@ -34,7 +34,7 @@ async function judgeLocked(meant: MeantCall): Promise<JudgedCall> {
   try {
     return await judgeNow(meant, early);
   } catch (error) {
-    await early?.unlock();
+    await early?.locks.release();
     throw error;
   }
 }

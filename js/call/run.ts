@@ -1,6 +1,6 @@
 /** The last step of a call: the tool reads, or changes files once that is approved, and the answer is made. */
 import { successResult } from "../pipeline/answer.ts";
-import { type AppliedChange, runChange } from "../pipeline/change.ts";
+import type { AppliedChange } from "../pipeline/change.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import type { Facts } from "../pipeline/facts.ts";
 import type { ToolResult } from "../pipeline/result.ts";
@@ -8,8 +8,11 @@ import type { Session } from "../pipeline/session.ts";
 import type { Made } from "../journal/index.ts";
 import type { BatchArgs, BatchData } from "../tools/index.ts";
 import type { Answer, Call } from "../tools/lib/tool.ts";
+import { ask } from "./ask.ts";
+import { commit, settledChange } from "./commit.ts";
 import { scanClientOf } from "./fairness.ts";
 import type { JudgedCall } from "./judge.ts";
+import { type Change, plan } from "./plan.ts";
 
 /** Runs the operations of a batch. */
 export type BatchRunner = (batch: {
@@ -35,7 +38,7 @@ export async function run(judged: JudgedCall, runBatch: BatchRunner): Promise<To
     if (scans !== false) await takeScan(judged, scans === "partial");
     return await answer(judged, call, { answer: await tool.run(args, call), ...NOTHING_CHANGED });
   } finally {
-    await judged.early?.unlock();
+    await judged.early?.locks.release();
   }
 }
 
@@ -60,11 +63,19 @@ async function change(
     const made = await runBatch({ session, args: args as Required<BatchArgs>, call, options, facts });
     return { answer: made.result, undo: made.undo, modifiedByUser: false };
   }
-  const changed = await runChange(session, tool, args, uses, call, admitted, early);
+  const changed = await changeFiles({ session, tool, args, uses, call, admitted, early });
   const { effects, allowedBy, lockWaitMs } = changed;
   facts.tell({ what: "changed", effects, allowedBy });
   if (lockWaitMs !== undefined) facts.tell({ what: "waited", reason: "lock", ms: lockWaitMs });
   return changed;
+}
+
+/** Changes files: plan, ask, commit. No lock is held while the tool plans or a reviewer decides. */
+async function changeFiles(asked: Change): Promise<AppliedChange<unknown>> {
+  const planned = await plan(asked);
+  if ("settled" in planned) return settledChange(planned.settled);
+  const approved = await ask(planned);
+  return "settled" in approved ? settledChange(approved.settled) : commit(approved);
 }
 
 /** What a read changes. */

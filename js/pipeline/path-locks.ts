@@ -15,7 +15,7 @@ const LOCKS_PER_YIELD_CHECK = 64;
 
 /** The locks that a call took before it read anything. */
 export interface EarlyLocks {
-  readonly unlock: Unlock;
+  readonly locks: HeldLocks;
   /** Returns true when they are the locks of these places. */
   areFor(keys: readonly PathLockKey[]): boolean;
 }
@@ -43,8 +43,8 @@ export async function lockContendedPaths(
   }
   const keys = await keysOf(uses, locations, (path) => path);
   nameCallPaths(session, tool.name, args, uses, locations);
-  const unlock = await acquireLocks(session, keys, { fs: session.fs, signal }, true);
-  return { unlock, areFor: (others) => isSameKeys(keys, others) };
+  const locks = await acquireLocks(session, keys, { fs: session.fs, signal }, true);
+  return { locks, areFor: (others) => isSameKeys(keys, others) };
 }
 
 /** Returns true when a call may lock its paths early, and one of those that it names is contended. */
@@ -88,7 +88,7 @@ export async function lockPathsOfCall(
 ): Promise<() => Promise<void>> {
   const keys = await lockKeysOf(uses, call);
   await checkWrittenPlaces(session, keys, call);
-  return acquireLocks(session, keys, call, session.stage !== undefined);
+  return (await acquireLocks(session, keys, call, session.stage !== undefined)).release;
 }
 
 /** The real path that is locked, and how the call uses it. */
@@ -146,14 +146,16 @@ export async function withLocks<T>(
   }
 }
 
-/**
- * Releases the locks of a call. `skipped` is true when the backend left one of them out, `taken` when it took one for
- * all processes; `waitedMs` is the time for which the call waited for them.
- */
-export type Unlock = (() => Promise<void>) & { skipped?: boolean; taken?: boolean; waitedMs?: number };
-
-/** The locks of a call that holds none. */
-export const RELEASED: Unlock = async () => {};
+/** The locks that a call holds. */
+export interface HeldLocks {
+  /** True when the backend left one of them out, because it saw no reason for it. */
+  readonly isSkipped: boolean;
+  /** True when one of them holds for all processes. */
+  readonly isShared: boolean;
+  /** The time for which the call waited for them, in milliseconds. */
+  readonly waitedMs: number;
+  release(): Promise<void>;
+}
 
 /** Locks places, in this process and between processes. An `optimistic` call leaves out what met no conflict. */
 export async function acquireLocks(
@@ -161,16 +163,21 @@ export async function acquireLocks(
   keys: readonly PathLockKey[],
   call: Pick<Call, "fs" | "signal">,
   optimistic = false,
-): Promise<Unlock> {
+): Promise<HeldLocks> {
   // Rollbacks that an earlier call could not finish come first, because this call may depend on those paths.
   await session.journal.retry(session.fs, keys, (paths, action) => {
     const trees = [...paths].sort().map((path) => ({ path, tree: true, write: true }));
-    return withLocks(acquireLocks(session, trees, { fs: session.fs, signal: undefined }), action);
+    const locks = acquireLocks(session, trees, { fs: session.fs, signal: undefined });
+    return withLocks(
+      locks.then(({ release }) => release),
+      action,
+    );
   });
   const wait = { timeoutMs: session.limits.lockTimeoutMs, signal: call.signal };
   const asked = performance.now();
   const held: (() => void)[] = [await session.locker.acquire(keys, wait)];
-  const release: Unlock = async () => {
+  let [isSkipped, isShared] = [false, false];
+  const release = async (): Promise<void> => {
     const yielder = new Yielder({});
     for (let free = held.pop(); free !== undefined; free = held.pop()) {
       free();
@@ -181,8 +188,8 @@ export async function acquireLocks(
     if (session.stage !== undefined) {
       const written = keys.filter(({ write }) => write).map(({ path }) => path);
       const handle = await session.stage.lock(written, { ...wait, optimistic });
-      if (handle.skipped === true) release.skipped = true;
-      else release.taken = true;
+      if (handle.skipped === true) isSkipped = true;
+      else isShared = true;
       held.push(() => handle.release());
     } else if (call.fs.lock !== undefined) {
       // A free lock is acquired without waiting, so a thousand of them would block the event loop.
@@ -192,14 +199,14 @@ export async function acquireLocks(
         if (!write || belowReplaced === true) continue;
         await yielder.yieldIfDue();
         const handle = await call.fs.lock(path, { ...wait, resolved: true, optimistic });
-        if (handle.skipped === true) release.skipped = true;
-        else release.taken = true;
+        if (handle.skipped === true) isSkipped = true;
+        else isShared = true;
         held.push(() => handle.release());
       }
     }
-    release.waitedMs = performance.now() - asked;
-    debug.lock?.(`${keys.length} paths after ${release.waitedMs.toFixed(1)} ms`);
-    return release;
+    const waitedMs = performance.now() - asked;
+    debug.lock?.(`${keys.length} paths after ${waitedMs.toFixed(1)} ms`);
+    return { isSkipped, isShared, waitedMs, release };
   } catch (error) {
     await release();
     throw error;

@@ -97,21 +97,26 @@ export interface PersonalDecision {
   readonly allowedBy: AllowedBy | undefined;
 }
 
+/** A call that the rules and the grants have decided about. */
+export interface RuledCall {
+  /** The sources of the workspace. */
+  readonly sources: readonly DecisionSource[];
+  readonly tool: string;
+  /** The decision of the policy and the rules. */
+  readonly ruled: Verdict;
+  /** The facts by which an approval covers the call; without them none does. */
+  readonly covering: ApprovalFacts | undefined;
+  /** The places that the call writes and that need an approval. */
+  readonly asked: readonly PlaceToApprove[];
+}
+
 /**
  * Continues the decision about a call after the rules and the grants, and returns who decides about it when.
- * @param sources those of the workspace
- * @param ruled the decision of the policy and the rules
- * @param covering the facts by which an approval covers the call; without them none does
- * @param asked the places that the call writes and that need an approval
  * @throws FilewrightError APPROVAL_DENIED
  */
 export function decidePersonally(
   session: Session,
-  sources: readonly DecisionSource[],
-  tool: string,
-  ruled: Verdict,
-  covering: ApprovalFacts | undefined,
-  asked: readonly PlaceToApprove[] = [],
+  { sources, tool, ruled, covering, asked }: RuledCall,
 ): PersonalDecision {
   const { places = [], effects = [], caller } = covering ?? {};
   const writesAskedPlace = asked.length > 0;
@@ -145,7 +150,7 @@ export function allowedByAnswer({ by }: Pick<MetaApproval, "by">): AllowedBy {
 
 /**
  * Reads the approvals of other processes, and the facts by which an approval covers a call; undefined for a call that
- * needs none. The parameters are those of {@link decidePersonally}.
+ * needs none. `asked` is as in {@link RuledCall}.
  */
 export function approvalFactsIfNeeded(
   session: Session,
@@ -210,7 +215,13 @@ export async function requestApproval(
   const covering = await approvalFactsOf(session, { tool, args, uses, call });
   const asked = { tool: tool.name, roots, command: covering.caller.command };
   const sources = decisionSourcesOf(session, tool.name);
-  const { approver: confirm } = decidePersonally(session, sources, tool.name, ASK_BY_RULE_VERDICT, covering);
+  const { approver: confirm } = decidePersonally(session, {
+    sources,
+    tool: tool.name,
+    ruled: ASK_BY_RULE_VERDICT,
+    covering,
+    asked: [],
+  });
   if (confirm === undefined) return;
   const [at] = locations;
   const [path, title] = [at?.path ?? "", escapeControls(`${tool.title}: ${at?.typed ?? tool.name}`)];

@@ -19,6 +19,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findTarballs } from "../../scripts/release/channels/tarballs.mjs";
 import { compilerScript } from "../../scripts/lib/run.mjs";
 import { packedTarballs } from "../package/tarballs.ts";
+import { share } from "../support/share.ts";
 
 type Packages = Readonly<Record<string, string>>;
 
@@ -79,7 +80,7 @@ const PROJECTS: readonly (readonly [name: string, packages: Packages])[] = [
   ],
 ];
 
-test.for(PROJECTS)("npm installs it beside %s", ([name, packages]) => {
+test.for(share(PROJECTS, 3))("npm installs it beside %s", ([name, packages]) => {
   const { project, status, said } = installBeside(name, packages, "--package-lock-only");
   expect(said).not.toContain("ERESOLVE");
   expect(status, said).toBe(0);

@@ -84,7 +84,7 @@ export async function runBatch(session: Session, batch: BatchCall): Promise<Made
     const covering = await approvalFactsIfNeeded(session, reviewable, ruled, places);
     const personal = args.dry_run
       ? undefined
-      : decidePersonally(session, sources, tool.name, ruled, covering, places);
+      : decidePersonally(session, { sources, tool: tool.name, ruled, covering, asked: places });
     const reviewer = personal?.approver;
     operation.isUnreviewed = personal?.isUnreviewed === true;
     operation.allowedBy = personal?.allowedBy;

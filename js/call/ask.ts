@@ -1,0 +1,62 @@
+/** The second step of a change: where an approval is needed, a reviewer sees the exact bytes and decides. */
+import type { AllowedBy } from "../backends/transaction/step.ts";
+import { assertSeen } from "../pipeline/guard.ts";
+import {
+  allowedByAnswer,
+  approvalFactsIfNeeded,
+  decidePersonally,
+  planWithApprovalToReveal,
+} from "../pipeline/permit.ts";
+import { type ReviewedPlan, reviewUntilApproved } from "../pipeline/review.ts";
+import type { Confirm } from "../hooks/confirm.ts";
+import { locateWrites, type PlannedChange, type SettledChange } from "./plan.ts";
+
+/** A change that may be made now. */
+export interface ApprovedChange extends PlannedChange {
+  /** What the reviewer has seen and said; undefined where nobody was asked. */
+  readonly reviewed: ReviewedPlan<PlannedChange["plan"]> | undefined;
+  /** True for a change that goes ahead without a question and is unreviewed until a person keeps it. */
+  readonly isUnreviewed: boolean;
+  /** The reasons why it was allowed; undefined where the workspace never asks. */
+  readonly allowedBy: readonly AllowedBy[] | undefined;
+}
+
+/** Asks for the approval of a planned change, where it needs one. @throws FilewrightError APPROVAL_DENIED */
+export async function ask(planned: PlannedChange): Promise<ApprovedChange | SettledChange> {
+  const { session, tool, args, uses, call, admitted } = planned.change;
+  const { sources, ruled } = admitted;
+  const covering = approvalFactsIfNeeded(session, { tool, args, uses, call }, ruled, planned.places);
+  const personal = decidePersonally(session, {
+    sources,
+    tool: tool.name,
+    ruled,
+    covering: covering && (await covering),
+    asked: planned.places,
+  });
+  if (personal.approver !== undefined) return askReviewer(planned, personal.approver);
+  const { isUnreviewed, allowedBy } = personal;
+  return { ...planned, reviewed: undefined, isUnreviewed, allowedBy: allowedBy && [allowedBy] };
+}
+
+/** Asks a reviewer, again after each change that he wants, until he approves or refuses. */
+async function askReviewer(
+  planned: PlannedChange,
+  approver: Confirm,
+): Promise<ApprovedChange | SettledChange> {
+  const { guarding, change } = planned;
+  const { session, tool, args, uses, call, admitted } = change;
+  const reviewable = { tool, args, uses, call };
+  await assertSeen(guarding, reviewable, planned.plan);
+  call.untimed?.();
+  const reviewed = await reviewUntilApproved(session, reviewable, planned.plan, approver, async (isTrial) => {
+    const isKept = admitted.isKept && isTrial !== true;
+    const next = await planWithApprovalToReveal(session, { ...reviewable, isKept });
+    await assertSeen(guarding, reviewable, next);
+    return next;
+  });
+  if (reviewed.plan.settled !== undefined) return { settled: reviewed.plan.settled };
+  // Links may have changed while the reviewer decided, so the real paths are determined again.
+  const { keys } = await locateWrites(change);
+  const allowedBy = [allowedByAnswer(reviewed.approval)];
+  return { ...planned, plan: reviewed.plan, keys, reviewed, isUnreviewed: false, allowedBy };
+}

@@ -1,0 +1,157 @@
+/**
+ * The last step of a change: lock, compare, apply.
+ *
+ * Under the lock the plan is applied only if the state that it was computed from is unchanged. Otherwise the tool plans
+ * again. If a reviewer approved the old plan, the call fails with CONFLICT instead, because only approved content is
+ * written. See `js/pipeline/review.ts`.
+ */
+import { FilewrightError } from "../engine/errors.ts";
+import type { About, Made } from "../journal/index.ts";
+import { type AppliedChange, holdNotes, MAX_PLANS_PER_CALL, throwIfCancelled } from "../pipeline/change.ts";
+import { applyGuarded, isGuardRefusal } from "../pipeline/guard.ts";
+import { effectsByHashes, hashesByPath } from "../pipeline/observe.ts";
+import { acquireLocks, type HeldLocks } from "../pipeline/path-locks.ts";
+import { assertStateUnchanged } from "../pipeline/review.ts";
+import { isWrongAssumption } from "../pipeline/staged.ts";
+import { withUndoWarning } from "../pipeline/undo-note.ts";
+import { isDryRun, unaskedPlaceWarnings } from "../pipeline/written-places.ts";
+import type { Answer, Call } from "../tools/lib/tool.ts";
+import type { ApprovedChange } from "./ask.ts";
+
+/** Returns the change of a call that has nothing to write. */
+export function settledChange(answer: Answer<unknown>): AppliedChange<unknown> {
+  return { answer, undo: "nothing", modifiedByUser: false };
+}
+
+/** Makes a change. @throws FilewrightError CONFLICT and others */
+export async function commit(approved: ApprovedChange): Promise<AppliedChange<unknown>> {
+  const { change, reviewed } = approved;
+  const { session, tool, args, call, early } = change;
+  const asked = reviewed !== undefined;
+  let locks = await locksOf(approved);
+  // What was read before the question, or while another call had the lock, may be outdated.
+  if ((asked && !locks.isShared) || session.stage?.isOutdated() === true) session.stage?.refresh();
+  // True once the call was planned on what came with its locks.
+  let isPlannedLocked = locks === early?.locks;
+  let { plan } = approved;
+  try {
+    for (let attempt = 1; ; attempt++) {
+      throwIfCancelled(call.signal);
+      const made = await applyOnce(approved, plan, attempt === MAX_PLANS_PER_CALL);
+      if (made !== undefined) return { ...made, lockWaitMs: locks.waitedMs };
+      if (locks.isSkipped) {
+        locks = await lockAll(approved, locks);
+        isPlannedLocked = false;
+      }
+      if (!locks.isShared || isPlannedLocked) session.stage?.refresh();
+      isPlannedLocked = true;
+      plan = await tool.plan(args, call);
+      if (plan.settled !== undefined) return settledChange(plan.settled);
+    }
+  } finally {
+    await locks.release();
+  }
+}
+
+/**
+ * Locks what the backend left out because it saw no reason to lock: after a conflict it does, so that no writer starves.
+ * What was held before is released first, also where this fails.
+ */
+async function lockAll({ change, keys }: ApprovedChange, held: HeldLocks): Promise<HeldLocks> {
+  await held.release();
+  const locks = await acquireLocks(change.session, keys, change.call, true);
+  return { ...locks, waitedMs: held.waitedMs + locks.waitedMs };
+}
+
+/** Returns the locks of a change: those that the call has already, or others. */
+async function locksOf({ change, keys, reviewed }: ApprovedChange): Promise<HeldLocks> {
+  const { session, call, early } = change;
+  const asked = reviewed !== undefined;
+  if (!asked && early?.areFor(keys) === true) return early.locks;
+  // The call was read through a link, or a reviewer was asked: these are other locks, or they were held too long.
+  await early?.locks.release();
+  return acquireLocks(session, keys, call, !asked);
+}
+
+/** Applies a plan; undefined for a conflict after which another plan is made, unless this is the last one. */
+async function applyOnce(
+  approved: ApprovedChange,
+  plan: ApprovedChange["plan"],
+  isLast: boolean,
+): Promise<AppliedChange<unknown> | undefined> {
+  try {
+    return await apply(approved, plan);
+  } catch (error) {
+    if (approved.reviewed !== undefined || isLast || !mayPlanAgain(approved, error)) throw error;
+    return undefined;
+  }
+}
+
+/** Returns true for a conflict with another writer, after which the change can be planned on what is there now. */
+function mayPlanAgain({ change: { session } }: ApprovedChange, error: unknown): boolean {
+  if (!(error instanceof FilewrightError) || error.code !== "CONFLICT") return false;
+  if (session.guard === "refuse" && isGuardRefusal(error)) return false;
+  return !isWrongAssumption(session, error);
+}
+
+/** Applies a plan under the locks, and returns what it changed. */
+async function apply(
+  approved: ApprovedChange,
+  plan: ApprovedChange["plan"],
+): Promise<AppliedChange<unknown>> {
+  const { change, places, reviewed, allowedBy } = approved;
+  const { session, tool, args, uses, call } = change;
+  const hashes = session.hashes ? await hashesByPath(uses, call) : undefined;
+  call.untimed?.();
+  const { result: answer, undo } = await applyRecorded(approved, plan);
+  const effects = hashes && effectsByHashes(hashes, await hashesByPath(uses, call));
+  const isUnasked = session.confirmFor(tool.name) === undefined && !isDryRun(args);
+  const warnings = [...(answer.warnings ?? []), ...(isUnasked ? unaskedPlaceWarnings(places) : [])];
+  const { approval, note: reviewNote, revisions = [] } = reviewed ?? {};
+  const modifiedByUser = revisions.length > 0;
+  return {
+    answer: { ...answer, warnings },
+    undo,
+    modifiedByUser,
+    reviewNote,
+    approval,
+    allowedBy,
+    effects,
+  };
+}
+
+/** Applies a plan so that it can be rolled back, after comparing the approved state with the current one. */
+async function applyRecorded(
+  approved: ApprovedChange,
+  plan: ApprovedChange["plan"],
+): Promise<Made<Answer<unknown>>> {
+  const { change, guarding, reviewed, isUnreviewed, allowedBy } = approved;
+  const { session, tool, args, uses, call } = change;
+  const held = holdNotes(session, call);
+  const undoes = tool.undoes?.(plan);
+  const about: About = {
+    callId: call.callId,
+    tool: tool.name,
+    agent: call.agent,
+    rollback: tool.several === true ? "always" : "try",
+    signal: call.signal,
+    records: held?.records,
+    unrecorded: tool.exactCommand === undefined ? undefined : [],
+    // An undo or a rewind leaves nothing new to review.
+    unreviewed: isUnreviewed && undoes === undefined,
+    allowedBy,
+    undoes,
+  };
+  if (tool.recordsItself === true) {
+    if (reviewed !== undefined) await assertStateUnchanged(reviewed, { uses, call });
+    const own: Call = { ...call, ...(isUnreviewed ? { isUnreviewed } : {}), allowedBy };
+    return { result: await tool.apply(plan, args, own), undo: "undoable" };
+  }
+  const made = await session.journal.change(call.fs, about, async (fs) => {
+    const own: Call = { ...call, fs, seen: held?.seen ?? call.seen };
+    if (reviewed !== undefined) await assertStateUnchanged(reviewed, { uses, call: own });
+    return applyGuarded(guarding, { tool, args, uses, call: own }, plan);
+  });
+  held?.committed();
+  return withUndoWarning(made, session.journal);
+}
