@@ -27,7 +27,6 @@ import type { SeenFiles } from "../tools/lib/seen.ts";
 import { historyForCaller } from "./past/history.ts";
 import {
   type LookAlikeContext,
-  mayCreate,
   mayHaveLookAlikes,
   replacementForMissingPath,
   refuseLookAlikes,
@@ -120,7 +119,7 @@ export async function admitCall(session: Session, checked: CheckedCall): Promise
   const judged: JudgedCall = { ...checked, session, sources: decisionSourcesOf(session, tool.name) };
   await resolvePaths(session, tool.paths(args), checked, options.signal);
   nameCallPaths(session, tool.name, args, uses, locations);
-  if (hasUnusualPath(uses) || mayHaveLookAlikes(tool.name, uses)) await refuseOddPaths(judged);
+  if (hasUnusualPath(uses) || mayHaveLookAlikes(uses)) await refuseOddPaths(judged);
   const ruled = await decideByRules(judged);
   if (session.permissions !== undefined) {
     for (const [index, use] of uses.entries()) await assertGranted(judged, use, locations[index] as Location);
@@ -152,13 +151,12 @@ async function refuseOddPaths({ session, tool, args, uses, locations, storage }:
     await assertPlainPaths(uses, locations, {
       fs,
       cwd: policy.cwd,
-      mayCreate: (use) => mayCreate(tool.name, use),
       paths: policy.paths,
       display,
     });
   }
-  if (mayHaveLookAlikes(tool.name, uses))
-    await refuseLookAlikes(tool.name, uses, locations, lookAlikeContext(session, tool.name, args, storage));
+  if (mayHaveLookAlikes(uses))
+    await refuseLookAlikes(uses, locations, lookAlikeContext(session, tool.name, args, storage));
 }
 
 /** Returns true for a read about which rules may ask again, for a path that the arguments do not name. */

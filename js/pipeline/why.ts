@@ -250,7 +250,13 @@ const ENTRY_TOOLS: ReadonlySet<string> = new Set(["delete", "move"]);
 
 function pathUseOf({ kind, name }: AnyTool, typed: string): PathUse {
   const intent = kind === "read" ? "read" : "write";
-  return { argument: "path", typed, intent, ...(ENTRY_TOOLS.has(name) ? { entry: true } : {}) };
+  return {
+    argument: "path",
+    typed,
+    intent,
+    missing: "accept",
+    ...(ENTRY_TOOLS.has(name) ? { entry: true } : {}),
+  };
 }
 
 async function readsSecret({ resolver, fs }: Session, real: string): Promise<boolean> {

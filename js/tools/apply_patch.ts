@@ -109,7 +109,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
         argument: args.path === typed ? "path" : "patch",
         typed: args.taken?.get(typed) ?? typed,
         intent: args.sources.has(typed) ? "read" : "write",
-        creates: args.created.has(typed),
+        missing: args.created.has(typed) ? "create" : "refuse",
         effects: args.effects.get(typed) ?? [],
       }),
     ),

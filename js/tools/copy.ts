@@ -53,11 +53,12 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
   aliases: TRANSFER_ALIASES,
   parse: compileArgumentCheck("copy", inputSchema),
   paths: (args) => [
-    { argument: "source", typed: args.source, intent: "read", tree: true },
+    { argument: "source", typed: args.source, intent: "read", tree: true, missing: "refuse" },
     {
       argument: "destination",
       typed: args.destination,
       intent: "write",
+      missing: "create_or_replace",
       entry: true,
       writesThrough: true,
       tree: true,

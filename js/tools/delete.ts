@@ -88,7 +88,9 @@ export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, DeleteTo
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
   parse: compileArgumentCheck("delete", inputSchema),
-  paths: (args) => [{ argument: "path", typed: args.path, intent: "write", entry: true, tree: true }],
+  paths: (args) => [
+    { argument: "path", typed: args.path, intent: "write", entry: true, tree: true, missing: "refuse" },
+  ],
   async plan(args, call) {
     const at = call.locations[0]!;
     assertNotRoot(call, at);

@@ -103,10 +103,10 @@ export const diff: ReadingTool<CheckedDiffArgs, DiffData> = {
   parse: withSecondSideCheck(compileArgumentCheck<CheckedDiffArgs>("diff", inputSchema)),
   paths: (args) =>
     args.b === undefined
-      ? [{ argument: "a", typed: args.a, intent: "read" }]
+      ? [{ argument: "a", typed: args.a, intent: "read", missing: "refuse" }]
       : [
-          { argument: "a", typed: args.a, intent: "read" },
-          { argument: "b", typed: args.b, intent: "read" },
+          { argument: "a", typed: args.a, intent: "read", missing: "refuse" },
+          { argument: "b", typed: args.b, intent: "read", missing: "refuse" },
         ],
   async run(args, call) {
     const before = await contentOfSide(call.locations[0]!, call);

@@ -70,7 +70,7 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
       compileArgumentCheck<Omit<EditRequest, "edits"> & EditFileArgs>("edit_file", inputSchema),
     ),
   ),
-  paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
+  paths: (args) => [{ argument: "path", typed: args.path, intent: "write", missing: "refuse" }],
   plan: planEditFile,
   preview: ({ todo }, args, call) =>
     contentPreview({ title: `Edit ${args.path}`, location: 0, risk: "low" }, todo.before, todo.bytes, {

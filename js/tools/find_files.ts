@@ -105,7 +105,7 @@ Matches in the file's own name count more than in its directories. Ignored files
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
   parse: compileArgumentCheck("find_files", inputSchema),
-  paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
+  paths: (args) => [{ argument: "path", typed: args.path, intent: "read", missing: "refuse" }],
   scans: () => true,
   run: runFindFiles,
   render(data, args) {

@@ -112,7 +112,7 @@ Ignored files and .git are left out, symbolic links are not followed. At most li
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
   parse: compileArgumentCheck("glob", inputSchema),
-  paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
+  paths: (args) => [{ argument: "path", typed: args.path, intent: "read", missing: "refuse" }],
   scans: () => true,
   run: runGlob,
   render(data, args, call) {

@@ -157,7 +157,7 @@ Ignored files, binary files and .git are left out. Nothing found is a success. A
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
   parse: compileArgumentCheck("grep", inputSchema),
-  paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
+  paths: (args) => [{ argument: "path", typed: args.path, intent: "read", missing: "refuse" }],
   scans: () => "partial",
   run: runGrep,
   render(data, args, { names }) {

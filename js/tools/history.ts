@@ -79,7 +79,9 @@ export function historyTool(all: boolean): ReadingTool<CheckedHistoryArgs, Histo
     aliases: { file_path: "path" },
     parse: compileArgumentCheck("history", inputSchema),
     paths: ({ path }) =>
-      path === undefined ? [] : [{ argument: "path", typed: path, intent: "read", entry: true }],
+      path === undefined
+        ? []
+        : [{ argument: "path", typed: path, intent: "read", entry: true, missing: "accept" }],
     async run({ limit, cursor }, call) {
       const at = call.locations[0];
       const below = at === undefined ? undefined : call.display(at.path);

@@ -120,7 +120,7 @@ Symbolic links are shown with their target, unless that is out of bounds, and ne
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
   parse: compileArgumentCheck("list_directory", inputSchema),
-  paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
+  paths: (args) => [{ argument: "path", typed: args.path, intent: "read", missing: "refuse" }],
   // A single directory is listed without waiting for a turn, because that is as fast as reading a file.
   scans: ({ depth, respect_ignore }) => depth > 1 || respect_ignore,
   run,

@@ -51,7 +51,7 @@ Not needed before write_file, copy or move: they make missing directories themse
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
   parse: compileArgumentCheck("mkdir", inputSchema),
-  paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
+  paths: (args) => [{ argument: "path", typed: args.path, intent: "write", missing: "create" }],
   async plan(args, call) {
     const at = call.locations[0]!;
     const there = await statOrNull(call.fs, at.path);

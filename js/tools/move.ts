@@ -46,11 +46,12 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
   aliases: TRANSFER_ALIASES,
   parse: compileArgumentCheck("move", inputSchema),
   paths: (args) => [
-    { argument: "source", typed: args.source, intent: "write", entry: true, tree: true },
+    { argument: "source", typed: args.source, intent: "write", entry: true, tree: true, missing: "refuse" },
     {
       argument: "destination",
       typed: args.destination,
       intent: "write",
+      missing: "create_or_replace",
       entry: true,
       tree: true,
       effects: args.overwrite ? [replacingEffect(args.destination)] : [],

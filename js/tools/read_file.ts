@@ -49,7 +49,7 @@ The encoding is recognised, byte order marks are hidden. Images are returned as 
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
   parse: parseReadFileArgs,
-  paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
+  paths: (args) => [{ argument: "path", typed: args.path, intent: "read", missing: "refuse" }],
   run: runReadFile,
   render: (data, args, call) => readFileAnswerText(data, args, call),
 };

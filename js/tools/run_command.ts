@@ -142,7 +142,7 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   parse: compileArgumentCheck("run_command", inputSchema),
   exactCommand: argvOf,
-  paths: (args) => [{ argument: "cwd", typed: args.cwd, intent: "write" }],
+  paths: (args) => [{ argument: "cwd", typed: args.cwd, intent: "write", missing: "accept" }],
   async plan(args, { commands, fs, locations }) {
     const todo = argvOf(args);
     const refusal = commands === undefined ? undefined : refusals.get(commands);

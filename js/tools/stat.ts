@@ -113,7 +113,9 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
   parse: compileArgumentCheck("stat", inputSchema),
-  paths: (args) => [{ argument: "path", typed: args.path, intent: "read", entry: !args.follow }],
+  paths: (args) => [
+    { argument: "path", typed: args.path, intent: "read", entry: !args.follow, missing: "refuse" },
+  ],
   async run(args, call) {
     const at = call.locations[0]!;
     const facts = args.follow ? await call.fs.stat(at.path) : await lstatVia(call.fs, at.path);

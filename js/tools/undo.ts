@@ -122,6 +122,7 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoT
         argument: "call_id",
         typed,
         intent: "write",
+        missing: "accept",
         entry: true,
         tree: true,
         effects: effects?.get(typed) ?? [],

@@ -95,7 +95,7 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   aliases: PATH_ALIASES,
   parse: (given) => ({ ...checkWriteFileArgs(given), eol_given: given["eol"] !== undefined }),
-  paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
+  paths: (args) => [{ argument: "path", typed: args.path, intent: "write", missing: "create_or_replace" }],
   plan: planWriteFile,
   async preview({ todo: { found, bytes } }, args, call) {
     // A large file was not read for the plan, but the reviewer must see its content.

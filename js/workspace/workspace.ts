@@ -216,11 +216,9 @@ export function makeWorkspace(
       wantOpen();
       const { signal } = checkLockOptions(given);
       const location = session.resolver.resolve(path, "write");
-      const release = await lockPathsOfCall(session, [{ argument: "path", typed: path, intent: "write" }], {
-        fs: session.fs,
-        locations: [location],
-        signal,
-      });
+      const use = { argument: "path", typed: path, intent: "write", missing: "accept" } as const;
+      const call = { fs: session.fs, locations: [location], signal };
+      const release = await lockPathsOfCall(session, [use], call);
       return { release };
     },
     policy() {

@@ -134,7 +134,7 @@ async function changedNonDirectories(fs: FsBackend, paths: readonly string[]): P
 
 /** Returns the use of a path whose whole tree changes. */
 function wholeTreeUse(typed: string): PathUse {
-  return { argument: "path", typed, intent: "write", entry: true, tree: true };
+  return { argument: "path", typed, intent: "write", entry: true, tree: true, missing: "accept" };
 }
 
 /**

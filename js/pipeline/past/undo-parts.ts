@@ -79,7 +79,7 @@ export async function undoParts(
     for (const { path, display } of changesNamed(changes, named)) {
       // The history only names the paths, so the current policy is applied to them again.
       locations.push(resolver.resolve(path, "write"));
-      uses.push({ argument: "parts", typed: display, intent: "write", entry: true });
+      uses.push({ argument: "parts", typed: display, intent: "write", entry: true, missing: "accept" });
     }
     const chosen = chosenChanges(changes, named);
     const unlock = await lockPathsOfCall(session, uses, { fs, locations, signal });

@@ -42,31 +42,6 @@ export interface ReplacedPath {
   readonly note: string;
 }
 
-/** The arguments of each tool that name an entry which must exist. */
-const EXISTING_PATH_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
-  read_file: ["path"],
-  edit_file: ["path"],
-  apply_patch: ["patch", "path"],
-  stat: ["path"],
-  delete: ["path"],
-  grep: ["path"],
-  glob: ["path"],
-  find_files: ["path"],
-  list_directory: ["path"],
-  diff: ["a", "b"],
-  copy: ["source"],
-  move: ["source"],
-};
-
-/** The arguments of each tool that name an entry which the call would create. */
-const CREATED_PATH_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
-  write_file: ["path"],
-  apply_patch: ["patch", "path"],
-  mkdir: ["path"],
-  copy: ["destination"],
-  move: ["destination"],
-};
-
 /**
  * Matches names that can have look-alikes. A name of plain ASCII has none in practice, and no directory is
  * listed for it.
@@ -78,15 +53,15 @@ const MAX_SEARCHED_ENTRIES = 20_000;
 
 /** Returns the replacements for the missing paths of a call; undefined when one has no look-alike. */
 export async function replaceByLookAlikes(
-  tool: { readonly name: string; readonly kind: string },
+  tool: { readonly kind: string },
   uses: readonly PathUse[],
   locations: readonly Location[],
   context: LookAlikeContext,
 ): Promise<readonly ReplacedPath[] | undefined> {
   const taken: ReplacedPath[] = [];
-  for (const [index, { argument, typed, creates = false }] of uses.entries()) {
+  for (const [index, { argument, typed, missing }] of uses.entries()) {
     const at = locations[index];
-    if (at === undefined || creates || !EXISTING_PATH_ARGUMENTS[tool.name]?.includes(argument)) continue;
+    if (at === undefined || missing !== "refuse") continue;
     if (await entryExists(context.fs, at.path, true)) continue;
     const other = await replacementForMissingPath(typed, at, context, tool.kind === "read");
     if (other === undefined) return undefined;
@@ -119,7 +94,6 @@ export async function replacementForMissingPath(
  * @throws FilewrightError INVALID_ARGUMENT naming the path to send
  */
 export async function refuseLookAlikes(
-  tool: string,
   uses: readonly PathUse[],
   locations: readonly Location[],
   context: LookAlikeContext,
@@ -127,7 +101,7 @@ export async function refuseLookAlikes(
   for (const [index, use] of uses.entries()) {
     const { argument, typed } = use;
     const at = locations[index];
-    if (at === undefined || !HAS_LOOK_ALIKES.test(typed) || !mayCreate(tool, use)) continue;
+    if (at === undefined || !HAS_LOOK_ALIKES.test(typed) || !mayCreate(use)) continue;
     if (await entryExists(context.fs, at.path, true)) continue;
     const other = await findLookAlikePath(at.path, context, (name) => comparableName(name).trim());
     if (other === undefined) {
@@ -145,13 +119,13 @@ export async function refuseLookAlikes(
 }
 
 /** Returns true for a path that the call may create. */
-export function mayCreate(tool: string, { argument, creates = true }: PathUse): boolean {
-  return creates && CREATED_PATH_ARGUMENTS[tool]?.includes(argument) === true;
+export function mayCreate({ missing }: PathUse): boolean {
+  return missing === "create" || missing === "create_or_replace";
 }
 
 /** Returns true when a call may create an entry whose name can have look-alikes. */
-export function mayHaveLookAlikes(tool: string, uses: readonly PathUse[]): boolean {
-  return CREATED_PATH_ARGUMENTS[tool] !== undefined && uses.some(({ typed }) => HAS_LOOK_ALIKES.test(typed));
+export function mayHaveLookAlikes(uses: readonly PathUse[]): boolean {
+  return uses.some((use) => HAS_LOOK_ALIKES.test(use.typed) && mayCreate(use));
 }
 
 /** Returns the only existing path whose names have the same keys; undefined without exactly one. */

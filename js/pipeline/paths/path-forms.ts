@@ -12,13 +12,12 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { PathUse } from "../../tools/lib/tool.ts";
 import { entryExists } from "./entry-exists.ts";
+import { mayCreate } from "./look-alikes.ts";
 
 /** The properties of the workspace that the checks need. */
 export interface PathContext {
   readonly fs: FsBackend;
   readonly cwd: string;
-  /** Returns true for a path that the call may create. */
-  mayCreate?(use: PathUse): boolean;
   /** `windows` when a backslash separates directories, too. */
   readonly paths?: "windows" | undefined;
   display(path: string): string;
@@ -50,7 +49,7 @@ export async function assertPlainPaths(
     const why =
       (await misformedPathReason(typed, context)) ??
       (await mentionReason(typed, context)) ??
-      (context.mayCreate?.(use) === true ? await newPathReason(typed, context) : undefined);
+      (mayCreate(use) ? await newPathReason(typed, context) : undefined);
     if (why === undefined) continue;
     throw new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${why}`, {
       complete: true,

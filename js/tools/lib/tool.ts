@@ -45,8 +45,12 @@ export interface PathUse {
    * is taken as it is.
    */
   readonly belowReplaced?: boolean;
-  /** True when the call creates the entry, false when the entry must exist; undefined when both are possible. */
-  readonly creates?: boolean;
+  /**
+   * What the call does where nothing has this name. `refuse`: it fails, so a path that looks the same may be meant.
+   * `create`: it makes the entry, so nothing may look the same. `create_or_replace`: as `create`, or it replaces the
+   * entry. `accept`: the name is only a name.
+   */
+  readonly missing: "refuse" | "create" | "create_or_replace" | "accept";
   /**
    * The further effects of the call on this path, as calls of other tools, so that the rules for those tools
    * apply, too.

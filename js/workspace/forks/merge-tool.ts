@@ -128,6 +128,7 @@ function usesOf(plan: PlannedMerge, display: (path: string) => string): readonly
       argument: "paths",
       typed,
       intent: "write",
+      missing: "accept",
       entry: true,
       ...(isBelowAny(path, replaced) ? { belowReplaced: true } : {}),
       effects: made.has(path) ? [] : [{ tool: "delete", args }],

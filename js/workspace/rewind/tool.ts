@@ -173,6 +173,7 @@ function usesOf(plan: RewindPlan, display: (path: string) => string): readonly P
       argument: "paths",
       typed,
       intent: "write",
+      missing: "accept",
       entry: true,
       tree: true,
       ...(isBelowAny(path, replaced) ? { belowReplaced: true } : {}),
