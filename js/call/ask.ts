@@ -54,7 +54,7 @@ async function askReviewer(
     await assertSeen(guarding, reviewable, next);
     return next;
   });
-  if (reviewed.plan.settled !== undefined) return { settled: reviewed.plan.settled };
+  if (reviewed.plan.settled !== undefined) return { settled: reviewed.plan.settled, isReviewed: true };
   // Links may have changed while the reviewer decided, so the real paths are determined again.
   const { keys } = await locateWrites(change);
   const allowedBy = [allowedByAnswer(reviewed.approval)];

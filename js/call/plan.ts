@@ -25,6 +25,8 @@ export interface Change {
 /** A change that has nothing to write, such as a dry run. */
 export interface SettledChange {
   readonly settled: Answer<unknown>;
+  /** True when a reviewer has seen it before. */
+  readonly isReviewed: boolean;
 }
 
 /** A planned change. */
@@ -46,7 +48,7 @@ export async function plan(change: Change): Promise<PlannedChange | SettledChang
   located.catch(() => {}); // The await below reports the error; the error of a failed plan is more specific.
   const { isKept, sources } = admitted;
   const planned = await planWithApprovalToReveal(session, { tool, args, uses, call, isKept });
-  if (planned.settled !== undefined) return { settled: planned.settled };
+  if (planned.settled !== undefined) return { settled: planned.settled, isReviewed: false };
   return { change, plan: planned, guarding: guardSettingsOf(session, sources), ...(await located) };
 }
 

@@ -2,7 +2,7 @@
  * The order of everything that happens in a call. MCP, the command line, adapters and typed methods make every call
  * here. It returns every failure as a result; it rejects only with an error that a hook raised.
  */
-import { runBatch } from "../pipeline/batch/batch.ts";
+import { runBatch } from "./batch/batch.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import { Facts } from "../pipeline/facts.ts";
 import type { ToolResult } from "../pipeline/result.ts";

@@ -4,12 +4,12 @@ import { hooksFor, HookException, runAfterHooksOnResult } from "../../hooks/run.
 import type { BatchOutcome } from "../../tools/batch.ts";
 import { translatedRetries } from "../../tools/lib/retry.ts";
 import type { Answer, Call } from "../../tools/lib/tool.ts";
-import { withHookChanges } from "../after-hooks.ts";
-import { failedEarly, failureResult, successResult } from "../answer.ts";
-import { BatchFailed, type ErrorData, type ToolResult } from "../result.ts";
+import { withHookChanges } from "../../pipeline/after-hooks.ts";
+import { failedEarly, failureResult, successResult } from "../../pipeline/answer.ts";
+import { BatchFailed, type ErrorData, type ToolResult } from "../../pipeline/result.ts";
 import type { Operation } from "./operations.ts";
-import type { CallOptions } from "../enter.ts";
-import type { Session } from "../session.ts";
+import type { CallOptions } from "../../pipeline/enter.ts";
+import type { Session } from "../../pipeline/session.ts";
 
 /** Does one step of an operation, such as planning it. */
 type OperationStep = (operation: Operation) => Answer<unknown> | Promise<Answer<unknown>>;

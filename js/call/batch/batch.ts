@@ -14,28 +14,24 @@ import type { About, Undoability, Made } from "../../journal/index.ts";
 import type { BatchArgs, BatchData, BatchOutcome } from "../../tools/batch.ts";
 import { forkForTrial } from "../../tools/lib/seen.ts";
 import type { AnyChangingTool, Answer, Call, Tool } from "../../tools/lib/tool.ts";
-import { failedEarly, failureResult } from "../answer.ts";
-import { BatchFailed, type ErrorData, type ToolResult } from "../result.ts";
+import { failedEarly, failureResult } from "../../pipeline/answer.ts";
+import { BatchFailed, type ErrorData, type ToolResult } from "../../pipeline/result.ts";
 import { admitOperation, type Operation, prepareOperations, toolOfOperation } from "./operations.ts";
 import { runAfterHooks, runInOrder, batchOutcomeOf } from "./outcomes.ts";
 import { repeatAsApproved, versionsBeforeBatch, TrialRecorder } from "./trial.ts";
-import { holdNotes, MAX_PLANS_PER_CALL, throwIfCancelled } from "../change.ts";
-import { lockKeysOf, lockPathsOfCall } from "../path-locks.ts";
-import type { CallOptions } from "../enter.ts";
-import type { Facts } from "../facts.ts";
-import { applyGuarded, assertSeen, type GuardSettings, guardSettingsOf, isGuardRefusal } from "../guard.ts";
-import { effectsByHashes, hashesByPath } from "../observe.ts";
-import {
-  allowedByAnswer,
-  decidePersonally,
-  requestApproval,
-  planWithApprovalToReveal,
-  approvalFactsIfNeeded,
-} from "../permit.ts";
-import { revisePlan } from "../parts.ts";
-import { assertVersionsUnchanged, type ReviewedPlan, reviewUntilApproved } from "../review.ts";
-import type { Session } from "../session.ts";
-import { type PlaceToApprove, checkWrittenPlaces, unaskedPlaceWarnings } from "../written-places.ts";
+import { holdNotes, MAX_PLANS_PER_CALL, throwIfCancelled } from "../../pipeline/change.ts";
+import { lockPathsOfCall } from "../../pipeline/path-locks.ts";
+import type { CallOptions } from "../../pipeline/enter.ts";
+import type { Facts } from "../../pipeline/facts.ts";
+import { applyGuarded, type GuardSettings, guardSettingsOf, isGuardRefusal } from "../../pipeline/guard.ts";
+import { effectsByHashes, hashesByPath } from "../../pipeline/observe.ts";
+import { requestApproval } from "../../pipeline/permit.ts";
+import { ask } from "../ask.ts";
+import { plan } from "../plan.ts";
+import { revisePlan } from "../../pipeline/parts.ts";
+import { assertVersionsUnchanged } from "../../pipeline/review.ts";
+import type { Session } from "../../pipeline/session.ts";
+import { type PlaceToApprove, unaskedPlaceWarnings } from "../../pipeline/written-places.ts";
 
 /** Runs one call alone. */
 type RunCall = (session: Session, tool: Tool, args: unknown, options: CallOptions) => Promise<ToolResult>;
@@ -49,6 +45,9 @@ export interface BatchCall {
   /** Runs an operation as a call of its own, where the batch is not atomic. */
   readonly alone: RunCall;
 }
+
+/** The approval of an operation of a dry run, which changes nothing. */
+const NOBODY_ASKED = { reviewed: undefined, isUnreviewed: false, allowedBy: undefined } as const;
 
 /** Runs a batch. @throws BatchFailed; HookException */
 export async function runBatch(session: Session, batch: BatchCall): Promise<Made<Answer<BatchData>>> {
@@ -73,40 +72,27 @@ export async function runBatch(session: Session, batch: BatchCall): Promise<Made
     // Later operations of a dry run can read the result of this one, so its approval comes first.
     if (isKept && args.dry_run)
       await requestApproval(session, tool, own.locations, { ...own, ...reviewable });
-    const planning = { ...reviewable, isKept: isKept && !args.dry_run };
-    let plan = await planWithApprovalToReveal(session, planning);
-    if (plan.settled !== undefined) {
+    const admitted = { sources, ruled, isKept: isKept && !args.dry_run };
+    const planned = await plan({ ...reviewable, session, admitted, early: undefined });
+    if ("settled" in planned) {
       if (mayAsk) operation.trial = await trials.settled(operation, own);
-      return plan.settled;
+      return planned.settled;
     }
-    const places = await checkWrittenPlaces(session, await lockKeysOf(operation.uses, own), own);
-    if (session.confirmFor(tool.name) === undefined) unasked.push(...places);
-    const covering = await approvalFactsIfNeeded(session, reviewable, ruled, places);
-    const personal = args.dry_run
-      ? undefined
-      : decidePersonally(session, { sources, tool: tool.name, ruled, covering, asked: places });
-    const reviewer = personal?.approver;
-    operation.isUnreviewed = personal?.isUnreviewed === true;
-    operation.allowedBy = personal?.allowedBy;
-    let reviewed: ReviewedPlan<typeof plan> | undefined;
-    if (reviewer !== undefined) {
-      asked = true;
-      await assertSeen(guarding, reviewable, plan);
-      reviewed = await reviewUntilApproved(session, reviewable, plan, reviewer, async (isTrial) => {
-        const isKeptNow = planning.isKept && isTrial !== true;
-        const next = await planWithApprovalToReveal(session, { ...planning, isKept: isKeptNow });
-        await assertSeen(guarding, reviewable, next);
-        return next;
-      });
-      plan = reviewed.plan;
-      if (plan.settled !== undefined) return plan.settled;
-      operation.revisions = reviewed.revisions;
-      operation.reviewNote = reviewed.note;
-      operation.allowedBy = allowedByAnswer(reviewed.approval);
+    if (session.confirmFor(tool.name) === undefined) unasked.push(...planned.places);
+    const approved = args.dry_run ? { ...planned, ...NOBODY_ASKED } : await ask(planned);
+    if ("settled" in approved) {
+      asked ||= approved.isReviewed;
+      return approved.settled;
     }
-    if (mayAsk) operation.trial = await trials.note(operation, own, plan.base, reviewed);
+    const { reviewed } = approved;
+    asked ||= reviewed !== undefined;
+    operation.isUnreviewed = approved.isUnreviewed;
+    operation.allowedBy = approved.allowedBy?.[0];
+    operation.revisions = reviewed?.revisions ?? [];
+    operation.reviewNote = reviewed?.note;
+    if (mayAsk) operation.trial = await trials.note(operation, own, approved.plan.base, reviewed);
     try {
-      return await applyGuarded(guarding, { ...reviewable, call: own }, plan);
+      return await applyGuarded(guarding, reviewable, approved.plan);
     } catch (error) {
       // The trial holds no locks, so another call may have been faster.
       if (reviewed !== undefined || isGuardRefusal(error) || !isConflict(error)) throw error;

@@ -16,15 +16,15 @@ import type {
   PathUse,
   Tool,
 } from "../../tools/lib/tool.ts";
-import type { Revision } from "../parts.ts";
-import { failedEarly, failureResult } from "../answer.ts";
-import { argumentsAfterHooks } from "../before-hooks.ts";
-import { BatchFailed, type ToolResult, unknownToolFailure } from "../result.ts";
-import { type BegunCallOptions, admitCall, type AdmittedCall } from "../enter.ts";
-import type { GuardSettings } from "../guard.ts";
-import type { RuleResult } from "../permit.ts";
-import type { Session } from "../session.ts";
-import { nameCallPaths } from "../staged.ts";
+import type { Revision } from "../../pipeline/parts.ts";
+import { failedEarly, failureResult } from "../../pipeline/answer.ts";
+import { argumentsAfterHooks } from "../../pipeline/before-hooks.ts";
+import { BatchFailed, type ToolResult, unknownToolFailure } from "../../pipeline/result.ts";
+import { type BegunCallOptions, admitCall, type AdmittedCall } from "../../pipeline/enter.ts";
+import type { GuardSettings } from "../../pipeline/guard.ts";
+import type { RuleResult } from "../../pipeline/permit.ts";
+import type { Session } from "../../pipeline/session.ts";
+import { nameCallPaths } from "../../pipeline/staged.ts";
 import { TOOLS } from "../../tools/index.ts";
 
 /** The record of the trial of a batch on the overlay about one operation, so that it can be repeated as approved. */

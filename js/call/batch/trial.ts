@@ -12,9 +12,14 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { AnyChangingTool, Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
 import type { Operation, OperationTrial } from "./operations.ts";
 
-import { applyGuarded, type GuardSettings } from "../guard.ts";
-import { revisePlan } from "../parts.ts";
-import { assertStateUnchanged, realPathsOf, changeQuestionOf, type ReviewedPlan } from "../review.ts";
+import { applyGuarded, type GuardSettings } from "../../pipeline/guard.ts";
+import { revisePlan } from "../../pipeline/parts.ts";
+import {
+  assertStateUnchanged,
+  realPathsOf,
+  changeQuestionOf,
+  type ReviewedPlan,
+} from "../../pipeline/review.ts";
 
 /** Records the trial of each operation of a batch. */
 export class TrialRecorder {
