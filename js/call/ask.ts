@@ -1,4 +1,4 @@
-/** The second step of a change: where an approval is needed, a reviewer sees the exact bytes and decides. */
+/** The second step of a change, of three: where an approval is needed, a reviewer sees the exact bytes and decides. */
 import type { AllowedBy } from "../backends/transaction/step.ts";
 import { assertSeen } from "../pipeline/guard.ts";
 import {

@@ -1,4 +1,7 @@
-/** A call on its way through the stages, and what a stage is. */
+/**
+ * A call on its way through the stages, and what a stage is. Not to be taken for the stage of a storage
+ * (`session.stage`), on which one call reads and changes files.
+ */
 import type { CallOptions } from "../pipeline/enter.ts";
 import type { Facts } from "../pipeline/facts.ts";
 import type { ReplacedPath } from "../pipeline/paths/look-alikes.ts";
@@ -7,7 +10,7 @@ import type { CallSignal } from "../pipeline/scheduling/call-signal.ts";
 import type { Session } from "../pipeline/session.ts";
 import type { CanonicalCall, PresetTool } from "../presets/preset.ts";
 import type { Tool } from "../tools/lib/tool.ts";
-import type { Turn } from "./turn.ts";
+import type { Places } from "./places.ts";
 
 /** A call under the names of a preset. */
 export interface PresetCall {
@@ -20,7 +23,7 @@ export interface PresetCall {
 export interface CallRequest {
   /** The workspace as the call sees it. */
   readonly session: Session;
-  /** The tool that the caller has named. */
+  /** The canonical tool. A call of a preset may mean another one (`mean.ts`); its own tool is in `presetCall`. */
   readonly known: Tool;
   /** The arguments as the caller has sent them. */
   readonly given: unknown;
@@ -34,7 +37,7 @@ export interface CallRequest {
   readonly facts: Facts;
   /** Ends the call early. */
   readonly limited: CallSignal;
-  readonly turn: Turn;
+  readonly places: Places;
   /** The existing paths that replace those of the call, because both look the same; undefined for none. */
   readonly replaced: readonly ReplacedPath[] | undefined;
 }
@@ -45,6 +48,6 @@ export type Next = (request: CallRequest) => Promise<ToolResult>;
 /** What is done around a call, of one concern. */
 export interface Stage {
   /** The part of the workspace without which the stage is left out; undefined for a stage of every call. */
-  readonly needs: "budget" | "observers" | "hooks" | "stages" | undefined;
+  readonly needs: "budget" | "observers" | "hooks" | "storage" | undefined;
   run(request: CallRequest, next: Next): Promise<ToolResult>;
 }

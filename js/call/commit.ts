@@ -1,9 +1,10 @@
 /**
- * The last step of a change: lock, compare, apply.
+ * The third step of a change, of three: lock, compare, apply.
  *
- * Under the lock the plan is applied only if the state that it was computed from is unchanged. Otherwise the tool plans
- * again. If a reviewer approved the old plan, the call fails with CONFLICT instead, because only approved content is
- * written. See `js/pipeline/review.ts`.
+ * Under the lock the tool applies its plan only to the versions that it was computed from (`js/tools/lib/contents.ts`).
+ * Where another writer was faster, the tool plans again, unless it refuses that itself. What a reviewer approved is never
+ * planned again: `assertStateUnchanged` in `js/pipeline/review.ts` compares what he has seen, and the call fails with
+ * CONFLICT.
  */
 import { FilewrightError } from "../engine/errors.ts";
 import type { About, Made } from "../journal/index.ts";
@@ -59,7 +60,8 @@ export async function commit(approved: ApprovedChange): Promise<AppliedChange<un
  */
 async function lockAll({ change, keys }: ApprovedChange, held: HeldLocks): Promise<HeldLocks> {
   await held.release();
-  const locks = await acquireLocks(change.session, keys, change.call, true);
+  const optimistic = true;
+  const locks = await acquireLocks(change.session, keys, change.call, optimistic);
   return { ...locks, waitedMs: held.waitedMs + locks.waitedMs };
 }
 
@@ -70,7 +72,8 @@ async function locksOf({ change, keys, reviewed }: ApprovedChange): Promise<Held
   if (!asked && early?.areFor(keys) === true) return early.locks;
   // The call was read through a link, or a reviewer was asked: these are other locks, or they were held too long.
   await early?.locks.release();
-  return acquireLocks(session, keys, call, !asked);
+  const optimistic = !asked;
+  return acquireLocks(session, keys, call, optimistic);
 }
 
 /** Applies a plan; undefined for a conflict after which another plan is made, unless this is the last one. */

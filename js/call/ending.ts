@@ -1,6 +1,6 @@
 /**
- * Ends a call early: when its caller aborts, its workspace closes, or its time limit expires. The workspace waits for
- * its running calls when it closes.
+ * Ends a call early: when its caller aborts, or its workspace closes, which waits for its running calls and the hooks
+ * after them. The time limit of a call ends it by the same signal (`run.ts`).
  */
 import type { Stage } from "./call.ts";
 
@@ -17,8 +17,6 @@ export const ending: Stage = {
       QUICK_TOOLS.has(known.name) && session.hooks.length === 0 && session.permissions === undefined;
     try {
       return await next(isQuick ? request : { ...request, options: { ...options, signal: limited.signal } });
-    } catch (thrown) {
-      throw limited.told(thrown);
     } finally {
       limited.end();
       ended();

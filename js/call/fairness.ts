@@ -1,6 +1,6 @@
 /**
  * Lets calls begin in turn: a few in each turn of the event loop. The call takes a slot of its workspace, and a place in
- * the queue of walks, when it needs them (`turn.ts`).
+ * the queue of walks, when it needs them (`places.ts`); they are given back here.
  */
 import type { CallOptions } from "../pipeline/enter.ts";
 import { throwIfCancelled } from "../pipeline/change.ts";
@@ -28,7 +28,7 @@ async function begin(request: CallRequest, next: Next): Promise<ToolResult> {
     throwIfCancelled(request.options.signal);
     return await next(request);
   } finally {
-    request.turn.leave();
+    request.places.leave();
   }
 }
 

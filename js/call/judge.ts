@@ -1,4 +1,7 @@
-/** The second step of a call: its paths, and whether policy, rules and grants allow it. Nothing is read before. */
+/**
+ * The second step of a call, of three: its paths, and whether policy, rules and grants allow it. The call reads no content
+ * before; a preview that a hook asks for is judged by itself.
+ */
 import { admitCall, type AdmittedCall } from "../pipeline/enter.ts";
 import { sessionAtMoment } from "../pipeline/moments.ts";
 import { type EarlyLocks, lockContendedPaths, mayLockEarly } from "../pipeline/path-locks.ts";
@@ -29,7 +32,7 @@ export function judge(meant: MeantCall): Promise<JudgedCall> {
 async function judgeLocked(meant: MeantCall): Promise<JudgedCall> {
   const { request, tool, args } = meant;
   // A call with locks must not wait for a slot that another call keeps while it waits for these locks.
-  await request.turn.takeSlot();
+  await request.places.takeSlot();
   const early = await lockContendedPaths(request.session, tool, args, request.limited.signal);
   try {
     return await judgeNow(meant, early);
@@ -51,6 +54,7 @@ async function judgeNow(meant: MeantCall, early: EarlyLocks | undefined): Promis
   session = withApproversByName(request, session);
   const uses: PathUse[] = [];
   const locations: Location[] = [];
+  // Both lists are filled below, so that a failure can name what was resolved until then.
   facts.tell({ what: "located", args, uses, locations });
   const checked = { tool, args, uses, locations, began, options: begun, meant: canonical };
   const admitted = await admitCall(session, { ...checked, storage: undefined });

@@ -1,4 +1,4 @@
-/** The first step of a call: the tool and the arguments that it means, as the hooks before it leave them. */
+/** The first step of a call, of three: the tool and the arguments that it means, as the hooks before it leave them. */
 import type { AnyTool } from "../tools/lib/tool.ts";
 import { argumentsAfterHooks } from "../pipeline/before-hooks.ts";
 import { beginCall, type BegunCallOptions } from "../pipeline/enter.ts";

@@ -18,6 +18,8 @@ export const observing: Stage = {
         call_id: callId || undefined,
       }),
     };
-    return runObserved(session.observers, about, facts, () => next({ ...request, callId }));
+    return runObserved(session.observers, { about, changes: known.kind !== "read" }, facts, () =>
+      next({ ...request, callId }),
+    );
   },
 };

@@ -7,7 +7,7 @@ import { isWrongAssumption, withStage } from "../pipeline/staged.ts";
 import type { CallRequest, Next, Stage } from "./call.ts";
 
 export const optimism: Stage = {
-  needs: "stages",
+  needs: "storage",
   run: (request, next) => runStaged(request, next, true),
 };
 

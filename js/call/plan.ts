@@ -1,4 +1,4 @@
-/** The first step of a change: its tool says what it would do, and nothing is locked or written. */
+/** The first step of a change, of three: its tool says what it would do, and nothing is written. */
 import type { AdmittedCall } from "../pipeline/enter.ts";
 import { type GuardSettings, guardSettingsOf } from "../pipeline/guard.ts";
 import { type EarlyLocks, lockKeysOf } from "../pipeline/path-locks.ts";

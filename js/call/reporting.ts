@@ -1,4 +1,7 @@
-/** Adds to an answer what the call knows of itself: how long it waited, and the version that it saw. */
+/**
+ * Adds to an answer how long the call waited for a slot or a walk, and the version that it saw; notes a change as one of
+ * this workspace, by which a caller without a name finds its own.
+ */
 import { debug } from "../engine/debug.ts";
 import type { Facts } from "../pipeline/facts.ts";
 import type { ToolResult } from "../pipeline/result.ts";

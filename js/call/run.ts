@@ -1,4 +1,4 @@
-/** The last step of a call: the tool reads, or changes files once that is approved, and the answer is made. */
+/** The third step of a call, of three: the tool reads, or changes files once that is approved, and the answer is made. */
 import { successResult } from "../pipeline/answer.ts";
 import type { AppliedChange } from "../pipeline/change.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
@@ -31,7 +31,7 @@ export async function run(judged: JudgedCall, runBatch: BatchRunner): Promise<To
   const { tool, args, request } = judged.meant;
   try {
     const call = withTimeLimit(judged);
-    const slot = request.turn.takeSlot();
+    const slot = request.places.takeSlot();
     if (slot !== undefined) await slot;
     if (tool.kind !== "read") return await answer(judged, call, await change(judged, call, runBatch));
     const scans = tool.scans?.(args) ?? false;
@@ -70,7 +70,10 @@ async function change(
   return changed;
 }
 
-/** Changes files: plan, ask, commit. No lock is held while the tool plans or a reviewer decides. */
+/**
+ * Changes files: plan, ask, commit. The first plan and the decision of a reviewer need no lock; only a call that locked
+ * early (`judge.ts`) plans with its locks.
+ */
 async function changeFiles(asked: Change): Promise<AppliedChange<unknown>> {
   const planned = await plan(asked);
   if ("settled" in planned) return settledChange(planned.settled);
@@ -83,8 +86,8 @@ const NOTHING_CHANGED = { undo: "nothing", modifiedByUser: false } as const;
 
 /** Takes a place for a call that walks a tree. `endsItself` is true for one that gives a part when its time is over. */
 async function takeScan({ session, meant }: JudgedCall, endsItself: boolean): Promise<void> {
-  const { options, turn, limited } = meant.request;
-  await turn.takeScan(scanClientOf(session, options));
+  const { options, places, limited } = meant.request;
+  await places.takeScan(scanClientOf(session, options));
   if (endsItself) limited.untimed();
 }
 

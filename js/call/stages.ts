@@ -22,21 +22,25 @@ import { observing } from "./observing.ts";
 import { optimism } from "./optimism.ts";
 import { reporting } from "./reporting.ts";
 import { type BatchRunner, run } from "./run.ts";
-import { Turn } from "./turn.ts";
+import { Places } from "./places.ts";
 import { words } from "./words.ts";
 
-/** Around the tool, the outermost first. A workspace has only the stages that its options ask for. */
+/**
+ * Around the tool, the outermost first. A workspace has only the stages that its options ask for. What retries a call
+ * (`lookAlikes`, `optimism`) stands outside `fairness`, so that the first try gives its places back, and inside `words`,
+ * which sees the error of the last try. A call that its budget refuses is none for observers.
+ */
 const AROUND: readonly Stage[] = [
   budget, // counts the call, before it or in its commit
   observing, // tells observers of the beginning and the end
+  ending, // the call ends when its caller or its workspace says so; closing waits for it
   noteReads, // what the agent has seen is kept once it is answered
   afterHooks, // hooks after the call, and what they change of its files
-  reporting, // the waits and the version in the answer, the line for debugging
+  reporting, // the waits and the version in the answer, the line for debugging, the caller's own changes
   words, // an error becomes an answer in the words of its reader
-  ending, // the call ends when its caller, its workspace or its time limit says so
   lookAlikes, // once more with a path that looks like a missing one
   optimism, // over a storage: one commit; once more without assumptions
-  fairness, // starts in one turn of the event loop, slots, the queue of walks
+  fairness, // starts in its turn of the event loop; slot and place in the queue of walks are given back
 ];
 
 /** The call itself: what it means, whether it may, what it does. */
@@ -48,7 +52,7 @@ const inside: Next = async (request) => {
 /** Runs the operations of a batch, those that are calls of their own in its slot. */
 const runOperations: BatchRunner = ({ session, args, call, options, facts }) =>
   runBatch(
-    { ...session, slots: Turn.UNLIMITED },
+    { ...session, slots: Places.UNLIMITED },
     { args, call, options, facts, alone: (own, tool, given, asked) => runCall(own, tool, given, asked) },
   );
 
@@ -61,9 +65,10 @@ function wayOf({ budget: counted, observers, hooks, stages }: Session): Next {
     budget: counted !== undefined,
     observers: observers.length > 0,
     hooks: hooks.length > 0,
-    stages: stages !== undefined,
+    storage: stages !== undefined,
   };
-  const key = Number(has.budget) + 2 * Number(has.observers) + 4 * Number(has.hooks) + 8 * Number(has.stages);
+  const key =
+    Number(has.budget) + 2 * Number(has.observers) + 4 * Number(has.hooks) + 8 * Number(has.storage);
   let way = ways.get(key);
   if (way === undefined) {
     way = AROUND.filter(({ needs }) => needs === undefined || has[needs]).reduceRight<Next>(
@@ -95,7 +100,7 @@ export function runCall(
     began: session.permissions?.begin() ?? 0,
     facts,
     limited,
-    turn: new Turn(session.slots, limited, facts),
+    places: new Places(session.slots, limited, facts),
     replaced: undefined,
   };
   return wayOf(session)(request);

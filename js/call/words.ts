@@ -10,8 +10,9 @@ export const words: Stage = {
   run: (request, next) => next(request).catch((thrown: unknown) => answerOf(request, thrown)),
 };
 
-function answerOf({ session, known, facts }: CallRequest, thrown: unknown): Promise<Failure> {
-  if (thrown instanceof HookException) throw thrown.what;
+function answerOf({ session, known, facts, limited }: CallRequest, error: unknown): Promise<Failure> {
+  if (error instanceof HookException) throw error.what;
+  const thrown = limited.told(error);
   facts.tell({ what: "failed", by: answerOfRefusal(thrown) });
   const { tool = known, meant, callId = "" } = facts.last("meant") ?? {};
   const { uses = [], locations = [] } = facts.last("located") ?? {};

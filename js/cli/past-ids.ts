@@ -1,4 +1,4 @@
-/** Finds a past change by its id, or by any beginning of it that no other id has. */
+/** Finds a call of the history by its id, or by any beginning of it that no other id has. */
 import { makeError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { UsageError } from "../schema/command-line.node.ts";
@@ -7,7 +7,7 @@ import { UsageError } from "../schema/command-line.node.ts";
 const [MAX_SHOWN_CHARS, MAX_LISTED_IDS] = [80, 4];
 
 /**
- * Returns the one whose id begins with the typed text, or undefined when none does. An id that is typed whole is meant
+ * Returns the one whose id begins with the typed text, or undefined when none does, as for an empty text. An id that is typed whole is meant
  * even where a longer one begins with it.
  * @throws UsageError when several ids begin with it
  */
@@ -43,7 +43,7 @@ const NO_CALL: MissingWords = {
  * Returns the one whose id begins with the typed text.
  * @throws UsageError when several do, FilewrightError NOT_FOUND when none does
  */
-export function byBeginning<T extends { readonly callId: string }>(
+export function requireByBeginning<T extends { readonly callId: string }>(
   all: readonly T[],
   typed: string,
   { no, list }: MissingWords = NO_CALL,

@@ -59,7 +59,7 @@ export function guardSettingsOf(
 }
 
 /**
- * Applies a plan. At level `locationError` only seen content may change; at level `warn` the answer warns of
+ * Applies a plan. At level `refuse` only seen content may change; at level `warn` the answer warns of
  * unseen content. The written content is recorded as seen.
  * @throws FilewrightError CONFLICT when content would be lost that was not seen or has changed since
  */

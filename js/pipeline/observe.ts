@@ -12,12 +12,16 @@ const processStartId = Math.floor(performance.timeOrigin).toString(36);
 let observedCallCount = 0;
 
 /** A call that observers are told of. */
-export type ObservedCall = Omit<CallBegin, "id" | "at">;
+export interface ObservedCall {
+  readonly about: Omit<CallBegin, "id" | "at">;
+  /** True when what was called changes something. */
+  readonly changes: boolean;
+}
 
 /** Runs a call and notifies the observers of its beginning and, from its facts, of its end. */
 export async function runObserved(
   observers: readonly Observer[],
-  about: ObservedCall,
+  { about, changes }: ObservedCall,
   facts: Facts,
   run: () => Promise<ToolResult>,
 ): Promise<ToolResult> {
@@ -34,7 +38,7 @@ export async function runObserved(
     result = await runWithin(observers, begin, run);
     return result;
   } finally {
-    const end = Object.freeze(callEndOf(begin, facts, result, performance.now() - started));
+    const end = Object.freeze(callEndOf({ begin, changes }, facts, result, performance.now() - started));
     for (const [at, observer] of observers.entries()) {
       ignoringErrors(() => ends[at]?.(end));
       ignoringErrors(() => observer.end?.(end));
@@ -61,11 +65,12 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** Returns the end of a call. Each call pays for it, so the object is built by assignments, which copy nothing. */
 function callEndOf(
-  { id, at, tool, called_as, agent, by, call_id }: CallBegin,
+  { begin, changes }: { readonly begin: CallBegin; readonly changes: boolean },
   facts: Facts,
   result: ToolResult | undefined,
   duration: number,
 ): CallEnd {
+  const { id, at, tool, called_as, agent, by, call_id } = begin;
   const [meant, changed, kept] = [facts.last("meant"), facts.last("changed"), facts.last("kept")];
   const end = { id, at, tool: meant?.tool.name ?? tool } as Mutable<CallEnd>;
   const add = <Key extends keyof CallEnd>(key: Key, value: CallEnd[Key] | undefined): void => {
@@ -81,7 +86,7 @@ function callEndOf(
   end.duration_ms = duration;
   end.paths = kept?.paths ?? facts.last("located")?.locations.map(({ path }) => path) ?? [];
   add("error_path", result?.error?.path);
-  end.changes = meant === undefined ? HOST_CHANGES.has(tool) : meant.tool.kind !== "read";
+  end.changes = meant === undefined ? changes : meant.tool.kind !== "read";
   add("effects", changed?.effects);
   add("lock_wait_ms", facts.waitedMs("lock"));
   add("approval", result?.meta.approval ?? facts.last("failed")?.by);
@@ -92,9 +97,6 @@ function callEndOf(
   end.truncated = result?.meta.truncated === true;
   return end;
 }
-
-/** What a host does that observers are told of as of a call which changes something. */
-const HOST_CHANGES: ReadonlySet<string> = new Set(["keep", "undo"]);
 
 /** Runs a function of an observer. Its errors are ignored, so that it cannot affect the call. */
 function ignoringErrors<T>(run: () => T): T | undefined {

@@ -3,7 +3,7 @@ import { escapeControls } from "../engine/escape.ts";
 import { FilewrightError } from "../engine/errors.ts";
 
 /**
- * Refuses a value that is no open workspace, such as the promise of one. The check is by shape, because a program may
+ * Refuses a value that is no workspace, such as the promise of one; a closed one is refused by its calls. The check is by shape, because a program may
  * have this package twice. `entry` is the name of the function that was called.
  * @throws FilewrightError INVALID_ARGUMENT that shows the valid call
  */

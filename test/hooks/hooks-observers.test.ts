@@ -296,6 +296,24 @@ describe("observers", () => {
     expect(seen).toEqual(["begin stat", "told true", "end stat true", "closed"]);
   });
 
+  test("a call that is refused before it is understood is told as one of its tool", async () => {
+    const told: unknown[] = [];
+    const observer: Observer = { end: ({ tool, changes, code }) => void told.push([tool, changes, code]) };
+    const ws = await open([observer]);
+    const signal = AbortSignal.abort();
+    await ws.call("write_file", { path: "n", content: "" }, { signal });
+    await ws.call("grep", { pattern: "one" }, { signal });
+    const asClaude = await open([observer], { preset: "claude" });
+    await asClaude.call("Write", { file_path: 1 });
+    await asClaude.call("Read", { file_path: 1 });
+    expect(told).toEqual([
+      ["write_file", true, "CANCELLED"],
+      ["grep", false, "CANCELLED"],
+      ["write_file", true, "INVALID_ARGUMENT"],
+      ["read_file", false, "INVALID_ARGUMENT"],
+    ]);
+  });
+
   test("a call that a hook raised out of is told too", async () => {
     const seen: unknown[] = [];
     const ws = await open([{ end: ({ ok, code }) => void seen.push([ok, code]) }], {

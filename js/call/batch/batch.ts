@@ -5,7 +5,7 @@
  * Nothing is locked or written, so most failures occur here without effect. Then all paths are locked
  * at once, and the operations are repeated on the storage as one change of the journal, which rolls
  * all of them back when one fails or the process dies. If a reviewer was asked, each operation must
- * be the approved one, or the batch fails with CONFLICT; see `batch-trial.ts`.
+ * be the approved one, or the batch fails with CONFLICT; see `trial.ts`.
  */
 import { OverlayBackend } from "../../backends/overlay/overlay.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";

@@ -3,7 +3,7 @@ import type { HistoryEntry, Workspace } from "../../workspace/index.ts";
 import type { CommandReport } from "../command.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 import { personOf } from "../approve/server.ts";
-import { byBeginning, type MissingWords } from "../past-ids.ts";
+import { requireByBeginning, type MissingWords } from "../past-ids.ts";
 import { formatLocalTime, type Shell } from "../person/style.ts";
 import { formatTable, widthOfOutput } from "../streams.ts";
 
@@ -38,7 +38,7 @@ export async function reportKept(
   const { calls } = await ws.unreviewed();
   const ids = isAll
     ? calls.map(({ callId }) => callId)
-    : typed.map((id) => byBeginning(calls, id, NO_UNREVIEWED).callId);
+    : typed.map((id) => requireByBeginning(calls, id, NO_UNREVIEWED).callId);
   const by = String(values["by"] ?? personOf(program));
   const kept = ids.length === 0 ? [] : await ws.keep(ids, { by });
   const noun = kept.length === 1 ? "change" : "changes";

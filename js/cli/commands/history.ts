@@ -19,7 +19,7 @@ import { CALL_WORDS, changeText, type LineCounts, lineCounts } from "../change-t
 import { allowedByInWords } from "../../review/past/past-words.ts";
 import { type ChangeDetail, changeDetailsOf } from "../history-details.ts";
 import { singleToolPreset } from "../names.ts";
-import { byBeginning } from "../past-ids.ts";
+import { requireByBeginning } from "../past-ids.ts";
 import { directoryOf, sharedCwdOf, touches } from "../past-roots.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 import { formatTable, widthOfOutput } from "../streams.ts";
@@ -145,7 +145,7 @@ async function undoneBy(
   typed: string | undefined,
   parsed: ParsedCommandLine,
 ): Promise<string | null | undefined> {
-  if (typed !== undefined) return byBeginning(await ws.history(), typed).callId;
+  if (typed !== undefined) return requireByBeginning(await ws.history(), typed).callId;
   const cwd = sharedCwdOf(ws);
   if (cwd === undefined) return undefined;
   const entries = await ws.history();
@@ -186,7 +186,7 @@ async function showChange(
 ): Promise<CommandReport> {
   if (verb !== "show") throw new UsageError(`history can show one change, not '${verb}'`);
   if (id === undefined) throw new UsageError("show needs the id of a change; filewright history lists them");
-  const entry = byBeginning(all, id);
+  const entry = requireByBeginning(all, id);
   const changes = await ws.changes(entry.callId);
   const counts = lineCounts(changes.flatMap(({ diff }) => (diff === "" ? [] : [diff])));
   return {

@@ -8,29 +8,29 @@ import { type SharedWorkers, shareWorkers } from "./threads.node.ts";
 /** The time in milliseconds after which unused workers end. Starting one takes about 100 ms, and it needs some 30 MB. */
 const MAX_IDLE_MS = 30_000;
 
-let use: SharedWorkers | undefined;
+let workers: SharedWorkers | undefined;
 let calls = 0;
 let idle: NodeJS.Timeout | undefined;
 
-/** Runs a call in a worker; see `run` of the pool. */
+/** Runs a call in a worker, or `inPlace`, which is the same call, where none can be started; see `run` of the pool. */
 export async function runInBackground<T>(
   name: string,
   args: readonly unknown[],
   inPlace: () => T | Promise<T>,
   options: RunOptions = {},
 ): Promise<T> {
-  use ??= shareWorkers();
+  workers ??= shareWorkers();
   clearTimeout(idle);
   calls += 1;
   try {
-    return await use.pool.run(name, args, inPlace, options);
+    return await workers.pool.run(name, args, inPlace, options);
   } finally {
     calls -= 1;
-    if (calls === 0) idle = setTimeout(endUse, MAX_IDLE_MS).unref();
+    if (calls === 0) idle = setTimeout(endWorkers, MAX_IDLE_MS).unref();
   }
 }
 
-function endUse(): void {
-  use?.release();
-  use = undefined;
+function endWorkers(): void {
+  workers?.release();
+  workers = undefined;
 }

@@ -1,7 +1,7 @@
-/** Runs functions of other folders on another thread, where the platform has threads for JavaScript. */
+/** Runs functions of other folders on another thread, on Node; elsewhere they run in place. */
 import { checkAborted, fromEngine } from "../errors.ts";
 
-/** Runs the function `answerInWorker` of a built file on another thread. */
+/** Runs the function `answerInWorker` of a built file, which a worker imports, on another thread. */
 export type RunBuiltFile = (
   file: string,
   args: readonly unknown[],
@@ -26,8 +26,7 @@ export interface FileCall<Args extends readonly unknown[], T> {
 }
 
 /**
- * Returns the result of a function that runs on another thread where the platform has threads for JavaScript, as Node
- * has, and in place elsewhere. When the signal aborts, the thread is ended.
+ * Returns the result of a function that runs on another thread on Node, and in place elsewhere. When the signal aborts, the thread is ended.
  * @throws FilewrightError CANCELLED; any error of the function
  */
 export async function runOnThread<Args extends readonly unknown[], T>(call: FileCall<Args, T>): Promise<T> {

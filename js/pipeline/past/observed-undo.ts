@@ -32,7 +32,7 @@ export async function runObservedUndo<T>(
   let failure: FilewrightError | undefined;
   const facts = new Facts();
   facts.tell({ what: "undid", call: undone });
-  await runObserved(observers, about, facts, async (): Promise<ToolResult> => {
+  await runObserved(observers, { about, changes: true }, facts, async (): Promise<ToolResult> => {
     const shared = { text: "", display: "" };
     const meta = (undoable: boolean) => ({
       duration_ms: performance.now() - facts.started,

@@ -72,19 +72,24 @@ export async function keepCalls(
   const { agent } = session;
   const facts = new Facts();
   const about = { tool: "keep", ...(agent === undefined ? {} : { agent }) };
-  const made = await runObserved(session.observers, about, facts, async (): Promise<ToolResult> => {
-    const meta = { duration_ms: performance.now() - facts.started, truncated: false, undoable: false };
-    try {
-      const records = await withStage(session).journal.keep(callIds, { by, agent });
-      kept = Object.freeze(records.map(({ header }) => header.callId));
-      const paths = [...new Set(records.flatMap((record) => record.paths))];
-      facts.tell({ what: "kept", calls: kept, by, paths });
-      return { ok: true, text: "", display: "", data: { kept }, meta };
-    } catch (error) {
-      if (!(error instanceof FilewrightError)) throw error;
-      return { ok: false, text: "", display: "", error: toErrorData(error), meta };
-    }
-  });
+  const made = await runObserved(
+    session.observers,
+    { about, changes: true },
+    facts,
+    async (): Promise<ToolResult> => {
+      const meta = { duration_ms: performance.now() - facts.started, truncated: false, undoable: false };
+      try {
+        const records = await withStage(session).journal.keep(callIds, { by, agent });
+        kept = Object.freeze(records.map(({ header }) => header.callId));
+        const paths = [...new Set(records.flatMap((record) => record.paths))];
+        facts.tell({ what: "kept", calls: kept, by, paths });
+        return { ok: true, text: "", display: "", data: { kept }, meta };
+      } catch (error) {
+        if (!(error instanceof FilewrightError)) throw error;
+        return { ok: false, text: "", display: "", error: toErrorData(error), meta };
+      }
+    },
+  );
   if (made.ok) return kept;
   const { code, message, ...rest } = made.error;
   throw makeError(code, message, { ...rest, complete: true });

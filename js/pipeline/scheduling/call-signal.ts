@@ -45,6 +45,8 @@ export class CallSignal {
 
   /** Cancels the call after the given time, unless `untimed` is called before. */
   limit(timeoutMs: number): Required<Pick<Call, "timeLeft" | "untimed">> {
+    // A call that is made once more has its time again.
+    this.untimed();
     this.#timeoutMs = timeoutMs;
     const end = performance.now() + timeoutMs;
     this.#timer = setTimeout(() => {

@@ -1,7 +1,8 @@
-//! Decides which of several places a hunk means by its anchors (`@@ text`).
+//! Decides which of several places a hunk means by its anchors (`@@ text`), where the line number
+//! in its header, which comes first (`locate.rs`), does not say.
 //!
 //! An anchor is a hint: a line of the file, a part of one, or the function header that git writes
-//! behind the numbers of a hunk, cut at some length. It never moves a hunk whose old lines stand
+//! behind the numbers of a hunk, also cut between two words. It never moves a hunk whose old lines stand
 //! once. Of several places it chooses one only with a proof: the place is the only one in the block
 //! that an occurrence of the anchor begins, or the only one that touches an occurrence. An anchor
 //! that stands several times with the old lines below each proves nothing.
@@ -27,7 +28,7 @@ pub(super) struct AnchorPlaces {
     blocks: Vec<Range<usize>>,
     /// True if the last anchor was found as a whole line.
     pub whole: bool,
-    /// The first anchor that the file does not have.
+    /// The first anchor that the file does not have, or not below the previous one.
     pub missing: Option<String>,
 }
 
@@ -147,7 +148,7 @@ fn continues_word(inner: Option<&u8>, outer: Option<&u8>) -> bool {
 }
 
 /// Returns the line (0-based) after the block that a line begins: after the deeper lines below it,
-/// or in flat text before the next blank line or the next line with the same mark (`#`, `[`).
+/// or in flat text before the next blank line or the next line with the same mark (`#`, `[`, `=`).
 fn block_end(file: &TargetFile<'_>, first: usize) -> usize {
     let depth = |line: &[u8]| line.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let is_blank = |line: &[u8]| line.iter().all(u8::is_ascii_whitespace);

@@ -8,7 +8,7 @@ import { type ScanClient, scanQueue } from "../pipeline/scheduling/scans.ts";
 type Place = (() => void) | Promise<() => void>;
 
 /** What one call has taken of what calls share. */
-export class Turn {
+export class Places {
   /** The slots for the operations of a batch, which run in the slot of the batch itself. */
   static readonly UNLIMITED: CallSlots = new CallSlots(Number.POSITIVE_INFINITY);
 
