@@ -67,6 +67,7 @@ const processes = [
   "test/workspace/commands.test.ts",
   "test/workspace/forks/git.test.ts",
   "test/workspace/history/undo-table/undo-table.test.ts",
+  "test/workspace/open-many.test.ts",
   "test/workspace/sandbox-choice.test.ts",
   "test/workspace/state-directory.test.ts",
 ];

@@ -6,7 +6,7 @@
  * detected, and the part before the damage is known to be authentic. A truncated record means that
  * its writer died. A writer holds a lock: a record is unfinished when its lock is free.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { basename, join } from "node:path";
 import { backendError } from "../backends/failure.ts";
@@ -29,12 +29,7 @@ import {
   type OpenRecord,
   type StoredRecord,
 } from "./store.ts";
-
-/**
- * Takes a lock between processes, which is released when its holder ends. Returns null when another process holds
- * it.
- */
-export type TryLock = (name: string) => { release(): void } | null;
+import { lockNameOfWriter, type TryLock, WriterLock } from "./writer-lock.node.ts";
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
 /** The number of changes after which old records are removed. */
@@ -61,12 +56,10 @@ export class FileJournal implements JournalStore {
   readonly #directory: string;
   readonly #tryLock: TryLock;
   readonly #folders = new Map<string, string>();
-  readonly #writer: string = randomBytes(8).toString("hex");
-  #held: { release(): void } | undefined;
+  readonly #lock: WriterLock;
   #key: Buffer | undefined;
-  /** The number of workspaces that use the journal, and of records that they have begun and not closed. */
+  /** The number of workspaces that use the journal. */
   #users = 0;
-  #begun = 0;
   #closed = 0;
   /** Functions that move each complete record to the history. */
   readonly #ended: (() => void)[] = [];
@@ -80,6 +73,7 @@ export class FileJournal implements JournalStore {
     this.#stateDir = stateDir;
     this.#directory = join(stateDir, "journal");
     this.#tryLock = tryLock;
+    this.#lock = new WriterLock(tryLock, () => this.#settle());
   }
 
   /** Notes for each of several directories that they have one history: that of the first. */
@@ -101,10 +95,9 @@ export class FileJournal implements JournalStore {
 
   /** Releases the lock when no workspace uses the journal. A record that is still open keeps it: it is not unfinished. */
   #releaseUnused(): void {
-    if (this.#users > 0 || this.#begun > 0) return;
+    if (this.#users > 0 || this.#lock.isInUse) return;
     this.#settle();
-    this.#held?.release();
-    this.#held = undefined;
+    this.#lock.release();
   }
 
   begin(id: string): OpenRecord {
@@ -116,15 +109,21 @@ export class FileJournal implements JournalStore {
   }
 
   #begin(id: string): OpenRecord {
-    if (this.#held === undefined) {
-      this.#held = this.#tryLock(lockNameOfWriter(this.#writer)) ?? undefined;
-      if (this.#held === undefined)
-        throw backendError("LOCK_TIMEOUT", this.#directory, "the journal is locked");
+    const writer = this.#lock.begin();
+    if (writer === undefined) throw backendError("LOCK_TIMEOUT", this.#directory, "the journal is locked");
+    try {
+      return this.#beginAs(writer, id);
+    } catch (error) {
+      this.#lock.end();
+      throw error;
     }
+  }
+
+  /** Begins a record, while the lock of its writer is held. */
+  #beginAs(writer: string, id: string): OpenRecord {
     const key = this.#open();
-    const path = `${this.#directory}/open/${this.#writer}.${id}`;
+    const path = `${this.#directory}/open/${writer}.${id}`;
     const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-    this.#begun += 1;
     let previous: Buffer = Buffer.alloc(RECORD_MAC_BYTES);
     let held: readonly Uint8Array[] = [];
     return {
@@ -148,26 +147,33 @@ export class FileJournal implements JournalStore {
         // The disk reports only now that the record may be incomplete. The change stands, but can no
         // longer be undone.
         const whole = closesWithoutError(fd);
-        this.#begun -= 1;
-        if (group === null || !whole) fs.rmSync(path, { force: true });
-        else this.#endLater(path, id, group);
-        if (this.#users === 0 && this.#begun === 0) setImmediate(() => this.#releaseUnused());
+        try {
+          if (group === null || !whole) fs.rmSync(path, { force: true });
+          else this.#endLater(path, id, group);
+        } finally {
+          this.#lock.end();
+        }
+        if (this.#users === 0 && !this.#lock.isInUse) setImmediate(() => this.#releaseUnused());
       },
     };
   }
 
   unfinished(): readonly StoredRecord[] {
     const folder = join(this.#directory, "open");
-    const names = namesInFolder(folder);
-    if (names.length === 0) return [];
-    const key = this.#open();
+    const writers = new Set(namesInFolder(folder).map(writerInRecordName));
     const found: StoredRecord[] = [];
-    const writers = groupByWriter(names);
-    for (const [writer, theirs] of writers) {
-      if (writer === this.#writer) continue;
+    for (const writer of writers) {
+      if (writer === this.#lock.writer) continue;
       const lock = this.#tryLock(lockNameOfWriter(writer));
       if (lock === null) continue;
+      // Listed again: a living writer closes its records before it releases the lock.
+      const theirs = namesInFolder(folder).filter((name) => writerInRecordName(name) === writer);
       let left = theirs.length;
+      if (left === 0) {
+        lock.release();
+        continue;
+      }
+      const key = this.#open();
       const leave = (): void => {
         left -= 1;
         if (left === 0) lock.release();
@@ -369,17 +375,8 @@ function readPrunedTime(path: string): number {
   }
 }
 
-const lockNameOfWriter = (writer: string): string => `journal:${writer}`;
 /** Returns the writer in the file name of a record. */
 const writerInRecordName = (name: string): string => name.split(".", 1)[0] as string;
-
-/** Returns the names of record files, grouped by their writers. */
-function groupByWriter(names: readonly string[]): Map<string, string[]> {
-  const groups = new Map<string, string[]>();
-  for (const name of names)
-    groups.set(writerInRecordName(name), [...(groups.get(writerInRecordName(name)) ?? []), name]);
-  return groups;
-}
 
 /** Returns the names in a directory; empty when it does not exist. */
 function namesInFolder(folder: string): string[] {

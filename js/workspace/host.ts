@@ -12,7 +12,7 @@ import type { StateDirectory } from "../backends/state-directory.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { ApprovalStore } from "../hooks/approvals.ts";
 import type { JournalStore } from "../journal/index.ts";
-import { type Locker, makeLocker } from "../pipeline/scheduling/locks.ts";
+import { type Locker, makeLocker, type TakeRoom } from "../pipeline/scheduling/locks.ts";
 import type { ReadStore } from "../pipeline/past/reads.ts";
 import type { StorageSearches } from "../storage/search/searches.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -100,6 +100,8 @@ export interface LocalHost {
   reads?(stateDir: string): ReadStore;
   /** Returns the store of the kept approvals of a workspace in a state directory. */
   approvals?(stateDir: string, name: string): ApprovalStore;
+  /** Waits until the process has descriptors for one more change. */
+  readonly takeRoom?: TakeRoom;
   /** The copies of storages on the disk. */
   readonly mirrors?: MirrorHost;
 }
@@ -141,7 +143,7 @@ export function homeOfHost(): string | undefined {
 }
 
 /** The lock queue of this process for the local disk. */
-const diskLocker = makeLocker();
+const diskLocker = makeLocker((wait) => currentHost?.takeRoom?.(wait));
 const lockerByBackend = new WeakMap<FsBackend, Locker>();
 
 /** Returns the queue of a backend: one for the local disk, and one for each other storage. */

@@ -9,6 +9,7 @@ import process from "node:process";
 import { openGrantsFile } from "../policy/grants-file.node.ts";
 import { isCheckedDisk, isDiskBackend, openDisk } from "../backends/disk.node.ts";
 import { homeDirectory } from "../backends/home.node.ts";
+import { takeDescriptorRoom } from "../backends/local/descriptor-room.node.ts";
 import { tryLock } from "../backends/local/lock.node.ts";
 import { openCommands } from "../backends/sandbox/sandbox-choice.node.ts";
 import { defaultStateDirs, openStateDirectory } from "../backends/state-directory.node.ts";
@@ -24,7 +25,7 @@ const journalByStateDir = new Map<string, FileJournal>();
 
 /**
  * Returns the journal of a state directory, one for each directory, because its lock shows that this
- * process is alive. The lock is held from the first change until the last workspace of the directory is closed.
+ * process is alive.
  */
 function journalOfStateDir(stateDir: string): FileJournal {
   let known = journalByStateDir.get(stateDir);
@@ -49,5 +50,6 @@ setLocalHost({
   environment: () => process.env,
   reads: fileReadStore,
   approvals: fileApprovals,
+  takeRoom: takeDescriptorRoom,
   mirrors: { problem: mirrorProblem, open: openMirror },
 });

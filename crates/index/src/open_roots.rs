@@ -49,7 +49,7 @@ impl ClosableRoots {
     /// Like [`ClosableRoots::open`].
     pub fn without_secret_filter(&self) -> Result<Self> {
         let OpenRoots { session, confinement, kernel } = self.open()?;
-        let session = Arc::new(Session::new(session.roots.without_secret_filter()?));
+        let session = Arc::new(Session::new(session.roots.without_secret_filter()));
         Ok(Self::holding(OpenRoots { session, confinement, kernel }))
     }
 

@@ -30,8 +30,8 @@ interface Locks {
 
 /**
  * The open directories of locks, by state directory. Each is open while a lock of it is held or waited for, so a
- * process that goes through many state directories has no descriptor of those that it no longer uses. The journal of
- * an open workspace holds a lock, so its directory is not opened for every change.
+ * process that goes through many state directories has no descriptor of those that it no longer uses. A journal holds a
+ * lock during a series of changes, so its directory is not opened for every change.
  */
 const openByStateDir = new Map<string, { readonly locks: Locks; users: number }>();
 

@@ -56,8 +56,14 @@ function keysOverlap(a: readonly LockKey[], b: readonly LockKey[]): boolean {
   return false;
 }
 
-/** Creates an empty queue. */
-export function makeLocker(): Locker {
+/**
+ * Waits until the host has the means for one more request, such as descriptors. Returns the function that gives them
+ * back; undefined where there is no such limit.
+ */
+export type TakeRoom = (wait: LockWait) => (() => void) | Promise<() => void> | undefined;
+
+/** Creates an empty queue. A request takes its room when no other request blocks it. */
+export function makeLocker(takeRoom?: TakeRoom): Locker {
   const requests = new Set<LockRequest>();
   // Most requests are for files. They can overlap only requests for the same file, and for trees.
   const byPath = new Map<string, Set<LockRequest>>();
@@ -109,7 +115,11 @@ export function makeLocker(): Locker {
       }
       enter(request);
       if (request.blockers > 0) await waitUntilGranted(request, requests, release, wait);
-      return () => release(request);
+      const leaveRoom = await takeRoom?.(wait);
+      return () => {
+        release(request);
+        leaveRoom?.();
+      };
     },
   };
 }

@@ -110,6 +110,7 @@ fn restrict_to_roots(_roots: &Roots) -> Result<Confinement> {
 #[cfg(target_os = "linux")]
 fn restrict_to_roots(roots: &Roots) -> Result<Confinement> {
     use filewright_core::{Code, Error};
+    use pool::AllowedPlace;
 
     use crate::dir::errno::os_error;
     use crate::dir::stat::Stat;
@@ -127,21 +128,15 @@ fn restrict_to_roots(roots: &Roots) -> Result<Confinement> {
     crate::walk::start_outside_reader();
     refusal::cache_security_label();
     let mut whole = true;
-    let mut places = Vec::new();
-    for (place, exact, write) in roots.places() {
+    let mut allowed = Vec::new();
+    for (directory, exact, write) in roots.places() {
         let rights =
             if write { landlock::fs::READ | landlock::fs::WRITE } else { landlock::fs::READ };
-        let stat = Stat::of(place).map_err(os_error)?;
-        places.push((place, (stat.dev, stat.ino, rights)));
+        let Stat { dev, ino, .. } = Stat::of(directory).map_err(os_error)?;
+        allowed.push(AllowedPlace { directory: Arc::clone(directory), dev, ino, rights });
         whole &= exact;
     }
-    let pool = Pool::shared(places.iter().map(|&(_, grant)| grant).collect(), || {
-        let ruleset = landlock::Ruleset::new(false)?;
-        for &(place, (_, _, rights)) in &places {
-            ruleset.allow(place, rights)?;
-        }
-        Ok(ruleset)
-    })?;
+    let pool = Pool::shared(allowed)?;
     let reason = if !whole {
         Some("a root is a single file, or not there yet: its directory is open to the kernel")
     } else if abi < 3 {

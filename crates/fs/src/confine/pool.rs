@@ -5,10 +5,12 @@
 //! them, and because a restriction must apply to them only. User code never runs on them.
 //!
 //! A pool has two lanes with separate threads, so that a read never waits for a search. Roots with
-//! equal restrictions share one pool; its threads and its descriptor are released when the last of
-//! these roots is closed.
+//! equal restrictions share one pool; its threads are released when the last of these roots is
+//! closed. A pool has no descriptor but those of the roots: each thread makes the ruleset with which
+//! it restricts itself, and closes it.
 
 use std::collections::HashMap;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use filewright_core::{Code, Error, Result};
@@ -24,9 +26,18 @@ const MAX_QUICK_THREADS: usize = 4;
 /// The maximum number of threads for calls that walk a tree: enough to keep a disk busy.
 const MAX_SCAN_THREADS: usize = 4;
 
-/// A file that threads may access: device, inode and rights. The ruleset holds the inode, so its
-/// number is not reused while a pool with this restriction exists.
-pub(super) type AllowedInode = (u64, u64, u64);
+/// A file that threads may access: device, inode and rights.
+type AllowedInode = (u64, u64, u64);
+
+/// A directory that threads may access, as it is now. The pool holds its descriptor, so the number
+/// of the inode is not reused while a pool with this restriction exists.
+#[derive(Clone, Debug)]
+pub(super) struct AllowedPlace {
+    pub directory: Arc<OwnedFd>,
+    pub dev: u64,
+    pub ino: u64,
+    pub rights: u64,
+}
 
 /// The restricted pools in use, keyed by the sorted grants of their threads.
 static RESTRICTED_POOLS: OnceLock<Mutex<HashMap<Vec<AllowedInode>, Weak<Pool>>>> = OnceLock::new();
@@ -41,7 +52,8 @@ pub struct Pool {
 struct PoolState {
     quick: JobQueue<BoxedJob>,
     scans: JobQueue<BoxedJob>,
-    ruleset: Option<Ruleset>,
+    /// The places to which each thread restricts itself; `None` for a pool without restriction.
+    allowed: Option<Vec<AllowedPlace>>,
 }
 
 impl Pool {
@@ -52,14 +64,13 @@ impl Pool {
     }
 
     /// Returns the pool whose threads may access only these files: an existing one with equal
-    /// restrictions, or a new one with the ruleset that `make` returns.
+    /// restrictions, or a new one.
     ///
     /// # Errors
     /// `SANDBOX_SETUP_FAILED`.
-    pub(super) fn shared(
-        mut places: Vec<AllowedInode>,
-        make: impl FnOnce() -> Result<Ruleset>,
-    ) -> Result<Arc<Self>> {
+    pub(super) fn shared(allowed: Vec<AllowedPlace>) -> Result<Arc<Self>> {
+        let grant = |place: &AllowedPlace| (place.dev, place.ino, place.rights);
+        let mut places: Vec<AllowedInode> = allowed.iter().map(grant).collect();
         places.sort_unstable();
         places.dedup();
         let pools = RESTRICTED_POOLS.get_or_init(Mutex::default);
@@ -68,7 +79,7 @@ impl Pool {
         if let Some(pool) = pools.get(&places).and_then(Weak::upgrade) {
             return Ok(pool);
         }
-        let pool = Self::restricted(make()?)?;
+        let pool = Self::restricted(allowed)?;
         pools.retain(|_, pool| pool.strong_count() > 0);
         pools.insert(places, Arc::downgrade(&pool));
         Ok(pool)
@@ -76,8 +87,8 @@ impl Pool {
 
     /// Creates a pool whose threads restrict themselves. Starts the first thread at once, so that a
     /// failure is known.
-    fn restricted(ruleset: Ruleset) -> Result<Arc<Self>> {
-        let pool = Self::over(Some(ruleset));
+    fn restricted(allowed: Vec<AllowedPlace>) -> Result<Arc<Self>> {
+        let pool = Self::over(Some(allowed));
         let (told, tell) = std::sync::mpsc::sync_channel(1);
         let shared = Arc::clone(&pool.shared);
         pool.shared.quick.count();
@@ -95,10 +106,10 @@ impl Pool {
         Ok(Arc::new(pool))
     }
 
-    /// Returns a pool without threads, whose threads will restrict themselves with `ruleset`.
-    fn over(ruleset: Option<Ruleset>) -> Self {
+    /// Returns a pool without threads, whose threads will restrict themselves to `allowed`.
+    fn over(allowed: Option<Vec<AllowedPlace>>) -> Self {
         let (quick, scans) = (JobQueue::new(MAX_QUICK_THREADS), JobQueue::new(MAX_SCAN_THREADS));
-        Self { shared: Arc::new(PoolState { quick, scans, ruleset }) }
+        Self { shared: Arc::new(PoolState { quick, scans, allowed }) }
     }
 
     /// Runs a job on one of the threads of a lane, later; does not wait for it.
@@ -121,7 +132,7 @@ impl Pool {
         });
         if started.is_err() {
             let left = self.shared.queue(lane).give_up();
-            if self.shared.ruleset.is_none() {
+            if self.shared.allowed.is_none() {
                 // No thread can run the jobs, so the calling thread does.
                 left.into_iter().for_each(|work| work());
             } else {
@@ -157,9 +168,14 @@ impl PoolState {
         }
     }
 
-    /// Restricts the calling thread, if the pool has a ruleset.
+    /// Restricts the calling thread, if the pool is restricted.
     fn restrict(&self) -> Result<()> {
-        self.ruleset.as_ref().map_or(Ok(()), Ruleset::restrict_self)
+        let Some(allowed) = &self.allowed else { return Ok(()) };
+        let ruleset = Ruleset::new(false)?;
+        for place in allowed {
+            ruleset.allow(place.directory.as_fd(), place.rights)?;
+        }
+        ruleset.restrict_self()
     }
 
     /// Runs jobs of a lane on the calling thread until the pool is dropped.

@@ -165,6 +165,37 @@ fn statx(fd: &impl AsFd, name: impl rustix::path::Arg, flags: AtFlags) -> rustix
     })
 }
 
+/// Identifies a directory as one mount shows it: two descriptors with equal values resolve every
+/// name alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct MountedInode {
+    dev: u64,
+    ino: u64,
+    mount: u64,
+}
+
+impl MountedInode {
+    /// Returns the identity of an open directory; `None` if the system does not report the mount.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of(fd: impl AsFd) -> Option<Self> {
+        use rustix::fs::StatxFlags;
+        let mask = StatxFlags::INO | StatxFlags::MNT_ID;
+        let flags = AtFlags::EMPTY_PATH | AtFlags::NO_AUTOMOUNT;
+        let raw = rustix::fs::statx(fd, c"", flags, mask).ok()?;
+        let knows_mount = raw.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+        let dev = rustix::fs::makedev(raw.stx_dev_major, raw.stx_dev_minor);
+        knows_mount.then_some(Self { dev, ino: raw.stx_ino, mount: raw.stx_mnt_id })
+    }
+
+    /// Returns the identity of an open directory. A file system is mounted once here, or its mounts
+    /// have devices of their own.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn of(fd: impl AsFd) -> Option<Self> {
+        let stat = Stat::of(fd).ok()?;
+        Some(Self { dev: stat.dev, ino: stat.ino, mount: 0 })
+    }
+}
+
 /// Identifies a state of a file: opaque text for callers.
 ///
 /// The text is `dev.ino.size.mtime.ctime` in lower-case hexadecimal (times in nanoseconds),

@@ -8,6 +8,7 @@
 //! A lock excludes only users of the same state directory.
 
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use filewright_core::hash::sha256;
@@ -29,13 +30,13 @@ use crate::root::{CreatedDirs, FinalSymlink, MissingPolicy, Policy, Roots};
 /// The directory that contains the lock files.
 #[derive(Debug)]
 pub struct Locks {
-    dir: OwnedFd,
+    dir: Arc<OwnedFd>,
 }
 
 /// A held lock. Dropping it releases the lock.
 #[derive(Debug)]
 pub struct Lock {
-    dir: OwnedFd,
+    dir: Arc<OwnedFd>,
     name: String,
     _file: OwnedFd,
 }
@@ -73,7 +74,7 @@ impl Locks {
     /// # Errors
     /// `INVALID_ARGUMENT` if another user could create or remove lock files; the system's errors.
     pub fn open(state: &[u8]) -> Result<Self> {
-        Ok(Self { dir: open_private_dir(state, b"locks", true)? })
+        Ok(Self { dir: Arc::new(open_private_dir(state, b"locks", true)?) })
     }
 
     /// Acquires the lock of a real path without waiting; returns `None` if another process holds
@@ -84,12 +85,7 @@ impl Locks {
     pub fn try_lock(&self, real: &[u8]) -> Result<Option<Lock>> {
         let name = sha256(real)[7..].to_owned();
         let taken = try_acquire(&NamedLockFile { dir: &self.dir, name: &name })?;
-        taken
-            .map(|file| {
-                let dir = rustix::io::fcntl_dupfd_cloexec(&self.dir, 0).map_err(os_error)?;
-                Ok(Lock { dir, name, _file: file })
-            })
-            .transpose()
+        Ok(taken.map(|file| Lock { dir: Arc::clone(&self.dir), name, _file: file }))
     }
 
     /// Acquires the lock of a real path, waiting at most `timeout`.

@@ -14,6 +14,7 @@
 //! with the same message whether or not it exists, and nothing outside is accessed to find out.
 
 mod absolute;
+mod anchor;
 mod components;
 mod created_dirs;
 mod open;
@@ -26,7 +27,7 @@ mod resolver;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::RwLock;
+use std::sync::{Arc, RwLock};
 
 use filewright_core::Result;
 use filewright_core::pattern::ignore::{IgnoreKind, IgnoreRules, Stack};
@@ -51,11 +52,11 @@ use crate::dir::errno::{os_error, protected_error, secret_content_error, secret_
 use crate::dir::sweeps::SweepTimes;
 
 /// A directory or file that a policy allows to access.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Root {
     /// The pinned directory: the root itself, or its deepest existing parent if the root is a file
     /// or does not exist yet.
-    anchor: OwnedFd,
+    anchor: Arc<OwnedFd>,
     anchor_path: Vec<u8>,
     /// The real path of the root: that of the anchor, or below it.
     path: Vec<u8>,
@@ -66,18 +67,6 @@ struct Root {
 }
 
 impl Root {
-    /// Returns the same root with a duplicated descriptor.
-    fn duplicate(&self) -> Result<Self> {
-        Ok(Self {
-            anchor: rustix::io::fcntl_dupfd_cloexec(&self.anchor, 0).map_err(os_error)?,
-            anchor_path: self.anchor_path.clone(),
-            path: self.path.clone(),
-            alias: self.alias.clone(),
-            read: self.read,
-            write: self.write,
-        })
-    }
-
     /// Reports whether the root has the right for `intent`.
     fn allows(&self, intent: Intent) -> bool {
         match intent {
@@ -188,13 +177,10 @@ impl Roots {
     /// whether it is exactly the root (false if it is a parent, because the root is a file or
     /// missing), and whether it may be changed.
     #[cfg(target_os = "linux")]
-    pub(crate) fn places(
-        &self,
-    ) -> impl Iterator<Item = (std::os::fd::BorrowedFd<'_>, bool, bool)> + '_ {
-        use std::os::fd::AsFd;
+    pub(crate) fn places(&self) -> impl Iterator<Item = (&Arc<OwnedFd>, bool, bool)> + '_ {
         self.roots.iter().filter(|root| root.read || root.write).map(|root| {
             let write = root.write && !self.read_only;
-            (root.anchor.as_fd(), root.path == root.anchor_path, write)
+            (&root.anchor, root.path == root.anchor_path, write)
         })
     }
 
@@ -220,10 +206,10 @@ impl Roots {
     /// Returns one root at `/` with all rights and no rules. The roots of a policy are resolved
     /// with it.
     pub(crate) fn whole_file_system(resolver: Resolver) -> Result<Self> {
-        let anchor = rustix::fs::open("/", base_directory_flags(), rustix::fs::Mode::empty())
+        let opened = rustix::fs::open("/", base_directory_flags(), rustix::fs::Mode::empty())
             .map_err(os_error)?;
         let root = Root {
-            anchor,
+            anchor: anchor::share(opened),
             anchor_path: b"/".to_vec(),
             path: b"/".to_vec(),
             alias: None,
@@ -249,11 +235,12 @@ impl Roots {
     fn pin(&self, path: &[u8]) -> Result<Root> {
         let place = self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::Stop)?;
         let whole = place.real_with_missing();
-        let (anchor, anchor_path) = match place.open_directory() {
+        let (opened, anchor_path) = match place.open_directory() {
             Some(opened) => (opened.map_err(os_error)?, whole.clone()),
             None => (place.dir.duplicate().map_err(os_error)?, parent_of(&place.real).to_vec()),
         };
         let alias = (whole != path).then(|| path.to_vec());
+        let anchor = anchor::share(opened);
         Ok(Root { anchor, anchor_path, path: whole, alias, read: false, write: false })
     }
 
@@ -308,12 +295,9 @@ impl Roots {
 
     /// Returns the same roots with secrets as ordinary files. For reads by the host itself, such as
     /// saving the content of a file before a change so that it can be undone.
-    ///
-    /// # Errors
-    /// `IO_ERROR` if no descriptors are left.
-    pub fn without_secret_filter(&self) -> Result<Self> {
-        let roots = self.roots.iter().map(Root::duplicate).collect::<Result<_>>()?;
-        Ok(self.with_roots(roots, self.rules.clone().with_secrets_allowed()))
+    #[must_use]
+    pub fn without_secret_filter(&self) -> Self {
+        self.with_roots(self.roots.clone(), self.rules.clone().with_secrets_allowed())
     }
 
     /// Returns the same policy with these roots and rules, without the granted secrets and without

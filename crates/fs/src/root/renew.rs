@@ -46,7 +46,7 @@ impl Roots {
     /// Returns these roots with those reopened whose directory was deleted and created again.
     ///
     /// # Errors
-    /// Fails if the descriptors of the other roots cannot be duplicated.
+    /// `IO_ERROR` if no descriptors are left.
     pub fn renewed(&self) -> Result<RenewedRoots> {
         if !self.roots.iter().any(Root::is_gone) {
             return Ok(RenewedRoots::Unchanged);
@@ -57,7 +57,7 @@ impl Roots {
         for root in &self.roots {
             let made = if root.is_gone() { root.recreated(&everything) } else { None };
             is_anew |= made.is_some();
-            roots.push(made.map_or_else(|| root.duplicate(), Ok)?);
+            roots.push(made.unwrap_or_else(|| root.clone()));
         }
         if !is_anew {
             return Ok(RenewedRoots::Unchanged);

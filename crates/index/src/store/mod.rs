@@ -33,7 +33,6 @@ type StoreJob = Box<dyn FnOnce() + Send>;
 /// The saved indexes of one state directory.
 pub(crate) struct IndexStore {
     state: Vec<u8>,
-    dir: OnceLock<Option<OwnedFd>>,
     thread: Sender<StoreJob>,
 }
 
@@ -50,7 +49,7 @@ impl IndexStore {
     pub fn new(state: &[u8]) -> Option<Arc<Self>> {
         static THREAD: OnceLock<Option<Sender<StoreJob>>> = OnceLock::new();
         let thread = THREAD.get_or_init(start_store_thread).clone()?;
-        Some(Arc::new(Self { state: state.into(), dir: OnceLock::new(), thread }))
+        Some(Arc::new(Self { state: state.into(), thread }))
     }
 
     /// Requests the saved index of a tree. The channel receives it, or `None` if there is no valid
@@ -68,13 +67,6 @@ impl IndexStore {
         let (index_store, name) = (Arc::clone(self), key.file_name());
         // Sending the job fails only if the thread of the stores has ended.
         let _ = self.thread.send(Box::new(move || index_store.write(&name, &snapshot)));
-    }
-
-    /// Returns the directory of the saved indexes, created on the first call.
-    fn dir(&self) -> Option<&OwnedFd> {
-        self.dir
-            .get_or_init(|| open_private_dir(&self.state, SAVED_INDEXES_DIR, true).ok())
-            .as_ref()
     }
 
     /// Reads a saved index; `None` if there is no valid one.
@@ -95,7 +87,7 @@ impl IndexStore {
 
     /// Writes an index to a new file, renames it to its name, and deletes the oldest ones.
     fn write(&self, name: &str, snapshot: &Snapshot) {
-        let Some(dir) = self.dir() else { return };
+        let Ok(dir) = open_private_dir(&self.state, SAVED_INDEXES_DIR, true) else { return };
         let unfinished = format!("{name}.{}{UNFINISHED_SUFFIX}", std::process::id());
         let flags = OFlags::WRONLY
             | OFlags::CREATE
@@ -104,33 +96,33 @@ impl IndexStore {
             | OFlags::NONBLOCK
             | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(0o600);
-        let Ok(file) = rustix::fs::openat(dir, &unfinished, flags, mode) else { return };
+        let Ok(file) = rustix::fs::openat(&dir, &unfinished, flags, mode) else { return };
         let written = snapshot.write(&file);
         drop(file);
-        let renamed = written.is_ok() && rustix::fs::renameat(dir, &unfinished, dir, name).is_ok();
+        let renamed =
+            written.is_ok() && rustix::fs::renameat(&dir, &unfinished, &dir, name).is_ok();
         if !renamed {
-            let _ = rustix::fs::unlinkat(dir, &unfinished, AtFlags::empty());
+            let _ = rustix::fs::unlinkat(&dir, &unfinished, AtFlags::empty());
         }
-        self.prune();
+        prune(&dir);
     }
+}
 
-    /// Deletes the oldest files beyond [`MAX_SAVED_INDEXES`].
-    fn prune(&self) {
-        let Some(dir) = self.dir() else { return };
-        let Ok(entries) = rustix::fs::Dir::read_from(dir) else { return };
-        let mut kept: Vec<(i64, Vec<u8>)> = entries
-            .flatten()
-            .filter_map(|entry| {
-                let name = entry.file_name().to_bytes();
-                let stat = Stat::at(dir, name).ok().filter(|stat| stat.kind == Kind::File)?;
-                Some((stat.mtime, name.to_vec()))
-            })
-            .collect();
-        kept.sort_unstable();
-        let surplus = kept.len().saturating_sub(MAX_SAVED_INDEXES);
-        for (_, name) in &kept[..surplus] {
-            let _ = rustix::fs::unlinkat(dir, &name[..], AtFlags::empty());
-        }
+/// Deletes the oldest files of a directory beyond [`MAX_SAVED_INDEXES`].
+fn prune(dir: &OwnedFd) {
+    let Ok(entries) = rustix::fs::Dir::read_from(dir) else { return };
+    let mut kept: Vec<(i64, Vec<u8>)> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().to_bytes();
+            let stat = Stat::at(dir, name).ok().filter(|stat| stat.kind == Kind::File)?;
+            Some((stat.mtime, name.to_vec()))
+        })
+        .collect();
+    kept.sort_unstable();
+    let surplus = kept.len().saturating_sub(MAX_SAVED_INDEXES);
+    for (_, name) in &kept[..surplus] {
+        let _ = rustix::fs::unlinkat(dir, &name[..], AtFlags::empty());
     }
 }
 

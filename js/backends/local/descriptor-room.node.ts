@@ -1,0 +1,73 @@
+/**
+ * Lets fewer changes run at once where a process may have few descriptors: each holds a lock, a record of the journal
+ * and files, and a change that finds no descriptor in its middle fails, and so does its rollback.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+
+/** The limit of descriptors from which changes are not counted: calls never need as many. */
+const AMPLE_DESCRIPTORS = 8192;
+/** The descriptors that a change may need. */
+const DESCRIPTORS_PER_CHANGE = 8;
+/** The descriptors that are left for reads and for the host. */
+const SPARE_DESCRIPTORS = 24;
+
+let limit: number | undefined;
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** Returns the number of descriptors that this process may have; infinity where it is not known, or ample. */
+function descriptorLimit(): number {
+  if (limit !== undefined) return limit;
+  try {
+    const found = /^Max open files\s+(\d+)/mu.exec(readFileSync("/proc/self/limits", "utf8"));
+    limit = found === null ? Number.POSITIVE_INFINITY : Number(found[1]);
+  } catch {
+    limit = Number.POSITIVE_INFINITY; // Only Linux tells it. Node has raised it as far as it may.
+  }
+  if (limit >= AMPLE_DESCRIPTORS) limit = Number.POSITIVE_INFINITY;
+  return limit;
+}
+
+function hasRoom(): boolean {
+  const most = descriptorLimit();
+  if (running === 0 || !Number.isFinite(most)) return true;
+  try {
+    const open = readdirSync("/proc/self/fd").length;
+    return most - open - running * DESCRIPTORS_PER_CHANGE >= SPARE_DESCRIPTORS;
+  } catch {
+    return false; // There was not even one for the directory.
+  }
+}
+
+function start(): () => void {
+  running += 1;
+  let isOver = false;
+  return () => {
+    if (isOver) return;
+    isOver = true;
+    running -= 1;
+    while (waiting.length > 0 && hasRoom()) (waiting[0] as () => void)();
+  };
+}
+
+/**
+ * Waits until there are descriptors for one more change, but at most `timeoutMs`, and counts the change. Returns the
+ * function that ends it. The wait also ends when the signal aborts.
+ */
+export function takeDescriptorRoom(wait: {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}): (() => void) | Promise<() => void> {
+  if (waiting.length === 0 && hasRoom()) return start();
+  return new Promise((resolve) => {
+    const begin = (): void => {
+      clearTimeout(timer);
+      wait.signal?.removeEventListener("abort", begin);
+      waiting.splice(waiting.indexOf(begin), 1);
+      resolve(start());
+    };
+    const timer = setTimeout(begin, wait.timeoutMs);
+    wait.signal?.addEventListener("abort", begin, { once: true });
+    waiting.push(begin);
+  });
+}
