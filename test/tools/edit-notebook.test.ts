@@ -92,4 +92,40 @@ describe.each(KINDS)("on %s", (kind) => {
     expect((await ws.call("edit_file", args)).ok).toBe(true);
     expect(await text("a.ipynb")).toContain('"nbformat_minor": 4');
   });
+
+  test.each<readonly [name: string, key: "input" | "source", type: string]>([
+    ["code", "input", "code"],
+    ["markdown", "source", "markdown"],
+  ])("a cell of %s in the format before 2015 is edited in its worksheet", async (_, key, cell_type) => {
+    const sheet = (lines: readonly string[]) => ({ cells: [{ cell_type, [key]: lines, metadata: {} }] });
+    const old = (lines: readonly string[]): string =>
+      `${JSON.stringify({ metadata: { name: "" }, nbformat: 3, worksheets: [sheet(["x = 1\n", "y = 2"]), sheet(lines)] }, null, 1)}\n`;
+    const { ws, text } = await place(kind, { "a.ipynb": old(["a = 1\n", "b = 2"]) });
+    const edit = { path: "a.ipynb", old_text: "a = 1\nb = 2", new_text: "a = 3\nb = 4" };
+    expect((await ws.call("edit_file", edit)).text).toMatch(/^Edited/u);
+    expect(await text("a.ipynb")).toBe(old(["a = 3\n", "b = 4"]));
+  });
+
+  test("a large notebook is searched while the event loop turns", async () => {
+    const cells = Array.from({ length: 10_100 }, (_, n) => cell([`a${n} = 1\n`, `b${n} = 2\n`]));
+    const { ws, text } = await place(kind, { "a.ipynb": notebook(cells) });
+    let turns = 0;
+    let isOver = false;
+    const turn = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const edit = {
+      path: "a.ipynb",
+      old_text: "a10099 = 1\nb10099 = 2\n",
+      new_text: "a10099 = 3\nb10099 = 4\n",
+    };
+    const { ok } = await ws.call("edit_file", edit);
+    isOver = true;
+    expect(ok).toBe(true);
+    expect(await text("a.ipynb")).toContain("b10099 = 4");
+    // Each part of the work is some milliseconds long, and between two parts the event loop turns.
+    expect(turns).toBeGreaterThan(10);
+  });
 });

@@ -35,6 +35,10 @@ export interface NotebookOutput {
 
 /** One cell. */
 export interface NotebookCell {
+  /** The JSON pointer of the cell. */
+  readonly place: string;
+  /** The key of its source: `input` for code in the format before 2015. */
+  sourceKey: "source" | "input";
   id: string;
   type: string;
   count: string;
@@ -54,6 +58,8 @@ export interface Notebook {
 
 /** The limits on what is kept of a notebook, in bytes. */
 export interface NotebookLimits {
+  /** The maximum number of cells. */
+  readonly cells: number;
   readonly output: number;
   readonly source: number;
   /** The maximum size of one picture, in base64 characters. */
@@ -62,7 +68,15 @@ export interface NotebookLimits {
   readonly images: number;
 }
 
-const MAX_CELLS = 10_000;
+/** An object or array around the current position. */
+interface Level {
+  readonly kind: "object" | "array";
+  /** The current key of an object. */
+  key: string;
+  /** The number of values of an array that have begun. */
+  items: number;
+}
+
 const MAX_OUTPUTS_PER_CELL = 100;
 /** The maximum number of MIME types that are kept of one output. */
 const MAX_TYPES_PER_OUTPUT = 20;
@@ -86,7 +100,7 @@ export async function parseNotebook(
   let cell: NotebookCell | undefined;
   let output: NotebookOutput | undefined;
   /** The objects and arrays around the current position, outermost first. */
-  const levels: { readonly kind: "object" | "array"; key: string }[] = [];
+  const levels: Level[] = [];
   /** The number of containers around a cell: 2, or 4 in the format before 2015 (`worksheets/0/cells`). */
   let cellDepth = 2;
 
@@ -106,6 +120,7 @@ export async function parseNotebook(
     if (field === "id" && below === 0) cell.id = value;
     else if (field === "cell_type" && below === 0) cell.type = value;
     else if ((field === "source" || field === "input") && below <= 1) {
+      cell.sourceKey = field;
       appendCapped(cell.source, value, length, cut, caps.source);
     } else if (field === "outputs" && below >= 2 && output !== undefined)
       outputText(output, value, length, cut);
@@ -150,14 +165,15 @@ export async function parseNotebook(
 
   /** Called for every value in an array: counts it, and begins a cell or an output if it is an object. */
   const count = (kind: "object" | "array" | "other"): void => {
+    countItem(levels);
     if (levels.at(-1)?.kind !== "array" || !inCells()) return;
     if (levels.length === cellDepth) {
       cell = undefined;
       output = undefined;
       if (kind !== "object") return;
-      if (cells.length === MAX_CELLS) moreCells += 1;
+      if (cells.length === caps.cells) moreCells += 1;
       else {
-        cell = { id: "", type: "", count: "", source: { text: "", dropped: 0 }, outputs: [], moreOutputs: 0 };
+        cell = emptyCell(cellPointer(levels));
         cells.push(cell);
       }
     } else if (levels.length === cellDepth + 2 && keyAt(cellDepth) === "outputs") {
@@ -174,7 +190,7 @@ export async function parseNotebook(
   const listener: ScanListener = {
     begin(kind) {
       count(kind);
-      levels.push({ kind, key: "" });
+      levels.push({ kind, key: "", items: 0 });
       if (kind !== "array") return;
       if (levels.length === 2 && keyAt(0) === "cells") hasCells = true;
       if (levels.length === 4 && keyAt(0) === "worksheets" && keyAt(2) === "cells") {
@@ -192,7 +208,7 @@ export async function parseNotebook(
       top.key = raw === null ? "" : unescapeJson(raw);
       scan.keep = PICTURE_TYPE.test(top.key)
         ? Math.max(MAX_KEY_BYTES, Math.min(caps.image, imageBudget))
-        : keepOf(top.key);
+        : keptLength(top.key, caps);
     },
     string(raw, _from, _to, _line, length) {
       const top = levels.at(-1);
@@ -213,10 +229,6 @@ export async function parseNotebook(
     keyAt(cellDepth + 2) === "text" &&
     output !== undefined &&
     output.text.dropped > 0;
-  const keepOf = (key: string): number => {
-    if (key === "source" || key === "input") return caps.source;
-    return key === "text" || key === "traceback" || key.includes("/") ? caps.output : MAX_KEY_BYTES;
-  };
 
   const scan = scanJson(listener);
   scan.keep = MAX_KEY_BYTES;
@@ -229,6 +241,28 @@ export async function parseNotebook(
   }
   if (!hasCells) return null;
   return { cells, moreCells, kernel, language };
+}
+
+/** Returns how many bytes of a text with this key are kept. */
+function keptLength(key: string, caps: NotebookLimits): number {
+  if (key === "source" || key === "input") return caps.source;
+  return key === "text" || key === "traceback" || key.includes("/") ? caps.output : MAX_KEY_BYTES;
+}
+
+/** Counts a value, if it is one in an array. */
+function countItem(levels: readonly Level[]): void {
+  const top = levels.at(-1);
+  if (top?.kind === "array") top.items += 1;
+}
+
+/** Returns the JSON pointer of the cell that begins in the innermost array. */
+function cellPointer(levels: readonly Level[]): string {
+  return levels.map(({ kind, key, items }) => `/${kind === "array" ? items - 1 : key}`).join("");
+}
+
+function emptyCell(place: string): NotebookCell {
+  const source = { text: "", dropped: 0 };
+  return { place, sourceKey: "source", id: "", type: "", count: "", source, outputs: [], moreOutputs: 0 };
 }
 
 /** Appends to a text up to `cap`, and counts what is dropped. */

@@ -16,6 +16,7 @@ import {
   parseNotebook,
 } from "./parse.ts";
 
+const MAX_CELLS = 10_000;
 /**
  * The maximum size in bytes of the text of one output, and of the source of one cell. Longer ones are
  * truncated.
@@ -43,6 +44,7 @@ export const notebookReader: Reader = Object.freeze({
   async read(input: ReaderInput): Promise<Rendered> {
     const { source, limits, signal, encoding = "utf-8" } = input;
     const caps = {
+      cells: MAX_CELLS,
       output: MAX_OUTPUT_BYTES,
       source: MAX_SOURCE_BYTES,
       image: Math.min(

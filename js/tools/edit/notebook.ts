@@ -5,9 +5,20 @@
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { BytesPlan, EditOptions } from "../../engine/text/edit.ts";
+import { Yielder } from "../../engine/yielder.ts";
+import { type NotebookLimits, parseNotebook } from "../../readers/notebook/parse.ts";
+import { sourceOf } from "../../readers/source.ts";
 import { planEditsWithValues, type ValueEdit } from "./value.ts";
 
 export const NOTEBOOK_MIME = "application/x-ipynb+json";
+/** The limits for reading the whole source of each cell, and no outputs. */
+const SOURCES_ALONE: NotebookLimits = Object.freeze({
+  cells: Number.POSITIVE_INFINITY,
+  source: Number.MAX_SAFE_INTEGER,
+  output: 0,
+  image: 0,
+  images: 0,
+});
 /** The maximum number of cells that an error names. */
 const MAX_NAMED_CELLS = 5;
 
@@ -28,7 +39,7 @@ export async function planNotebookEdits(
   let bytes = before;
   for (const [index, edit] of edits.entries()) {
     if (edit.oldText === undefined) return undefined;
-    const value = await toValueEdit(bytes, edit, options, index);
+    const value = await toValueEdit(bytes, edit, options, { index, signal });
     if (value === undefined) return undefined;
     values.push(value);
     if (index === edits.length - 1) break;
@@ -44,42 +55,34 @@ async function toValueEdit(
   bytes: Uint8Array,
   edit: ValueEdit,
   options: EditOptions,
-  index: number,
+  { index, signal }: { readonly index: number; readonly signal: AbortSignal | undefined },
 ): Promise<ValueEdit | undefined> {
-  const { text } = engine().decodeText(bytes, options.encoding);
-  const found: { readonly cell: number; readonly source: string }[] = [];
-  for (const [cell, source] of sourcesOf(text).entries()) {
-    const given = new TextEncoder().encode(source);
+  const { text } = await engine().reading.decodeText(bytes, options.encoding, { signal });
+  const notebook = await parseNotebook(sourceOf(new TextEncoder().encode(text)), SOURCES_ALONE, signal);
+  const found: { readonly pointer: string; readonly source: string }[] = [];
+  const yielder = new Yielder({ signal });
+  for (const { place, sourceKey, source } of notebook?.cells ?? []) {
+    await yielder.yieldIfDue();
+    const given = new TextEncoder().encode(source.text);
     const plan = await engine().planEditsBytesAsync(given, [edit], { ...options, encoding: "utf-8" });
-    if (plan.ok) found.push({ cell, source: new TextDecoder().decode(plan.bytes) });
+    if (plan.ok)
+      found.push({ pointer: `${place}/${sourceKey}`, source: new TextDecoder().decode(plan.bytes) });
   }
   const [only] = found;
   if (only === undefined) return undefined;
   if (found.length > 1)
     throw severalCellsError(
-      found.map(({ cell }) => cell),
+      found.map(({ pointer }) => pointer),
       index,
       options.path,
     );
-  return { jsonPointer: `/cells/${only.cell}/source`, newText: sourceAsJson(only.source, text) };
-}
-
-/** Returns the source of each cell; empty for a file that is no notebook. */
-function sourcesOf(text: string): readonly string[] {
-  try {
-    const { cells } = JSON.parse(text) as { readonly cells?: readonly { readonly source?: unknown }[] };
-    return (cells ?? []).map(({ source }) =>
-      Array.isArray(source) ? source.join("") : typeof source === "string" ? source : "",
-    );
-  } catch {
-    return [];
-  }
+  return { jsonPointer: only.pointer, newText: sourceAsJson(only.source, text) };
 }
 
 /** Returns a source as JSON in the layout of the notebook: a list of lines, each on a line of the file. */
 function sourceAsJson(source: string, notebook: string): string {
   const lines = source.match(/[^\n]*\n|[^\n]+$/gu) ?? [];
-  const [, indent] = /\n([ \t]*)"source"\s*:/u.exec(notebook) ?? [];
+  const [, indent] = /\n([ \t]*)"(?:source|input)"\s*:/u.exec(notebook) ?? [];
   const [, unit = " "] = /^\s*\{\r?\n([ \t]+)"/u.exec(notebook) ?? [];
   const ending = notebook.includes("\r\n") ? "\r\n" : "\n";
   if (lines.length === 0) return "[]";
@@ -88,12 +91,15 @@ function sourceAsJson(source: string, notebook: string): string {
   return `[${ending}${items.join(`,${ending}`)}${ending}${indent}]`;
 }
 
-function severalCellsError(cells: readonly number[], index: number, path = "the notebook"): FilewrightError {
-  const named = cells.slice(0, MAX_NAMED_CELLS).join(", ");
-  const pointers = cells.slice(0, MAX_NAMED_CELLS).map((cell) => `/cells/${cell}/source`);
+function severalCellsError(
+  pointers: readonly string[],
+  index: number,
+  path = "the notebook",
+): FilewrightError {
+  const named = pointers.slice(0, MAX_NAMED_CELLS);
   return new FilewrightError(
     "MATCH_NOT_UNIQUE",
-    `old_text stands in ${cells.length} cells of '${path}' (counted from 0: ${named}); add lines that only one of them has.`,
-    { complete: true, path, details: { edit_index: index, json_pointers: pointers } },
+    `old_text stands in ${pointers.length} cells of '${path}' (their sources: ${named.join(", ")}); add lines that only one of them has.`,
+    { complete: true, path, details: { edit_index: index, json_pointers: named } },
   );
 }
