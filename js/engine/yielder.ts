@@ -102,6 +102,19 @@ export class Yielder {
   }
 }
 
+/** Calls `each` with every item, with pauses between many of them. @throws CANCELLED */
+export async function forEachYielding<T>(
+  items: Iterable<T>,
+  yielder: Yielder,
+  each: (item: T) => void,
+): Promise<void> {
+  let count = 0;
+  for (const item of items) {
+    if (++count % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
+    each(item);
+  }
+}
+
 /**
  * Returns the items sorted by `compare`; equal items keep their order. Long lists are sorted with pauses. The
  * time limit of the yielder is ignored. @throws CANCELLED

@@ -162,7 +162,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     }
     const kept = finals === null || steps.length === 0 ? null : group;
     await finish(transaction, () => (log as OpenRecord).close(kept), about.signal);
-    if (finals === null) return { result, undo: await noteUnrecorded(about, pathsOfSteps(steps)) };
+    if (finals === null) return { result, undo: await noteUnrecorded(about, recordedPathsOf(steps)) };
     return { result, undo: kept === null ? "nothing" : "undoable" };
   };
 
@@ -297,6 +297,11 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
   });
 }
 
+/** Returns the paths that a record without steps names. */
+function recordedPathsOf(steps: readonly Step[]): readonly string[] {
+  return pathsOfSteps(steps, MAX_RECORDED_PATHS);
+}
+
 /** Returns the state of each path before the first of the steps that touched it. */
 function statesBefore(steps: readonly Step[]): readonly StateBefore[] {
   const found = new Map<string, StateBefore>();
@@ -383,8 +388,13 @@ function withoutMode({ mode: _mode, ...image }: PreImage): PreImage {
 
 /** Returns the state of every touched path after the change; null if there are too many paths to compare later. */
 async function readFinalStates(fs: FsBackend, transaction: Transaction): Promise<FinalStates | null> {
+  const yielder = new Yielder({});
+  await yielder.yieldIfDue();
+  const paths = pathsOfSteps(transaction.steps, MAX_RECORDED_PATHS + 1);
+  if (paths.length > MAX_RECORDED_PATHS) return null;
   const known = new Map<string, PreImage>();
   for (const step of transaction.steps) {
+    await yielder.yieldIfDue();
     for (const path of pathsOfSteps([step])) known.delete(path);
     // What was below a moved directory is elsewhere now.
     if (step.kind === "move")
@@ -395,10 +405,7 @@ async function readFinalStates(fs: FsBackend, transaction: Transaction): Promise
     if (step.kind !== "move" && step.after?.hash !== undefined && given !== undefined)
       known.set(step.path, { ...step.after, ...given });
   }
-  const paths = pathsOfSteps(transaction.steps);
-  if (paths.length > MAX_RECORDED_PATHS) return null;
   const finals: (readonly [string, PreImage | null])[] = [];
-  const yielder = new Yielder({});
   for (const path of paths) {
     await yielder.yieldIfDue();
     const image = known.get(path);

@@ -2,7 +2,7 @@
 import { possibleRepositoriesOn } from "../backends/confined/repository.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { Yielder } from "../engine/yielder.ts";
+import { sortYielding, Yielder } from "../engine/yielder.ts";
 import type { Location } from "../policy/index.ts";
 import type { Call, PathUse, Tool } from "../tools/lib/tool.ts";
 import { realPathOf } from "./review.ts";
@@ -130,7 +130,7 @@ async function keysOf(
       if (!byPath.has(directory)) byPath.set(directory, { path: directory, tree: false, write: false });
     }
   }
-  return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return sortYielding([...byPath.values()], (a, b) => (a.path < b.path ? -1 : 1), yielder);
 }
 
 /** Runs an action while locks are held, and releases them. */
@@ -181,7 +181,7 @@ export async function acquireLocks(
     const yielder = new Yielder({});
     for (let free = held.pop(); free !== undefined; free = held.pop()) {
       free();
-      if (held.length % LOCKS_PER_YIELD_CHECK === LOCKS_PER_YIELD_CHECK - 1) await yielder.yieldIfDue();
+      if (held.length % LOCKS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
     }
   };
   try {

@@ -1,5 +1,5 @@
 /** `apply_patch`: applies a patch to any number of files, all or none. */
-import { Yielder } from "../engine/yielder.ts";
+import { forEachYielding, STEPS_PER_YIELD_CHECK, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError, type Signalled } from "../engine/errors.ts";
 import type { MaybePromise } from "../backends/backend.ts";
@@ -130,7 +130,10 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
       if (after === null || version === undefined) call.seen.note(path, undefined);
       else call.seen.note(path, version, await engine().onThreads.sha256(after.bytes));
     }
-    const warnings = [...made].flatMap(([path, result]) => writeWarnings(result, call.display(path)));
+    const warnings: string[] = [];
+    await forEachYielding(made, yielder, ([path, result]) =>
+      warnings.push(...writeWarnings(result, call.display(path))),
+    );
     return { data: todo.data, warnings: [...todo.warnings, ...warnings] };
   },
   render(data) {
@@ -183,53 +186,71 @@ function parsePatchArguments(given: Arguments, later: Signalled): Promise<PatchR
 function parsePatchArguments(given: Arguments, later?: Signalled): MaybePromise<PatchRequest> {
   const args = checkPatchArguments(given);
   const options = parseOptionsOf(args);
-  if (later === undefined) return withPathsOfPatch(args, engine().parsePatch(args.patch, options));
+  if (later === undefined) {
+    const patch = engine().parsePatch(args.patch, options);
+    const named = new NamedPaths();
+    for (const file of patch.files) named.add(file);
+    return named.in(args, patch);
+  }
   const outline = engine().onThreads.outlineOfPatch(args.patch, { ...options, signal: later.signal });
-  return outline.then((patch) => withPathsOfPatch(args, patch));
+  return outline.then(async (patch) => {
+    const yielder = new Yielder(later);
+    // The outline of many files has taken long to decode.
+    if (patch.files.length > STEPS_PER_YIELD_CHECK) await yielder.yieldNow();
+    const named = new NamedPaths();
+    await forEachYielding(patch.files, yielder, (file) => named.add(file));
+    return named.in(args, patch);
+  });
 }
 
 function parseOptionsOf({ strip, path: about, reverse }: PatchArguments): ParseOptions {
   return { strip, path: about, reverse };
 }
 
-/**
- * Returns the arguments with the paths that the patch names, so that the pipeline checks them as it checks path
- * arguments.
- */
-function withPathsOfPatch(args: PatchArguments, { files, paths, warnings }: ParsedPatch): PatchRequest {
-  const written = new Set(
-    files.flatMap((file) => [file.newPath, file.operation === "copy" ? null : file.oldPath]),
-  );
-  const sources = new Set(files.map((file) => file.oldPath).filter((name) => name !== null));
-  for (const name of sources) if (written.has(name)) sources.delete(name);
-  const created = new Set(
-    files.flatMap(({ operation, newPath }) =>
-      newPath !== null && CREATING_OPERATIONS.has(operation) ? [newPath] : [],
-    ),
-  );
-  return { ...args, names: paths, sources, created, effects: effectsByPath(files), warnings };
-}
-
 const CREATING_OPERATIONS: ReadonlySet<PatchOperation> = new Set(["create", "rename", "copy"]);
 
-/**
- * Returns the deletions, moves and copies that a patch makes, by path, as calls of those tools: rules for the
- * tools then apply to the patch, too.
- */
-function effectsByPath(files: readonly PatchFile[]): ReadonlyMap<string, readonly PathEffect[]> {
-  const effects = new Map<string, PathEffect[]>();
-  const add = (path: string, effect: PathEffect): void => {
-    effects.set(path, [...(effects.get(path) ?? []), effect]);
-  };
-  for (const { operation, oldPath, newPath } of files) {
+/** The paths that a patch names, so that the pipeline checks them as it checks path arguments. */
+class NamedPaths {
+  readonly #written = new Set<string | null>();
+  readonly #sources = new Set<string>();
+  readonly #created = new Set<string>();
+  /**
+   * The deletions, moves and copies that the patch makes, by path, as calls of those tools: rules for the
+   * tools then apply to the patch, too.
+   */
+  readonly #effects = new Map<string, PathEffect[]>();
+
+  add(file: PatchFile): void {
+    const { operation, oldPath, newPath } = file;
+    this.#written.add(newPath);
+    if (operation !== "copy") this.#written.add(oldPath);
+    if (oldPath !== null) this.#sources.add(oldPath);
+    if (newPath !== null && CREATING_OPERATIONS.has(operation)) this.#created.add(newPath);
+    this.#addEffects(file);
+  }
+
+  #addEffects({ operation, oldPath, newPath }: PatchFile): void {
     if (operation === "delete") {
       const path = oldPath ?? newPath;
-      if (path !== null) add(path, { tool: "delete", args: { path, recursive: false, missing_ok: false } });
+      this.#effect(path, { tool: "delete", args: { path, recursive: false, missing_ok: false } });
     } else if (operation === "rename" || operation === "copy") {
       const tool = operation === "rename" ? "move" : "copy";
       const args = { source: oldPath, destination: newPath, overwrite: false, create_dirs: true };
-      for (const path of [oldPath, newPath]) if (path !== null) add(path, { tool, args });
+      for (const path of [oldPath, newPath]) this.#effect(path, { tool, args });
     }
   }
-  return effects;
+
+  #effect(path: string | null, effect: PathEffect): void {
+    if (path === null) return;
+    const known = this.#effects.get(path);
+    if (known === undefined) this.#effects.set(path, [effect]);
+    else known.push(effect);
+  }
+
+  /** Returns the arguments with the paths of all files that were added. */
+  in(args: PatchArguments, { paths, warnings }: ParsedPatch): PatchRequest {
+    const [sources, created, effects] = [this.#sources, this.#created, this.#effects];
+    for (const name of sources) if (this.#written.has(name)) sources.delete(name);
+    return { ...args, names: paths, sources, created, effects, warnings };
+  }
 }

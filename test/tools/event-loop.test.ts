@@ -2,7 +2,7 @@
  * Calls with large inputs leave the event loop to others: the functions of the engine that work on them run on other
  * threads. Nothing is timed: each function that the calling thread runs is recorded with the size of its input.
  */
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { engine, setEngine } from "../../js/engine/current.ts";
 import { type Binding, makeEngine } from "../../js/engine/engine.ts";
 import { loadNative, loadWasm } from "../../js/engine/load.node.ts";
@@ -281,5 +281,73 @@ describe("a large file in another format", () => {
     const again = await ws.call("read_file", { path: file, json_pointer: "/k500/a" });
     expect(again.ok).toBe(true);
     await ws.close();
+  });
+});
+
+/** The steps of the present turn of the event loop: each adds an item to a list, a set or a map. */
+function countSteps(): { readonly most: () => number; readonly stop: () => void } {
+  let [steps, most, now] = [0, 0, performance.now()];
+  const counted = <T extends object>(prototype: T, name: keyof T): (() => void) => {
+    const original = prototype[name] as (...args: unknown[]) => unknown;
+    const counting = function (this: unknown, ...args: unknown[]): unknown {
+      most = Math.max(most, ++steps);
+      return original.apply(this, args);
+    };
+    Object.assign(prototype, { [name]: counting });
+    return () => Object.assign(prototype, { [name]: original });
+  };
+  const restores = [
+    counted(Set.prototype, "add"),
+    counted(Map.prototype, "set"),
+    counted(Array.prototype, "push"),
+  ];
+  // Time passes by the looks at the clock, so that the pauses do not depend on the machine.
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => ++now);
+  let isOver = false;
+  const turn = (): void => {
+    steps = 0;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  return {
+    most: () => most,
+    stop() {
+      isOver = true;
+      clock.mockRestore();
+      for (const restore of restores) restore();
+    },
+  };
+}
+
+describe("a patch of many files", () => {
+  const FILES = 6000;
+  type Part = (n: number) => string;
+  const create = (n: number): string => `--- /dev/null\n+++ b/d${n % 100}/f${n}\n@@ -0,0 +1 @@\n+line ${n}\n`;
+  const edit = (n: number): string =>
+    `--- a/d${n % 100}/f${n}\n+++ b/d${n % 100}/f${n}\n@@ -1 +1 @@\n-line ${n}\n+LINE ${n}\n`;
+  const remove = (n: number): string => `--- a/d${n % 100}/f${n}\n+++ /dev/null\n@@ -1 +0,0 @@\n-line ${n}\n`;
+  const rename = (n: number): string =>
+    `diff --git a/d${n % 100}/f${n} b/d${n % 100}/g${n}\nsimilarity index 100%\nrename from d${n % 100}/f${n}\nrename to d${n % 100}/g${n}\n`;
+
+  it.each<readonly [name: string, part: Part, areThere: boolean, count: number, args: object]>([
+    ["that are created", create, false, FILES, {}],
+    ["that are changed", edit, true, FILES, {}],
+    ["that are removed", remove, true, FILES, {}],
+    ["that are renamed", rename, true, FILES / 2, {}],
+    ["that are only shown", create, false, FILES, { dry_run: true }],
+  ])("%s takes no turn that goes over them again and again", async (_, part, areThere, count, args) => {
+    setEngine(before);
+    const files = areThere
+      ? Array.from({ length: FILES }, (_one, n) => [`/ws/d${n % 100}/f${n}`, `line ${n}\n`] as const)
+      : [];
+    const backend = new MemoryBackend(Object.fromEntries(files));
+    const ws = await openWorkspace({ root: "/ws", backend, guard: "off" });
+    const patch = Array.from({ length: count }, (_one, n) => part(n)).join("");
+    const counting = countSteps();
+    const result = await ws.call("apply_patch", { patch, ...args }).finally(counting.stop);
+    await ws.close();
+    expect(result.error?.code).toBeUndefined();
+    // The queue of the locks takes all paths at once; nothing else goes over all of them in one turn.
+    expect(counting.most()).toBeLessThan(3 * FILES);
   });
 });

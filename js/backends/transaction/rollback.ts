@@ -309,17 +309,16 @@ export function changeDetectingFacts(entry: {
 }
 
 /** Returns the current paths of set-aside entries, after later moves. */
-export function pathsOfAsides(steps: readonly Step[]): readonly string[] {
-  const paths: string[] = [];
+export function* pathsOfAsides(steps: readonly Step[]): Generator<string, void, undefined> {
+  if (steps.every(({ aside }) => aside === undefined)) return;
   const moves = [...steps.entries()].filter((one): one is [number, MoveStep] => one[1].kind === "move");
   for (const [at, step] of steps.entries()) {
     if (step.aside === undefined) continue;
     let path = step.aside;
     for (const [when, { from, to }] of moves)
       if (when > at && path.startsWith(`${from}/`)) path = to + path.slice(from.length);
-    paths.push(path);
+    yield path;
   }
-  return paths;
 }
 
 /** Removes a set-aside entry, if it exists. */

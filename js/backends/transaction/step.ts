@@ -228,11 +228,16 @@ export function readSteps(entries: readonly RecordEntry[]): {
   return { steps: steps.filter(({ id }) => !dropped.has(id)), given };
 }
 
-/** Returns every path that the steps touch, without duplicates. */
-export function pathsOfSteps(steps: readonly Step[]): readonly string[] {
-  const paths = steps.flatMap((step) => {
-    if (step.kind === "move") return [step.from, step.to];
-    return step.scratch === true ? [] : [step.path];
-  });
-  return [...new Set(paths)];
+/** Returns the paths that the steps touch, without duplicates: the first `most` of them, or one more. */
+export function pathsOfSteps(
+  steps: readonly Step[],
+  most: number = Number.POSITIVE_INFINITY,
+): readonly string[] {
+  const paths = new Set<string>();
+  for (const step of steps) {
+    if (paths.size >= most) break;
+    if (step.kind === "move") paths.add(step.from).add(step.to);
+    else if (step.scratch !== true) paths.add(step.path);
+  }
+  return [...paths];
 }

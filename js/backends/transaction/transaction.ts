@@ -123,6 +123,7 @@ export class Transaction {
   /** Ends a successful transaction and removes the set-aside entries. */
   async finish(): Promise<void> {
     const yielder = new Yielder({});
+    await yielder.yieldIfDue();
     for (const path of pathsOfAsides(this.#steps)) {
       await removeAside(this.#fs, path);
       await yielder.yieldIfDue();

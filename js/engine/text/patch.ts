@@ -6,7 +6,7 @@
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
 import { onThread } from "../threads.ts";
-import { untilAborted } from "../yielder.ts";
+import { forEachYielding, STEPS_PER_YIELD_CHECK, untilAborted, Yielder } from "../yielder.ts";
 import type { PackedPatch, TextExports } from "../generated/exports.ts";
 import { decodeMergeConflict, type MergeConflict } from "../generated/records.ts";
 import { type Packed, unpackerOf } from "../wire/unpack.ts";
@@ -212,7 +212,7 @@ export function makePatchEngine(binding: TextExports): PatchEngine {
         if (binding.applyPatchAsync === undefined)
           return decodePatchedFiles(binding.applyPatch(names, contents, patch, call));
         const applied = binding.applyPatchAsync(names, contents, patch, call, signal);
-        return decodePatchedFiles(await untilAborted(signal, applied));
+        return await decodePatchedFilesYielding(await untilAborted(signal, applied), signal);
       } catch (error) {
         throw fromEngine(error);
       }
@@ -282,10 +282,25 @@ function namesAndContents(files: FileContents): [names: string[], contents: Uint
 /** Decodes the result of a patch: the facts of `crates/core/src/patch/json.rs`, and the contents. */
 function decodePatchedFiles({ facts, contents }: PackedPatch): PatchedFile[] {
   const files = JSON.parse(facts) as Omit<PatchedFile, "bytes">[];
-  return files.map((file, index) => ({
-    ...file,
-    bytes: file.operation === "delete" ? null : (contents[index] ?? null),
-  }));
+  return files.map((file, index) => withContent(file, contents[index]));
+}
+
+/** Does the same as {@link decodePatchedFiles}, with pauses between many files. */
+async function decodePatchedFilesYielding(
+  { facts, contents }: PackedPatch,
+  signal: AbortSignal | undefined,
+): Promise<PatchedFile[]> {
+  const yielder = new Yielder({ signal });
+  // The contents of many files have taken long to arrive.
+  if (contents.length > STEPS_PER_YIELD_CHECK) await yielder.yieldNow();
+  const files = JSON.parse(facts) as Omit<PatchedFile, "bytes">[];
+  const decoded: PatchedFile[] = [];
+  await forEachYielding(files, yielder, (file) => decoded.push(withContent(file, contents[decoded.length])));
+  return decoded;
+}
+
+function withContent(file: Omit<PatchedFile, "bytes">, bytes: Uint8Array | undefined): PatchedFile {
+  return { ...file, bytes: file.operation === "delete" ? null : (bytes ?? null) };
 }
 
 /** Decodes the result of a merge. */

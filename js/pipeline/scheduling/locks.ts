@@ -7,6 +7,7 @@
  * excludes other processes.
  */
 import { FilewrightError } from "../../engine/errors.ts";
+import { STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 import { isWithin } from "../../backends/paths.ts";
 
 /** One path to lock. */
@@ -107,6 +108,8 @@ export function makeLocker(takeRoom?: TakeRoom): Locker {
       return requests.size;
     },
     async acquire(keys: readonly LockKey[], wait: LockWait): Promise<() => void> {
+      // All paths enter the queue at once, which takes long for thousands.
+      if (keys.length > STEPS_PER_YIELD_CHECK) await new Yielder({}).yieldNow();
       const request: LockRequest = { keys, blockers: 0, followers: new Set(), wake: undefined };
       for (const earlier of earlierThan(keys)) {
         if (!keysOverlap(earlier.keys, keys)) continue;

@@ -2,7 +2,7 @@
 import { EMPTY_BYTES, equalBytes } from "../../engine/wire/bytes.ts";
 import type { Location } from "../../policy/index.ts";
 import { lstatOrNull, realpathVia } from "../../backends/fallback/fallback.ts";
-import { STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
+import { forEachYielding, STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { CorrectedPatch, PatchedFile, PatchOperation } from "../../engine/text/patch.ts";
@@ -141,9 +141,10 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
   const omissions: { readonly change: FileChange; readonly left: readonly Omission[] }[] = [];
   for (const change of changes) {
     await yielder.yieldIfDue();
-    omissions.push({ change, left: await omissionsOfChange(change, call) });
+    const left = await omissionsOfChange(change, call);
+    if (left.length > 0) omissions.push({ change, left });
   }
-  const first = omissions.find(({ left }) => left.length > 0);
+  const [first] = omissions;
   if (first !== undefined && call.refusesOmissions && isModelPatch(args.patch)) {
     const error = omissionError(
       "apply_patch",
@@ -160,20 +161,14 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
   const warnings = omissions.flatMap(({ change, left }) =>
     omissionWarnings(left).map((warning) => `${call.display(change.path)}: ${warning}`),
   );
-  const moves = movesOf(changes, patched, members);
+  const moves = await movesOf(changes, patched, members, yielder);
   const todo = { changes, moves, patched, members, data, warnings };
-  const base = [...members.values()].map(({ at, found }) => ({
-    path: at.path,
-    version: found?.version ?? null,
-  }));
-  if (args.dry_run) return { settled: { data, warnings }, todo, base };
-  const quoted = patched.every(({ hunks }) => hunks.every(({ how }) => how === "exact"));
-  const touched = changes.flatMap(({ path, before, after }) =>
-    before === null || after === null ? [] : [{ path, before: before.bytes, after: after.bytes, quoted }],
+  const base: { path: string; version: string | null }[] = [];
+  await forEachYielding(members.values(), yielder, ({ at, found }) =>
+    base.push({ path: at.path, version: found?.version ?? null }),
   );
-  const moved = new Set(moves.values());
-  const deleted = changes.flatMap(({ path, after }) => (after === null && !moved.has(path) ? [path] : []));
-  return { todo, base, touched, deleted };
+  if (args.dry_run) return { settled: { data, warnings }, todo, base };
+  return { todo, base, ...(await changedFilesOf(todo, yielder)) };
 }
 
 /** Returns the data of the answer about these changes. */
@@ -186,9 +181,11 @@ export async function describePatch(
   if (changes.length > STEPS_PER_YIELD_CHECK) await yielder.yieldNow();
   const { text, shown, truncated } = await diffOfAllFiles(changes, patched, members, call, yielder);
   const { applied, warnings } = facts;
+  const files: PatchOutcome[] = [];
+  await forEachYielding(patched, yielder, (file) => files.push(patchOutcomeOf(file, members, call)));
   const data: ApplyPatchData = {
     applied,
-    files: patched.map((file) => patchOutcomeOf(file, members, call)),
+    files,
     diff: text,
     ...(warnings === undefined ? {} : { warnings }),
     ...(truncated ? { truncated: true } : {}),
@@ -198,20 +195,44 @@ export async function describePatch(
 }
 
 /** Returns the previous paths of the files that a patch moves, by their new paths. */
-function movesOf(
+async function movesOf(
   changes: readonly FileChange[],
   patched: readonly PatchedFile[],
   members: ReadonlyMap<string, PatchMember>,
-): ReadonlyMap<string, string> {
-  const written = new Set(changes.flatMap(({ path, after }) => (after === null ? [] : [path])));
-  const removed = new Set(changes.flatMap(({ path, after }) => (after === null ? [path] : [])));
+  yielder: Yielder,
+): Promise<ReadonlyMap<string, string>> {
+  const written = new Set<string>();
+  const removed = new Set<string>();
+  await forEachYielding(changes, yielder, ({ path, after }) =>
+    (after === null ? removed : written).add(path),
+  );
   const moves = new Map<string, string>();
-  for (const { operation, path, from } of patched) {
+  await forEachYielding(patched, yielder, ({ operation, path, from }) => {
     const [to, source] = [members.get(path)?.at.path, from === null ? undefined : members.get(from)?.at.path];
-    if (operation !== "rename" || to === undefined || source === undefined) continue;
+    if (operation !== "rename" || to === undefined || source === undefined) return;
     if (written.has(to) && removed.has(source)) moves.set(to, source);
-  }
+  });
   return moves;
+}
+
+/** Returns what a plan tells of the changes of a patch: the files that it replaces, and those that it deletes. */
+async function changedFilesOf(
+  { changes, patched, moves }: Pick<PatchTodo, "changes" | "patched" | "moves">,
+  yielder: Yielder,
+): Promise<Required<Pick<Plan<ApplyPatchData, PatchTodo>, "touched" | "deleted">>> {
+  let quoted = true;
+  await forEachYielding(patched, yielder, ({ hunks }) => {
+    quoted &&= hunks.every(({ how }) => how === "exact");
+  });
+  const moved = new Set(moves.values());
+  const touched: { path: string; before: Uint8Array; after: Uint8Array; quoted: boolean }[] = [];
+  const deleted: string[] = [];
+  await forEachYielding(changes, yielder, ({ path, before, after }) => {
+    if (before !== null && after !== null)
+      touched.push({ path, before: before.bytes, after: after.bytes, quoted });
+    if (after === null && !moved.has(path)) deleted.push(path);
+  });
+  return { touched, deleted };
 }
 
 /**
@@ -271,7 +292,8 @@ async function applyToMembers(
       ...{ strip, fuzz, path, reverse, same },
       signal: call.signal,
     });
-    for (const file of files) refuseChangesOfLinks(file, members);
+    const yielder = new Yielder({ signal: call.signal });
+    await forEachYielding(files, yielder, (file) => refuseChangesOfLinks(file, members));
     return await encodeAllAsBefore(files, members, call);
   } catch (error) {
     if (!(error instanceof FilewrightError) || error.code !== "PATCH_FAILED") throw error;
@@ -384,14 +406,14 @@ async function fileChangesOf(
   const after = new Map<string, FileState | null>();
   const now = (name: string): FileState | null =>
     after.has(name) ? (after.get(name) ?? null) : (members.get(name)?.found ?? null);
-  for (const { path, from, operation, bytes, mode } of patched) {
+  await forEachYielding(patched, yielder, ({ path, from, operation, bytes, mode }) => {
     // A copy gets the mode of its source before the patch, like its bytes; the patch may change the source,
     // too.
     const copied = operation === "copy" && from !== null ? members.get(from)?.found : undefined;
     const source = copied ?? now(from ?? path);
     if (operation === "rename" && from !== null) after.set(from, null);
     after.set(path, bytes === null ? null : { bytes, mode: modeAfterPatch(source?.mode, mode) });
-  }
+  });
   const changes: FileChange[] = [];
   for (const [name, state] of after) {
     await yielder.yieldIfDue();
@@ -436,17 +458,7 @@ async function diffOfAllFiles(
   call: Call,
   yielder: Yielder,
 ): Promise<{ readonly text: string; readonly shown: string; readonly truncated: boolean }> {
-  const names = new Map([...members.values()].map(({ at, name }) => [at.path, name]));
-  const shownName = (name: string): string => members.get(name)?.shown ?? name;
-  const renamed = new Map(patched.map((file) => [file.path, file.operation === "rename" ? file.from : null]));
-  const gone = new Set(renamed.values());
-  const sides: DiffSide[] = changes.flatMap(({ path, before, after }) => {
-    const name = names.get(path) as string;
-    const from = renamed.get(name) ?? null;
-    if (after === null && gone.has(name)) return [];
-    const old = from === null ? before : (members.get(from)?.found ?? null);
-    return [{ oldName: shownName(from ?? name), newName: shownName(name), old, now: after }];
-  });
+  const sides = await diffSidesOf(changes, patched, members, yielder);
   // Once one file has a header in git's format, every file needs one.
   const withHeaders = sides.some(needsGitHeader);
   let [text, shown, truncated] = ["", "", false];
@@ -470,6 +482,32 @@ async function diffOfAllFiles(
     truncated ||= made.truncated;
   }
   return { text, shown, truncated };
+}
+
+/** Returns the two sides of each file that the diff of a patch shows. */
+async function diffSidesOf(
+  changes: readonly FileChange[],
+  patched: readonly PatchedFile[],
+  members: ReadonlyMap<string, PatchMember>,
+  yielder: Yielder,
+): Promise<readonly DiffSide[]> {
+  const names = new Map<string, string>();
+  await forEachYielding(members.values(), yielder, ({ at, name }) => names.set(at.path, name));
+  const shownName = (name: string): string => members.get(name)?.shown ?? name;
+  const renamed = new Map<string, string | null>();
+  await forEachYielding(patched, yielder, ({ path, operation, from }) =>
+    renamed.set(path, operation === "rename" ? from : null),
+  );
+  const gone = new Set(renamed.values());
+  const sides: DiffSide[] = [];
+  await forEachYielding(changes, yielder, ({ path, before, after }) => {
+    const name = names.get(path) as string;
+    const from = renamed.get(name) ?? null;
+    if (after === null && gone.has(name)) return;
+    const old = from === null ? before : (members.get(from)?.found ?? null);
+    sides.push({ oldName: shownName(from ?? name), newName: shownName(name), old, now: after });
+  });
+  return sides;
 }
 
 /** One file of a patch, before and after. */
