@@ -144,16 +144,20 @@ interface RunningProgram {
 
 /**
  * Starts a command in this process. `process.env` is `env` until standard error matches `ready`, or the command ends.
+ * `atOnce` is called within the write that makes it match.
  */
 export async function startInProcess(
   args: readonly string[],
   env: Environment,
   ready: RegExp,
+  atOnce: (program: TestProgram) => void = () => {},
 ): Promise<RunningProgram> {
   const program = new TestProgram(env);
   const isReady = new Promise<void>((resolve) => {
     program.on("said", (err: string) => {
-      if (ready.test(err)) resolve();
+      if (!ready.test(err)) return;
+      atOnce(program);
+      resolve();
     });
   });
   return withinProcess(process.cwd(), env, async () => {

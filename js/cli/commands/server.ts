@@ -219,38 +219,38 @@ async function runServe({ positionals, values: given }: ParsedCommandLine, shell
   // The module is loaded for this command only: loading the protocol's SDK takes longer than most commands
   // run.
   const { startMcpHttpServer } = await import("../../mcp/serve.ts");
-  const starting = startMcpHttpServer(
-    {
-      ...options,
-      host: textOrUndefined(given["host"]) ?? "127.0.0.1",
-      port: portOf(given["port"]),
-      allowHosts: valuesOfRepeatedOption(given["allow-host"]) ?? [],
-      allowOrigins: checkedOrigins(valuesOfRepeatedOption(given["allow-origin"]) ?? []),
-      tokenFile: textOrUndefined(given["token-file"]),
-      open: given["no-token"] === true,
-      oauth: oauthOptionsOf(given),
-      approve: given["approve"] === true,
-      storage,
-      metrics:
-        metrics === undefined
-          ? undefined
-          : (await import("../../mcp/monitoring/metrics.ts")).parseMetricsPlace(metrics),
-      traces: given["traces"] === true,
-    },
-    makeStderrLog(program, options.logLevel),
-  );
+  const settings: HttpServeOptions = {
+    ...options,
+    host: textOrUndefined(given["host"]) ?? "127.0.0.1",
+    port: portOf(given["port"]),
+    allowHosts: valuesOfRepeatedOption(given["allow-host"]) ?? [],
+    allowOrigins: checkedOrigins(valuesOfRepeatedOption(given["allow-origin"]) ?? []),
+    tokenFile: textOrUndefined(given["token-file"]),
+    open: given["no-token"] === true,
+    oauth: oauthOptionsOf(given),
+    approve: given["approve"] === true,
+    storage,
+    metrics:
+      metrics === undefined
+        ? undefined
+        : (await import("../../mcp/monitoring/metrics.ts")).parseMetricsPlace(metrics),
+    traces: given["traces"] === true,
+  };
+  // Heard before the address is printed: whoever reads it may end the server at once.
+  let unhear: () => void = () => {};
+  const isEnded = new Promise<void>((resolve) => {
+    unhear = onFirstSignal(program, ["SIGINT", "SIGTERM"], resolve);
+  });
   let served: RunningHttpServer;
   try {
-    served = await starting;
+    served = await startMcpHttpServer(settings, makeStderrLog(program, options.logLevel));
   } catch (error) {
+    unhear();
     const { line, status } = startFailureOf(error, program);
     printError(shell, line);
     return status;
   }
-  let unhear: () => void = () => {};
-  await new Promise<void>((resolve) => {
-    unhear = onFirstSignal(program, ["SIGINT", "SIGTERM"], resolve);
-  });
+  await isEnded;
   await served.drain();
   unhear();
   return 0;
