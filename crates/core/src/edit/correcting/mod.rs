@@ -7,6 +7,7 @@
 
 pub(in crate::edit) mod corrections;
 pub(in crate::edit) mod hunk;
+mod readings;
 pub(in crate::edit) mod retry;
 
 /// The maximum number of places for which a retry is reported; further ones are left out.

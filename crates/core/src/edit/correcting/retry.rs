@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::MAX_RETRIES;
 use super::corrections::corrections;
+use super::readings::readings;
 use crate::edit::applying::content::EditContent;
 use crate::edit::budget::WorkBudget;
 use crate::edit::explaining::refusal::Refusal;
 use crate::edit::lines::{has_countable_lines, split_edit_lines, to_lf_without_bom, trim};
 use crate::edit::matching::haystack::{Haystack, LineKeys};
-use crate::edit::matching::repair::hypotheses;
 use crate::edit::{
     Edit, EditOptions, OldTextMatch, Splice, Strictness, Tier, apply_splices, find_old_text,
     plan_within,
@@ -196,9 +196,9 @@ fn corrected_places(text: &[u8], edit: &Edit, work: &WorkBudget) -> Vec<Vec<Spli
     }
     let Some(index) = LineKeys::new(text, work) else { return Vec::new() };
     let hay = Haystack::new(text, &index, work);
-    let found = hypotheses(&edit.old, &edit.new).into_iter().find_map(|reading| {
-        let old = to_lf_without_bom(reading.old.as_bytes());
-        let new = to_lf_without_bom(reading.new.as_bytes());
+    let found = readings(&edit.old, &edit.new).into_iter().find_map(|(old, new)| {
+        let old = to_lf_without_bom(old.as_bytes());
+        let new = to_lf_without_bom(new.as_bytes());
         let (old, new) = (split_edit_lines(&old), split_edit_lines(&new));
         let blank = |line: &&&[u8]| trim(line).is_empty();
         // Blank edges that both texts have say nothing about the place.
