@@ -66,6 +66,21 @@ describeParity("edits are the same on both engines", () => {
   });
 });
 
+/** Hunks of random lines, also without marks, the same in each run. */
+function randomHunks(lines: readonly string[], random: ReturnType<typeof seededRandom>): string {
+  const hunk = (): string => {
+    const from = random.below(lines.length);
+    const part = lines.slice(from, from + 1 + random.below(4));
+    const marks = random.chance(0.2) ? ["", "-"] : [" ", "-"];
+    const body = part.flatMap((line) => {
+      const mark = random.pick(marks);
+      return [`${mark}${line}`, ...(mark === "-" ? [`+${line} x`] : [])];
+    });
+    return ["@@", ...body].join("\n");
+  };
+  return Array.from({ length: 1 + random.below(4) }, hunk).join("\n");
+}
+
 /** Edits of random lines with random mistakes, the same in each run. */
 function randomCases(): readonly (readonly [string, readonly EditInput[], EditOptions])[] {
   const random = seededRandom(17);
@@ -106,6 +121,23 @@ describeParity("refusals and their retries are the same on both engines", () => 
         }
       });
       expect(wasm).toEqual(native);
+    }
+  });
+
+  it("over random hunks", async () => {
+    const random = seededRandom(23);
+    for (const [text] of randomCases()) {
+      const hunks = randomHunks(text.split("\n"), random);
+      const patch = `*** Begin Patch\n*** Update File: f\n${hunks}\n*** End Patch\n`;
+      const { native, wasm, small } = await all((engine) => {
+        try {
+          return engine.applyPatch({ f: text }, patch);
+        } catch (error) {
+          return (error as FilewrightError).details;
+        }
+      });
+      expect(wasm).toEqual(native);
+      expect(small).toEqual(native);
     }
   });
 });

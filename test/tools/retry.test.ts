@@ -234,6 +234,132 @@ describe("the retry of a refused patch", () => {
   });
 });
 
+/** Patches as models send them, with the results of their retries. */
+const REFUSED_PATCHES: readonly (readonly [kind: string, body: string, ...made: readonly string[]])[] = [
+  [
+    "context lines without their blank",
+    "@@\nfunction area(width, height) {\n-  const product = width * height;\n+  const product = width + height;\n  log(product);\n  return product;\n}",
+    MADE,
+  ],
+  [
+    "a diff of a listing, with the marks behind the blank",
+    "@@ -1,3 +1,3 @@\n 1\tfunction area(width, height) {\n -\t  const product = width * height;\n +\t  const product = width + height;\n 3\t  log(product);",
+    MADE,
+  ],
+  [
+    "a listing with hashes, unmarked",
+    "@@\n1:k3x| function area(width, height) {\n-2:9ab|   const product = width * height;\n+2:9ab|   const product = width + height;\n3:0cd|   log(product);",
+    MADE,
+  ],
+  [
+    "context as a hunk of its own, without its indentation",
+    "@@ function area(width, height) {\n@@\n const product = width * height;\n log(product);\n@@\n-return product;\n+return area;\n@@\n-  const product = width * height;\n+  const product = width + height;",
+    MADE.replace("return product", "return area"),
+  ],
+  [
+    "a hunk of which one change is made already",
+    "@@\n function area(width, height) {\n-  const product = sum(width, height);\n+  const product = width * height;\n   log(product);\n-  return product;\n+  return area;",
+    FILE.replace("return product", "return area"),
+  ],
+  [
+    "a hunk that is sent twice",
+    "@@\n   log(product);\n-  return product;\n+  return area;\n@@\n   log(product);\n-  return product;\n+  return area;",
+    FILE.replace("return product", "return area"),
+  ],
+  [
+    "an anchor of a listing, sent twice",
+    "@@ @@ 1:k3x| function area(width, height) {\n@@ @@ 1:k3x| function area(width, height) {\n+  check(width);",
+    FILE.replace("height) {\n  const", "height) {\n  check(width);\n  const"),
+  ],
+  [
+    "an anchor that may be the line to replace",
+    "@@ LINE:4:0cd|   return product;\n+  return products;",
+    FILE.replace("return product;", "return product;\n  return products;"),
+    FILE.replace("return product;", "return products;"),
+  ],
+  [
+    "context that is nowhere around a line that stands once",
+    "@@\n one of them\n two of them\n three of them\n-  const product = width * height;\n+  const product = width + height;\n four of them\n five of them\n six of them",
+    MADE,
+  ],
+];
+
+describe("a patch as models send it is refused with its retry", () => {
+  test.each(REFUSED_PATCHES)("%s", async (_, body, ...made) => {
+    const results: string[] = [];
+    for (const at of made.keys()) {
+      const { ws, text } = await place("memory", { "f.js": FILE });
+      const refused = await ws.call("apply_patch", { patch: envelope(body) });
+      expect(refused.error?.code, refused.text).toBe("PATCH_FAILED");
+      expect(await text("f.js")).toBe(FILE);
+      const retry = retryOf(refused) ?? retriesOf(refused)[at];
+      expect(retriesOf(refused)).toHaveLength(made.length > 1 ? made.length : 0);
+      expect(retry, refused.text).toBeDefined();
+      const sent = await ws.call(retry!.tool as "stat", retry!.arguments as never);
+      expect(sent).toMatchObject({ ok: true });
+      results.push((await text("f.js"))!);
+    }
+    expect(results).toEqual(made);
+  });
+
+  test("also in a batch, where the patch lacks the blanks of its context", async () => {
+    const { call, text } = await openWith("canonical");
+    const operations = [
+      { tool: "write_file", args: { path: "g.js", content: "x\n" } },
+      { tool: "apply_patch", args: { patch: envelope(REFUSED_PATCHES[0]![1]) } },
+    ];
+    const refused = await call("batch", { operations });
+    const retry = retryOf(refused)!;
+    expect(retry, refused.text).toMatchObject({ tool: "batch" });
+    expect(await call(retry.tool, retry.arguments)).toMatchObject({ ok: true });
+    expect(await text()).toBe(MADE);
+  });
+
+  test.each([
+    [
+      "a replaced line that is neither there nor made",
+      "@@\n function area(width, height) {\n-  const a = 1;\n+  const a = 2;\n   log(product);\n+  done();",
+    ],
+    [
+      "a torn line",
+      "@@\n-functi\non area(width, height) {\n-  log(product);\n+function area(width, height) {\n+  trace(product);",
+    ],
+    [
+      "nothing but other numbers",
+      "@@\n 2|  const product = width * height;\n-3|  log(product);\n 4|  return product;\n+3|  return product;",
+    ],
+  ])("without a retry for %s", async (_, body) => {
+    const { call, text } = await openWith("canonical");
+    const refused = await call("apply_patch", { patch: envelope(body) });
+    expect(refused.ok).toBe(false);
+    expect([retryOf(refused), retriesOf(refused)]).toEqual([undefined, []]);
+    expect(await text()).toBe(FILE);
+  });
+});
+
+describe("an edit as models send it is refused with its retry", () => {
+  test.each([
+    [
+      "a listing that lost its first number",
+      "9ab|   const product = width * height;\n3:0cd|   log(product);",
+      "9ab|   const product = width + height;\n3:0cd|   log(product);",
+    ],
+    [
+      "the backslashes of a regular expression",
+      "const product = width \\* height;\n  log\\(product\\);",
+      "const product = width + height;\n  log(product);",
+    ],
+  ])("%s", async (_, old_text, new_text) => {
+    const { call, text } = await openWith("canonical");
+    const refused = await call("edit_file", { path: "f.js", old_text, new_text });
+    expect(refused.ok, refused.text).toBe(false);
+    const retry = retryOf(refused)!;
+    expect(retry, refused.text).toBeDefined();
+    expect(await call(retry.tool, retry.arguments)).toMatchObject({ ok: true });
+    expect(await text()).toBe(MADE);
+  });
+});
+
 describe("what an edit repairs by itself", () => {
   test.each([
     [

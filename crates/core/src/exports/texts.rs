@@ -95,7 +95,7 @@ pub fn plan_edits(text: &[u8], call: &str) -> AlsoAsync<Planned> {
 
 /// Parses a patch. Returns JSON, and `call` is JSON.
 pub fn parse_patch(text: &str, call: &str) -> AlsoAsync<String> {
-    Ok(PatchRequest::parse(text, call)?.to_json())
+    PatchRequest::parse(text, call)?.to_json()
 }
 
 /// Applies a patch to files. `names` and `contents` are in the same order; `call` is JSON.

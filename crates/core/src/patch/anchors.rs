@@ -35,6 +35,7 @@ pub(super) struct AnchorPlaces {
 impl AnchorPlaces {
     /// Finds the anchors of a hunk, each in the block of the previous one if it stands there.
     /// Returns `None` for a hunk without anchors.
+    #[inline(never)]
     pub(super) fn of(file: &TargetFile<'_>, hunk: &Hunk, work: &WorkBudget) -> Option<Self> {
         if hunk.anchors.is_empty() {
             return None;
@@ -75,6 +76,7 @@ impl AnchorPlaces {
 
     /// Returns the one of several places (0-based first lines of `count` old lines) that the anchor
     /// proves, or the places among which it does not decide.
+    #[inline(never)]
     pub(super) fn choose(&self, places: &[usize], count: usize) -> Result<usize, Vec<usize>> {
         let lies_in = |place: usize, block: &Range<usize>| {
             let below = place > block.start && place < block.end;

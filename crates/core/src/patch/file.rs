@@ -46,6 +46,7 @@ pub(super) struct TargetFile<'a> {
 }
 
 impl<'a> TargetFile<'a> {
+    #[inline(never)]
     pub(super) fn new(text: &'a [u8], hunks: &[Hunk]) -> Self {
         // Some programs write the byte order mark into a patch, as part of the first line.
         let shown = hunks
@@ -77,6 +78,7 @@ impl<'a> TargetFile<'a> {
 
     /// Returns the lines (0-based), from `from` on, at which the lines `wanted` occur; with
     /// `at_end` only if they are the last ones.
+    #[inline(never)]
     pub(super) fn find(
         &self,
         wanted: &[&[u8]],
@@ -96,6 +98,7 @@ impl<'a> TargetFile<'a> {
     /// Returns the splice that applies the lines `part` of a hunk to the file's lines `lines`. With
     /// `literal`, new lines are written as in the patch; otherwise they take the line endings of
     /// the lines that they replace or adjoin.
+    #[inline(never)]
     pub(super) fn splice(
         &self,
         hunk: &Hunk,

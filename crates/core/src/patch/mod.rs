@@ -27,6 +27,7 @@ mod request;
 mod retry;
 mod reverse;
 pub mod set;
+mod unmarked;
 mod v4a;
 
 pub use parse::parse;

@@ -16,6 +16,7 @@ use crate::error::Result;
 /// # Errors
 /// `PATCH_FAILED` if the text contains no patch, or if a line within one is neither context nor
 /// change; `details.line` is its line (1-based).
+#[inline(never)]
 pub fn parse(text: &str, strip: Option<usize>) -> Result<Patch> {
     let lines = split_lines(text);
     let envelope = lines.iter().position(|line| v4a::begins_envelope(line));

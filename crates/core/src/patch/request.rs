@@ -10,6 +10,7 @@ use super::headers::patch_error;
 use super::json::{change_json, file_json};
 use super::retry::{SentPatch, add_retry};
 use super::set::{self, PatchOptions, apply_to_files, paths_of_patch, set_path_of_single_file};
+use super::unmarked::with_marks;
 use super::{FileOperation, FilePatch, Patch, parse, reverse};
 use crate::edit::truncate_error;
 use crate::error::{Code, Error, Result};
@@ -33,8 +34,10 @@ pub struct PatchRequest {
     patch: Patch,
     options: PatchOptions,
     lists_hunks: bool,
-    /// The patch as it was sent.
+    /// The patch as it was sent, but with the marks of its context lines.
     text: String,
+    /// The error of a patch whose context lines lack their marks.
+    refusal: Option<Error>,
     /// True if the patch is undone.
     is_reversed: bool,
     call: Map<String, Value>,
@@ -76,8 +79,17 @@ impl PatchRequest {
         };
         let fuzz = number("fuzz")?.unwrap_or(HunkOptions::default().fuzz).min(3);
         let path = call.get("path").and_then(Value::as_str).map(str::to_owned);
-        let patch = parse(text, number("strip")?)?;
         let backwards = matches!(call.get("reverse"), Some(Value::Bool(true)));
+        let strip = number("strip")?;
+        let (text, patch, refusal) = match parse(text, strip) {
+            Ok(patch) => (text.to_owned(), patch, None),
+            Err(error) => {
+                let marked = with_marks(text).filter(|_| !backwards);
+                let parsed = marked.and_then(|text| Some((parse(&text, strip).ok()?, text)));
+                let Some((patch, text)) = parsed else { return Err(error) };
+                (text, patch, Some(error))
+            }
+        };
         let mut patch = if backwards { reverse(&patch)? } else { patch };
         if let Some(path) = &path {
             set_path_of_single_file(&mut patch, path)?;
@@ -94,16 +106,23 @@ impl PatchRequest {
         patch.files.iter().try_for_each(check_names)?;
         let lists_hunks = !matches!(call.get("hunks"), Some(Value::Bool(false)));
         let options = PatchOptions { hunks: HunkOptions { fuzz }, path };
-        let text = text.to_owned();
-        Ok(Self { patch, options, lists_hunks, text, is_reversed: backwards, call })
+        Ok(Self { patch, options, lists_hunks, text, refusal, is_reversed: backwards, call })
     }
 
-    /// Returns the patch as JSON: `{files, paths, warnings}`.
-    pub fn to_json(&self) -> String {
+    /// Returns the patch as JSON: `{files, paths, warnings}`. Without lists of hunks it is what a
+    /// caller needs to read the files, also of a patch that is refused then.
+    ///
+    /// # Errors
+    /// `PATCH_FAILED` for the hunks of a patch whose context lines lack their marks.
+    pub fn to_json(&self) -> Result<String> {
+        if let Some(refusal) = self.refusal.as_ref().filter(|_| self.lists_hunks) {
+            return Err(refusal.clone());
+        }
         let files: Vec<Value> =
             self.patch.files.iter().map(|file| file_json(file, self.lists_hunks)).collect();
         let paths = paths_of_patch(&self.patch, &self.options);
-        json!({ "files": files, "paths": paths, "warnings": self.patch.warnings }).to_string()
+        let json = json!({ "files": files, "paths": paths, "warnings": self.patch.warnings });
+        Ok(json.to_string())
     }
 
     /// Applies the patch to files. `names` and `contents` are in the order of [`paths_of_patch`].
@@ -116,7 +135,11 @@ impl PatchRequest {
             .zip(contents)
             .filter_map(|(name, content)| Some((name.clone(), content?.into_owned())))
             .collect();
-        let mut changes = apply_to_files(&self.patch, &files, &self.options)
+        let applied = match &self.refusal {
+            Some(refusal) => Err(refusal.clone()),
+            None => apply_to_files(&self.patch, &files, &self.options),
+        };
+        let mut changes = applied
             .map_err(|error| truncate_error(error, ""))
             .map_err(|error| self.with_retry(error, &files))?;
         let contents =
@@ -132,7 +155,11 @@ impl PatchRequest {
             patch: &self.patch,
             hunks: self.options.hunks,
             is_reversed: self.is_reversed,
-            parse: &|text| Some(self.with_text(text).ok()?.patch),
+            is_repaired: self.refusal.is_some(),
+            parse: &|text| {
+                let again = self.with_text(text).ok()?;
+                Some(again.patch).filter(|_| again.refusal.is_none())
+            },
         };
         add_retry(error, &sent, &set::PatchedFiles::new(files, &self.options))
     }

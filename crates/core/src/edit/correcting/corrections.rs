@@ -76,19 +76,38 @@ fn corrections_of_any_kind(
             return merged;
         }
     }
-    let places = match locate_approximate(hay, &needle) {
-        Err(NoMatch::Different { place, .. }) => vec![place],
-        Err(NoMatch::Several(places)) => places,
-        Ok(places) => (0..places.len().min(MAX_RETRIES)).map(|at| places.get(at)).collect(),
-        Err(NoMatch::Nowhere | NoMatch::TooLarge) => Vec::new(),
-    };
-    places
+    approximate_places(hay, &needle)
         .iter()
         .take(MAX_CORRECTED_PLACES)
         .filter(|place| is_justified(&needle, place))
         .filter_map(|place| CorrectedLines::new(hay, place, old, new)?.splice())
         .take(MAX_RETRIES)
         .collect()
+}
+
+/// Returns the places that are most similar to the old text, whatever differs there.
+fn approximate_places(hay: &Haystack<'_>, needle: &Needle<'_>) -> Vec<Candidate> {
+    match locate_approximate(hay, needle) {
+        Err(NoMatch::Different { place, .. }) => vec![place],
+        Err(NoMatch::Several(places)) => places,
+        Ok(places) => (0..places.len().min(MAX_RETRIES)).map(|at| places.get(at)).collect(),
+        Err(NoMatch::Nowhere | NoMatch::TooLarge) => Vec::new(),
+    }
+}
+
+/// Returns the lines of the file (0-based) that lines without a change mean; `None` unless there is
+/// one such place.
+pub(super) fn justified_place(hay: &Haystack<'_>, lines: EditLines<'_>) -> Option<Range<usize>> {
+    let needle = Needle::new(lines, lines);
+    let places = match locate(hay, &needle) {
+        Ok(places) => (0..places.len().min(MAX_RETRIES)).map(|at| places.get(at)).collect(),
+        Err(_) => approximate_places(hay, &needle),
+    };
+    let mut meant = places.iter().filter(|place| is_justified(&needle, place));
+    match (meant.next(), meant.next()) {
+        (Some(only), None) => Some(only.alignment.file.clone()),
+        _ => None,
+    }
 }
 
 /// Returns true if enough of the old text is at a place to say that the edit means it.

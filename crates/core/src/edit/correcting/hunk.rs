@@ -1,6 +1,8 @@
 //! Corrects the lines of a hunk that stand nowhere in the file as they were sent.
 
-use super::corrections::corrections;
+use std::ops::Range;
+
+use super::corrections::{corrections, justified_place};
 use crate::edit::Splice;
 use crate::edit::budget::WorkBudget;
 use crate::edit::lines::has_countable_lines;
@@ -46,4 +48,20 @@ pub(crate) fn hunk_corrections(
         if old == new { Vec::new() } else { corrections(&hay, &old, &new) }
     });
     corrected.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
+}
+
+/// Returns the lines of the file (0-based) that are most similar to the given ones; `None` if there
+/// are none, or several places of equal similarity.
+pub(crate) fn similar_lines(
+    text: &[u8],
+    lines: &[&str],
+    work: &WorkBudget,
+) -> Option<Range<usize>> {
+    if lines.iter().all(|line| line.trim().is_empty()) || !has_countable_lines(text) {
+        return None;
+    }
+    let index = LineKeys::new(text, work)?;
+    let hay = Haystack::new(text, &index, work);
+    let lines: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
+    justified_place(&hay, &lines)
 }
