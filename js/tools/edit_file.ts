@@ -36,7 +36,7 @@ import {
 } from "./edit/schema.ts";
 import { normalizeEdits, withEmptyOldTextHint } from "./edit/arguments.ts";
 import { NOTEBOOK_MIME, planNotebookEdits } from "./edit/notebook.ts";
-import { withEditRetries } from "./edit/retry.ts";
+import { withAnchorRetries, withEditRetries } from "./edit/retry.ts";
 import { planEditsWithValues, type ValueEdit } from "./edit/value.ts";
 import { compileArgumentCheck } from "./lib/schema.ts";
 import { PATH_ALIASES } from "./lib/shared.ts";
@@ -138,7 +138,8 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
     refuseRepeatedInsertion(before, [], args, call);
   }
   if (!planned.ok) {
-    const error = withSendableAnchors(withEditRetries(planned.error, args), at.path, before, call);
+    const refused = withSendableAnchors(withEditRetries(planned.error, args), at.path, before, call);
+    const error = withAnchorRetries(refused, args);
     const now = { version, bytes: before };
     if (call.seen.changed(at.path, now) !== false) await call.seen.refresh?.(at.path);
     throw withStaleness(error, call.seen.changed(at.path, now));

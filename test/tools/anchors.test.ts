@@ -78,6 +78,12 @@ describe.each(KINDS)("edits by anchors on %s", (kind) => {
     const before = (await text("f")) ?? "";
     expect((await edit(candidates[1]?.from ?? "")).data).toMatchObject({ edits: [{ start_line: 5 }] });
     await foreign("f", before);
+    // So does the call to send for each place.
+    const retries = (stale.error?.details?.["retries"] ?? []) as { tool: "edit_file"; arguments: object }[];
+    expect(retries).toMatchObject([{ tool: "edit_file" }, { tool: "edit_file" }]);
+    const sent = await ws.call(retries[1]!.tool, retries[1]!.arguments as never);
+    expect(sent.data).toMatchObject({ edits: [{ start_line: 5 }] });
+    await foreign("f", before);
     // The anchors of another reading count for the version that they were read from.
     const second = await anchorsOf(ws, "f");
     expect((await edit(first(3))).error?.code).toBe("MATCH_NOT_UNIQUE");

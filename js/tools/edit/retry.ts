@@ -21,6 +21,30 @@ export function withEditRetries(error: FilewrightError, args: EditRequest): File
   return withRetries(error, calls, textOfRetries(all, args));
 }
 
+/**
+ * Returns the error of a single edit whose anchor several equal lines have, with one call for each of them.
+ * Where not all of them are known as candidates there is none.
+ */
+export function withAnchorRetries(error: FilewrightError, args: EditRequest): FilewrightError {
+  const {
+    reason,
+    found,
+    candidates = [],
+  } = (error.details ?? {}) as {
+    readonly reason?: string;
+    readonly found?: number;
+    readonly candidates?: readonly { readonly from: string; readonly to: string }[];
+  };
+  const [edit, ...others] = args.edits;
+  const isAmbiguous = error.code === "MATCH_NOT_UNIQUE" && reason === "stale_anchor";
+  if (edit === undefined || others.length > 0 || !isAmbiguous || found !== candidates.length) return error;
+  const calls = candidates.map(({ from, to }) => {
+    const placed = edit.to === undefined ? { ...edit, from } : { ...edit, from, to };
+    return { tool: "edit_file", arguments: callArguments({ ...args, edits: [placed] }, [{ index: 0 }]) };
+  });
+  return withRetries(error, calls, undefined);
+}
+
 /** Returns the canonical arguments of the call that sends these edits. */
 function callArguments(args: EditRequest, edits: readonly CorrectedEdit[]): Arguments {
   const sent = edits.map(({ index, old, new: made }) => {
