@@ -311,6 +311,114 @@ fn counts_and_kinds() {
     assert_eq!(lines, [""; 0]);
 }
 
+/// Texts whose sizes, line ends and matches lie around the sizes at which a search reads more.
+fn large_texts() -> Vec<(String, Vec<u8>)> {
+    let mut texts = Vec::new();
+    for size in [65_536, 65_540, 131_072, 131_080, 300_000] {
+        for line in [40, 70_000, 500_000] {
+            let mut text: Vec<u8> =
+                (0..size).map(|at| if (at + 1) % line == 0 { b'\n' } else { b'.' }).collect();
+            texts.push((format!("none-{size}-{line}"), text.clone()));
+            for at in [65_533, 130_812, 131_069, 262_141] {
+                if at + 6 <= size {
+                    let mut text = text.clone();
+                    text[at..at + 6].copy_from_slice(b"needle");
+                    texts.push((format!("hit-{size}-{line}-{at}"), text));
+                }
+            }
+            let last = text.len() - 6..;
+            text[last].copy_from_slice(b"needle");
+            texts.push((format!("marked-{size}-{line}"), [b"\xef\xbb\xbf", &text[..]].concat()));
+            // Nothing after a NUL is found; one near the beginning makes a file binary.
+            for at in [9, 65_537, 131_100] {
+                if at < size {
+                    let mut text = text.clone();
+                    text[at] = 0;
+                    texts.push((format!("nul-{size}-{line}-{at}"), text));
+                }
+            }
+            let wide: Vec<u8> = text.iter().flat_map(|&byte| [byte, 0]).collect();
+            texts.push((format!("wide-{size}-{line}"), [b"\xff\xfe", &wide[..]].concat()));
+        }
+    }
+    texts
+}
+
+/// A file of any size has the hits of its content, and counts as its content does.
+#[test]
+fn large_files_are_searched_as_their_contents_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let texts = large_texts();
+    for (name, text) in &texts {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    let patterns = ["needle", "^needle", "needle$", "(?i)NEEDLE", "n\\w+e", "absent", "\\Aneedle"];
+    let queries = patterns.map(|pattern| (pattern, false)).into_iter();
+    for (pattern, multiline) in queries.chain([("needle\\n", true), ("needle", true)]) {
+        let query = json!({ "pattern": pattern, "multiline": multiline, "output": "count" });
+        let compiled = GrepOptions::from_json(&query.to_string()).unwrap();
+        let mut expected = Grep::default();
+        for (name, text) in &texts {
+            let one =
+                compiled.query.search(text, &compiled.limits, &|| false, &mut |_| unreachable!());
+            expected.total += one.hits as i64;
+            *if one.binary { &mut expected.binary } else { &mut expected.searched } += 1;
+            if one.hits > 0 {
+                expected.lines.push(format!("{name}={}", one.hits));
+            }
+        }
+        expected.lines.sort();
+        assert_eq!(grep_in(dir.path(), query), expected, "{pattern}");
+    }
+    for (name, text) in &texts {
+        let path = bytes(&dir.path().join(name));
+        let roots = roots_with(dir.path(), json!({}));
+        let found = grep_at(&roots, &path, &json!({ "pattern": "needle" })).unwrap();
+        let is_found = text.windows(6).any(|part| part == b"needle") || name.starts_with("wide");
+        let is_read = !name.starts_with("nul");
+        assert!(!is_read || (found.total > 0) == is_found, "{name} alone");
+    }
+}
+
+#[test]
+fn line_numbers_and_context_of_a_late_match_are_those_of_the_file() {
+    let text = [&"......\n".repeat(50_000), "above\nneedle\nbelow\n", &"......\n".repeat(9_000)];
+    let dir = tree(&[("f", &text.concat())]);
+    let found = grep_in(dir.path(), json!({ "pattern": "needle", "context": 1 }));
+    assert_eq!(found.lines, ["f:50002:needle", "-above", "-below"]);
+}
+
+#[test]
+fn a_limit_of_size_holds_for_files_of_any_size() {
+    let dir = tree(&[("f", &"......\n".repeat(50_000)), ("g", "needle")]);
+    for (limit, large) in [(349_999, 1), (350_000, 0), (5, 2)] {
+        let found = grep_in(dir.path(), json!({ "pattern": "needle", "maxFileBytes": limit }));
+        assert_eq!((found.large, found.searched), (large, 2 - large), "{limit}");
+    }
+}
+
+/// A file that is denied under another name is left out, and a binary or too large one counts as
+/// what it is: nothing of it is searched in any case.
+#[test]
+fn other_names_of_denied_files_are_not_searched() {
+    let large = "needle\n".repeat(30_000);
+    let binary = format!("\0{large}");
+    let dir = tree(&[("no/text", "needle"), ("no/large", &large), ("no/binary", &binary)]);
+    for name in ["text", "large", "binary"] {
+        fs::hard_link(dir.path().join("no").join(name), dir.path().join(name)).unwrap();
+    }
+    let roots = roots_with(dir.path(), json!({ "deny": ["no/**"] }));
+    // The columns: pattern, maximum size of a file, unreadable, binary and large files.
+    let cases =
+        [("needle", 1 << 20, (2, 1, 0)), ("absent", 1 << 20, (2, 1, 0)), ("needle", 99, (1, 0, 2))];
+    for (pattern, limit, counts) in cases {
+        let query = json!({ "pattern": pattern, "maxFileBytes": limit });
+        let found = grep_at(&roots, &bytes(dir.path()), &query).unwrap();
+        assert_eq!((found.total, found.searched), (0, 0), "{pattern}");
+        assert_eq!((found.unreadable, found.binary, found.large), counts, "{pattern}");
+    }
+}
+
 #[test]
 fn unreadable_entries_are_counted() {
     let dir = tree(&[("a", "hit"), ("b", "hit"), ("d/c", "hit")]);

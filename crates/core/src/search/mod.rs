@@ -186,6 +186,16 @@ pub fn is_binary_head(head: &[u8]) -> bool {
         && begins_binary(head)
 }
 
+/// Returns the offset in bytes at which the first line of a file begins: after the byte order mark
+/// of UTF-8, if it has one. `None` for a file in UTF-16, whose lines are only in its decoded text.
+pub fn first_line_offset(head: &[u8]) -> Option<usize> {
+    match encoding_from_bom(head) {
+        None => Some(0),
+        Some(Encoding::UTF_8) => Some(Encoding::UTF_8.mark().len()),
+        Some(_) => None,
+    }
+}
+
 /// Returns true if a NUL stands in the first bytes of a text, without its byte order mark.
 fn begins_binary(text: &[u8]) -> bool {
     memchr::memchr(0, &text[..text.len().min(BINARY_CHECK_BYTES)]).is_some()

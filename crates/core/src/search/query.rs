@@ -228,6 +228,26 @@ impl Query {
         }
     }
 
+    /// Looks for a sign of a match at the beginning of a text, of which `text` is read so far and
+    /// more follows unless `is_end`. Returns the number of bytes that have none, after which the
+    /// look can go on: whole lines or, in a longer line, all but the bytes that a match may share
+    /// with what follows. `None` if there may be a match, or nothing less than the whole text can
+    /// show that there is none.
+    pub fn length_without_match(&self, text: &[u8], is_end: bool) -> Option<usize> {
+        if self.way != ScanStrategy::Buffer {
+            return None;
+        }
+        let (looked, passed) = match memchr::memrchr(b'\n', text) {
+            _ if is_end => (text.len(), text.len()),
+            Some(at) => (at + 1, at + 1),
+            None if self.fits_chunk() && text.len() > CHUNK_OVERLAP_BYTES => {
+                (text.len(), text.len() - CHUNK_OVERLAP_BYTES)
+            }
+            None => return None,
+        };
+        (!self.may_match(&text[..looked])).then_some(passed)
+    }
+
     /// Returns true if a match may span several lines.
     pub fn crosses_lines(&self) -> bool {
         self.way == ScanStrategy::AcrossLines

@@ -345,3 +345,69 @@ fn hits_name_the_matching_patterns() {
     let refused = Query::any_of(&["ok", "("], &options("")).unwrap_err();
     assert_eq!(refused.code, Code::InvalidRegex);
 }
+
+/// Looks for a sign of a match in windows of `window` bytes, as a search of a file does. Returns
+/// true if there is none.
+fn has_no_sign(query: &Query, text: &[u8], window: usize) -> bool {
+    let (mut begin, mut end) = (0, 0);
+    loop {
+        end = text.len().min(end.max(begin + window));
+        let is_end = end == text.len();
+        match query.length_without_match(&text[begin..end], is_end) {
+            None => return false,
+            Some(_) if is_end => return true,
+            Some(length) => {
+                assert!(length > 0 && begin + length <= end);
+                begin += length;
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    /// A text in which no window has a sign of a match has no hit, wherever its lines and its
+    /// windows end.
+    #[test]
+    fn no_hit_is_passed_over_by_windows(
+        pattern in prop::sample::select(vec![
+            "needle", "^needle", "needle$", r"\bneedle\b", "(?i)NEEDLE", "n[a-f]+dle", "needle *x?",
+            "e{2}d.e", "^$", "^needle$", r"needle\r", r"\Aneedle", r"needle\z", "needle\\s", "é+", ".",
+            r"\Bee", "(needle|é)$", "x*",
+        ]),
+        regex: bool,
+        word: bool,
+        multiline: bool,
+        insensitive: bool,
+        parts in prop::collection::vec((prop::sample::select(vec![
+            "needle", "NEEDLE", "é", "\n", "\r\n", "\0", "nee", "dle", " ", "\u{feff}", "\n\n",
+        ]), 0_usize..700), 0..8),
+        window in 300_usize..900,
+    ) {
+        let case = if insensitive { Case::Insensitive } else { Case::Sensitive };
+        let options = QueryOptions { pattern, regex, case, word, multiline };
+        let Ok(query) = Query::new(&options) else { return Ok(()) };
+        let text: String =
+            parts.iter().map(|(part, length)| [*part, &"-".repeat(*length)].concat()).collect();
+        let hits = query.search(text.as_bytes(), &SearchLimits::default(), &|| false, &mut |_| {
+            ControlFlow::Continue(())
+        }).hits;
+        prop_assert!(hits == 0 || !has_no_sign(&query, text.as_bytes(), window));
+    }
+}
+
+#[test]
+fn windows_show_that_a_text_has_no_match() {
+    // Lines, and a line that is longer than a window.
+    for text in ["a b c d\n".repeat(500), "a b c d ".repeat(500)] {
+        for pattern in ["needle", "(?i)needle", "n[a-f]{2,9}dle"] {
+            let query = Query::new(&options(pattern)).unwrap();
+            assert!(has_no_sign(&query, text.as_bytes(), 700), "{pattern}");
+            for at in [0, 443, 444, 690, 697, 1300, text.len()] {
+                let text = [&text[..at], "needle", &text[at..]].concat();
+                assert!(!has_no_sign(&query, text.as_bytes(), 700), "{pattern} at {at}");
+            }
+        }
+    }
+}

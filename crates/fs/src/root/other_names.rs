@@ -1,8 +1,9 @@
 //! Other names (hard links) of files that the rules hide.
 //!
 //! A rule judges a path, but a file can have several. Before a file with more than one name is
-//! read, the names below the roots that the rules deny or count as secrets are looked at: if one of
-//! them is a name of this file, it is refused under every name.
+//! given out or searched, the names below the roots that the rules deny or count as secrets are
+//! looked at: if one of them is a name of this file, it is refused under every name. A search leaves
+//! out binary and too large files without the look: it finds nothing in them.
 //!
 //! One walk of the roots finds the inodes of all hidden files, whatever their number of names, and
 //! is kept. A file that is not among them is judged by a kept walk only if its inode has not

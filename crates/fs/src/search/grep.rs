@@ -1,7 +1,8 @@
 //! Searches the contents of a tree, or of one file.
 //!
-//! Files are read completely into one buffer per thread and passed to [`filewright_core::search`].
-//! Memory maps are not used, because a file may shrink at any time. Results are in path order. A
+//! A small file is read completely into one buffer per thread, and so is a large one that may have
+//! a match ([`crate::walk::SearchedFile`]); [`filewright_core::search`] searches it there. Memory
+//! maps are not used, because a file may shrink at any time. Results are in path order. A
 //! search that reached its limit skips everything that sorts after it, so its cost depends on the
 //! results and not on the size of the tree.
 

@@ -19,8 +19,8 @@ use crate::dir::errno::os_error;
 use crate::dir::stat::{Kind, Stat};
 use crate::root::{Roots, contains_private_key};
 use crate::walk::{
-    AfterFile, Directory, FileEntry, ReadOutcome, StopSignal, Visitor, WalkRoot, read_searched,
-    read_visible,
+    AfterFile, Directory, FileEntry, ReadConditions, ReadOutcome, SearchedFile, StopSignal,
+    Visitor, WalkRoot, read_visible,
 };
 
 /// The maximum capacity in bytes with which a thread keeps its buffer for the next file. A larger
@@ -115,9 +115,13 @@ impl Visitor for Search<'_> {
     fn directory(&self, _: &mut SearchThread, _: &Directory<'_>) {}
 
     fn file(&self, local: &mut SearchThread, file: &FileEntry<'_>) -> AfterFile {
-        let max_bytes = self.options.max_file_bytes;
-        let hides = |stat: &Stat| self.hides_other_name(stat, file.path);
-        let read = read_visible(file, hides, max_bytes, &mut local.buffer);
+        let SearchThread { query, buffer, .. } = local;
+        let conditions = ReadConditions {
+            max_bytes: self.options.max_file_bytes,
+            hides: &|stat| self.hides_other_name(stat, file.path),
+            look: &|text, is_end| query.length_without_match(text, is_end),
+        };
+        let read = read_visible(file, &conditions, buffer);
         self.whole(local, file.path, read, file.stop)
     }
 }
@@ -135,6 +139,8 @@ impl<'a> Search<'a> {
         let next = match read {
             Ok(ReadOutcome::Read) => self.content(local, path, stop),
             Ok(ReadOutcome::Binary) => self.count_binary(local),
+            Ok(ReadOutcome::NoMatch) => self.count_without_match(local),
+            Ok(ReadOutcome::Interrupted) => AfterFile::Interrupted,
             Ok(ReadOutcome::TooLarge) => {
                 self.large.fetch_add(1, Ordering::Relaxed);
                 AfterFile::Continue
@@ -210,24 +216,28 @@ impl<'a> Search<'a> {
         let opened = roots.open_file(path, Intent::Read)?;
         let mut local = self.local();
         let (size, max) = (opened.stat.size, self.options.max_file_bytes);
-        match read_searched(opened.fd.as_fd(), size, max, &mut local.buffer).map_err(os_error)? {
-            ReadOutcome::Read => {}
-            ReadOutcome::Binary => {
-                self.count_binary(&mut local);
-                return Ok(None);
-            }
-            _ => {
-                let message =
-                    format!("the file has {size} bytes, more than {max} are not searched");
-                return Err(Error::new(Code::TooLarge, message)
-                    .detail("size", size)
-                    .detail("limit", max));
-            }
+        let SearchThread { query, buffer, .. } = &mut local;
+        let file = SearchedFile { fd: opened.fd.as_fd(), size, max_bytes: max };
+        let look = |text: &[u8], is_end| query.length_without_match(text, is_end);
+        let read = file.read_matching(&look, stop, buffer).map_err(os_error)?;
+        if read == ReadOutcome::TooLarge {
+            let message = format!("the file has {size} bytes, more than {max} are not searched");
+            return Err(Error::new(Code::TooLarge, message)
+                .detail("size", size)
+                .detail("limit", max));
         }
-        Ok(match self.content(&mut local, b"", stop) {
+        Ok(match self.whole(&mut local, b"", Ok(read), stop) {
             AfterFile::Interrupted => Some(Box::default()),
             _ => None,
         })
+    }
+
+    /// Counts a text without a match.
+    fn count_without_match(&self, local: &mut SearchThread) -> AfterFile {
+        local.found_nothing = true;
+        self.searched.fetch_add(1, Ordering::Relaxed);
+        self.options.progress.add(1, 0);
+        AfterFile::Continue
     }
 
     /// Counts a file that is binary by its first bytes.

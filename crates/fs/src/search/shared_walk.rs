@@ -16,11 +16,11 @@ use filewright_core::pack::Packed;
 use super::grep::{Freshness, GrepOptions};
 use super::searcher::{MAX_THREAD_BUFFER_BYTES, Search, SearchThread};
 use crate::cancel::{CancelToken, Deadline};
-use crate::dir::stat::{Kind, Stat};
+use crate::dir::stat::Kind;
 use crate::root::Roots;
 use crate::walk::{
-    AfterFile, Directory, FileEntry, ReadOutcome, StopSignal, Visitor, WalkOptions, WalkRoot,
-    read_visible, walk,
+    AfterFile, Directory, FileEntry, ReadConditions, ReadOutcome, StopSignal, Visitor, WalkOptions,
+    WalkRoot, read_visible, walk,
 };
 
 /// The interval at which a waiting search checks for cancellation.
@@ -266,11 +266,17 @@ impl Visitor for SharedVisitor<'_> {
 
     fn file(&self, (buffer, locals): &mut Self::Local, file: &FileEntry<'_>) -> AfterFile {
         let FileEntry { path, .. } = *file;
-        let max_bytes = self.members.first().map_or(0, |one| one.search.options.max_file_bytes);
-        let hides = |stat: &Stat| {
-            self.members.first().is_some_and(|one| one.search.hides_other_name(stat, path))
+        let first = self.members.first();
+        let look = |text: &[u8], is_end| {
+            let lengths = locals.iter().map(|one| one.query.length_without_match(text, is_end));
+            lengths.reduce(|least, length| Some(least?.min(length?))).flatten()
         };
-        let read = read_visible(file, hides, max_bytes, buffer);
+        let conditions = ReadConditions {
+            max_bytes: first.map_or(0, |one| one.search.options.max_file_bytes),
+            hides: &|stat| first.is_some_and(|one| one.search.hides_other_name(stat, path)),
+            look: &look,
+        };
+        let read = read_visible(file, &conditions, buffer);
         let (mut bounded, mut cancelled) = (false, 0);
         for (member, local) in self.members.iter().zip(locals) {
             if member.waiting.cancel.is_cancelled() {

@@ -23,6 +23,7 @@ mod open;
 pub mod options;
 pub mod parent_rules;
 mod queue;
+mod searched_file;
 mod worker;
 
 use std::ffi::CStr;
@@ -45,11 +46,10 @@ pub use filewright_core::walk::WalkOptions;
 pub(crate) use git_exclude::start_outside_reader;
 pub use git_exclude::{RepoTop, read_outside_exclude};
 pub use listing::Listing;
-pub use open::{
-    Opener, ReadOutcome, open_plain, read_open, read_regular, read_searched, read_visible,
-};
+pub use open::{Opener, ReadOutcome, open_plain, read_open, read_regular};
 pub use queue::DirPath;
 use queue::WalkQueue;
+pub use searched_file::{ReadConditions, SearchedFile, read_visible};
 use worker::Worker;
 
 /// The maximum depth of a walk below the start, in directories.

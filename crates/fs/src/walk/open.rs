@@ -5,12 +5,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use filewright_core::search::{BINARY_CHECK_BYTES, is_binary_head};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{FileEntry, StopSignal, WalkRoot};
-use crate::dir::stat::Stat;
+use super::{StopSignal, WalkRoot};
 use crate::root::Resolver;
 
 /// The maximum length of a path in one system call, in bytes. A longer one is opened in several
@@ -175,13 +173,17 @@ fn open_path(_: BorrowedFd<'_>, _: &[u8], _: OFlags) -> rustix::io::Result<Owned
     Err(Errno::NOSYS)
 }
 
-/// The result of [`read_regular`] and of [`read_searched`].
+/// The result of [`read_regular`] and of [`SearchedFile`](super::SearchedFile).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadOutcome {
     /// The content is in the buffer.
     Read,
     /// The file is binary by its first bytes, and the rest was not read.
     Binary,
+    /// The file was read, none of its lines can match, and the buffer is not valid.
+    NoMatch,
+    /// The search ended before the file was read.
+    Interrupted,
     /// The file is larger than the limit and was not read completely.
     TooLarge,
     /// Not read, because it is no longer a regular file.
@@ -205,25 +207,8 @@ pub fn read_regular(
     }
 }
 
-/// Reads a file of a walk like [`read_searched`], unless `hides` returns true for a file with
-/// several names.
-pub fn read_visible(
-    file: &FileEntry<'_>,
-    hides: impl FnOnce(&Stat) -> bool,
-    max_bytes: u64,
-    buffer: &mut Vec<u8>,
-) -> rustix::io::Result<ReadOutcome> {
-    match open_regular(file.dir, file.name, file.stop)? {
-        Some((_, stat)) if stat.st_nlink > 1 && hides(&Stat::from_raw(&stat)) => {
-            Ok(ReadOutcome::Hidden)
-        }
-        Some((fd, stat)) => read_searched(fd.as_fd(), size_of(&stat), max_bytes, buffer),
-        None => Ok(ReadOutcome::Special),
-    }
-}
-
 /// Opens a regular file, with its metadata. Returns `None` if the entry is none any more.
-fn open_regular(
+pub(super) fn open_regular(
     dir: BorrowedFd<'_>,
     name: &CStr,
     stop: &StopSignal<'_>,
@@ -234,7 +219,7 @@ fn open_regular(
     Ok(is_regular.then_some((fd, stat)))
 }
 
-fn size_of(stat: &rustix::fs::Stat) -> u64 {
+pub(super) fn size_of(stat: &rustix::fs::Stat) -> u64 {
     u64::try_from(stat.st_size).unwrap_or(0)
 }
 
@@ -282,37 +267,8 @@ pub fn read_open(
     read_rest(fd, size, max_bytes, buffer)
 }
 
-/// Replaces the content of `buffer` like [`read_open`], for a search: a large file that is binary
-/// by its first bytes is not read further, and the buffer is not valid. A search reads binary files
-/// of many megabytes (addons, archives, fonts), and finds nothing in them.
-pub fn read_searched(
-    fd: BorrowedFd<'_>,
-    size: u64,
-    max_bytes: u64,
-    buffer: &mut Vec<u8>,
-) -> rustix::io::Result<ReadOutcome> {
-    if size <= BINARY_CHECK_BYTES as u64 || size > max_bytes {
-        return read_open(fd, size, max_bytes, buffer);
-    }
-    buffer.resize(BINARY_CHECK_BYTES, 0);
-    let mut filled = 0;
-    while filled < BINARY_CHECK_BYTES {
-        match rustix::io::read(fd, &mut buffer[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    buffer.truncate(filled);
-    if is_binary_head(buffer) {
-        return Ok(ReadOutcome::Binary);
-    }
-    read_rest(fd, size, max_bytes, buffer)
-}
-
 /// Appends the rest of a file, whose last known size is `size`, to what `buffer` holds of it.
-fn read_rest(
+pub(super) fn read_rest(
     fd: BorrowedFd<'_>,
     size: u64,
     max_bytes: u64,

@@ -18,7 +18,7 @@ use crate::tree::{FileState, NO_NUMBER, stamp_of};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::search::grep::MAX_SEARCHED_FILE_BYTES;
 use filewright_fs::walk::{
-    Opener, ReadOutcome, StopSignal, WalkRoot, open_plain, read_searched, threads,
+    Opener, ReadOutcome, SearchedFile, StopSignal, WalkRoot, open_plain, threads,
 };
 
 /// The number of blocks whose grams are collected, some hundred kilobytes, before they are added to
@@ -189,7 +189,8 @@ impl<'a> Indexer<'a> {
         self.grams.clear();
         self.signed.clear();
         let mut owner = NO_NUMBER;
-        let read = read_searched(fd.as_fd(), stat.size, MAX_SEARCHED_FILE_BYTES, &mut self.buffer);
+        let (size, max_bytes) = (stat.size, MAX_SEARCHED_FILE_BYTES);
+        let read = SearchedFile { fd: fd.as_fd(), size, max_bytes }.read(&mut self.buffer);
         let state = match read {
             Ok(ReadOutcome::Read) => self.content(todo, &mut owner),
             Ok(ReadOutcome::Binary) => FileState::Binary,

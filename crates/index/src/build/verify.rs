@@ -18,7 +18,7 @@ use crate::tree::{NO_NUMBER, stamp_of};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::search::searcher::{FilePart, Search, SearchThread};
 use filewright_fs::walk::{
-    AfterFile, Opener, ReadOutcome, StopSignal, Visitor as _, WalkRoot, read_searched, threads,
+    AfterFile, Opener, ReadOutcome, SearchedFile, StopSignal, Visitor as _, WalkRoot, threads,
 };
 
 /// The maximum number of files that a thread takes at a time. Their paths are looked up together.
@@ -257,13 +257,12 @@ impl<'a> Verifier<'a> {
             self.misses.append(&mut self.cleared);
             return search.parts(&mut self.local, &candidate.path, &self.parts, &fd, stop);
         }
+        let SearchThread { query, buffer, .. } = &mut self.local;
+        let look = |text: &[u8], is_end| query.length_without_match(text, is_end);
+        let max_bytes = search.options.max_file_bytes;
         let read = Stat::of(&fd).and_then(|stat| match stat.kind {
-            Kind::File => read_searched(
-                fd.as_fd(),
-                stat.size,
-                search.options.max_file_bytes,
-                &mut self.local.buffer,
-            ),
+            Kind::File => SearchedFile { fd: fd.as_fd(), size: stat.size, max_bytes }
+                .read_matching(&look, stop, buffer),
             _ => Ok(ReadOutcome::Special),
         });
         search.whole(&mut self.local, &candidate.path, read, stop)
