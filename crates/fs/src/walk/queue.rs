@@ -74,6 +74,8 @@ struct WalkQueueState {
     later: Vec<Task>,
     /// The number of tasks being processed.
     running: usize,
+    /// The number of threads that wait for a task.
+    waiting: usize,
     /// Paths that sort after this one are not needed.
     bound: Option<Box<[u8]>>,
     /// The smallest path that was not processed because the walk was stopped.
@@ -105,7 +107,8 @@ impl WalkQueue {
 
     /// Returns a queue with these tasks.
     fn holding(tasks: BinaryHeap<Task>, later: Vec<Task>) -> Self {
-        let state = WalkQueueState { tasks, later, running: 0, bound: None, undone: None };
+        let state =
+            WalkQueueState { tasks, later, running: 0, waiting: 0, bound: None, undone: None };
         Self {
             state: Mutex::new(state),
             ready: Condvar::new(),
@@ -150,7 +153,9 @@ impl WalkQueue {
                     _ => {}
                 }
             }
+            state.waiting += 1;
             state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.waiting -= 1;
         }
     }
 
@@ -166,7 +171,8 @@ impl WalkQueue {
             }
         }
         let left = state.tasks.len() + state.later.len();
-        if left > 0 || state.running == 0 {
+        // Waking is a system call, also where no thread waits.
+        if state.waiting > 0 && (left > 0 || state.running == 0) {
             self.ready.notify_all();
         }
         left
