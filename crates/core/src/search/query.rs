@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use grep_matcher::Matcher;
+use grep_matcher::{LineMatchKind, Matcher};
 use grep_regex::RegexMatcherBuilder;
 use regex_syntax::ast::{self, ErrorKind};
 use regex_syntax::hir::{Look, translate::TranslatorBuilder};
@@ -245,7 +245,33 @@ impl Query {
             }
             None => return None,
         };
-        (!self.may_match(&text[..looked])).then_some(passed)
+        (!self.matches_some_line(&text[..looked])).then_some(passed)
+    }
+
+    /// Returns true if one of the lines of a text matches. Lines that only may match are looked at
+    /// one by one: a literal of a pattern is in many more texts than the pattern.
+    fn matches_some_line(&self, text: &[u8]) -> bool {
+        let Some(matcher) = self.matcher.line_matcher() else {
+            return self.matcher.is_match(text);
+        };
+        let mut rest = text;
+        while !rest.is_empty() {
+            let offset = match first_candidate_line(matcher, rest) {
+                None => return false,
+                Some(LineMatchKind::Confirmed(_)) => return true,
+                Some(LineMatchKind::Candidate(offset)) => offset,
+            };
+            let begin = memchr::memrchr(b'\n', &rest[..offset]).map_or(0, |at| at + 1);
+            let end = memchr::memchr(b'\n', &rest[offset..]).map_or(rest.len(), |at| offset + at);
+            let line = &rest[begin..end];
+            // The scan tries a line without its CR, or with it if the pattern names one.
+            let bare = line.strip_suffix(b"\r").unwrap_or(line);
+            if self.matcher.is_match(line) || self.matcher.is_match(bare) {
+                return true;
+            }
+            rest = rest.get(end + 1..).unwrap_or_default();
+        }
+        false
     }
 
     /// Returns true if a match may span several lines.

@@ -375,6 +375,7 @@ proptest! {
             "needle", "^needle", "needle$", r"\bneedle\b", "(?i)NEEDLE", "n[a-f]+dle", "needle *x?",
             "e{2}d.e", "^$", "^needle$", r"needle\r", r"\Aneedle", r"needle\z", "needle\\s", "é+", ".",
             r"\Bee", "(needle|é)$", "x*",
+            r"\w+dle$", r"\sneedle\s", r"^\w+dle\W", r"-+needle-{600}",
         ]),
         regex: bool,
         word: bool,
