@@ -97,10 +97,10 @@ describe("the local disk", () => {
   it("appends whole or not at all", async () => {
     const path = join(base, "log");
     await Promise.all(
-      Array.from({ length: 20 }, (_, i) => disk.writeText(path, `line ${i}\n`, { append: true })),
+      Array.from({ length: 100 }, (_, i) => disk.writeText(path, `line ${i}\n`, { append: true })),
     );
     const lines = fs.readFileSync(path, "utf8").trimEnd().split("\n");
-    expect(lines.toSorted()).toEqual(Array.from({ length: 20 }, (_, i) => `line ${i}`).toSorted());
+    expect(lines.toSorted()).toEqual(Array.from({ length: 100 }, (_, i) => `line ${i}`).toSorted());
   });
 
   it("refuses paths that text cannot carry", async () => {

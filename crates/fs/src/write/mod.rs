@@ -31,6 +31,8 @@ mod source;
 mod temp;
 
 use std::os::fd::OwnedFd;
+use std::thread;
+use std::time::Duration;
 
 use filewright_core::pattern::policy::Intent;
 use filewright_core::{Code, Error, Result};
@@ -208,8 +210,9 @@ impl Roots {
         cancel: &CancelToken,
     ) -> Result<Written> {
         check_aside_name(options.aside.as_deref())?;
-        for _ in 0..MAX_PATH_ATTEMPTS {
+        for attempt in 0..MAX_PATH_ATTEMPTS {
             cancel.check()?;
+            give_way(attempt);
             let mut made = CreatedDirs::new();
             let last = if options.if_absent { FinalSymlink::Keep } else { FinalSymlink::Follow };
             let missing = if options.create_dirs {
@@ -353,4 +356,13 @@ pub(crate) fn check_writable(place: &ResolvedEntry<'_>, name: &[u8], old: &Stat)
 /// Returns the error for a copy or move whose source and destination are the same file.
 pub(crate) fn same_file_error() -> Error {
     Error::new(Code::SameFile, "source and destination are the same file")
+}
+
+/// Waits before another attempt at a path that others change as well, each time longer, up to 10 ms.
+/// Without it, one of some twenty writers of a file loses every attempt on a busy machine.
+fn give_way(attempt: u32) {
+    const IMMEDIATE_ATTEMPTS: u32 = 4;
+    const LONGEST_WAIT: Duration = Duration::from_millis(10);
+    let Some(late) = attempt.checked_sub(IMMEDIATE_ATTEMPTS) else { return };
+    thread::sleep(LONGEST_WAIT.min(Duration::from_micros(100) * 2_u32.saturating_pow(late)));
 }
