@@ -79,7 +79,7 @@ function callEndOf(
   add("called_as", called_as);
   add("agent", agent);
   add("by", by);
-  add("call_id", meant?.callId || call_id);
+  add("call_id", meant === undefined ? call_id : meant.callId || undefined);
   end.ok = result?.ok === true;
   add("code", result === undefined ? "HOOK_BLOCKED" : result.error?.code);
   add("message", result?.error?.message);

@@ -95,10 +95,10 @@ async function attackQuestions(attack, root, env) {
   await server.initialize();
   await server.line(/wait at/u);
   void server.call("write_file", { path: NAME, content: TEXT });
-  void server.call("mkdir", { path: `d${NAME}` });
   const { status: hasPython } = spawnSync("python3", ["-c", "import pty"]);
   if (hasPython !== 0) throw new Error("python3 is missing: it opens the pseudo-terminal");
   await waitFor(() => outputOf(["approve"], root, env).includes("Create"), "question");
+  void server.call("mkdir", { path: `d${NAME}` });
   const watching = [process.execPath, COMMAND, "approve", "--watch"];
   const child = spawn("python3", ["-c", PSEUDO_TERMINAL, ...watching], {
     env,
