@@ -11,29 +11,30 @@ const DESCRIPTORS_PER_CHANGE = 8;
 /** The descriptors that are left for reads and for the host. */
 const SPARE_DESCRIPTORS = 24;
 
-let limit: number | undefined;
+/**
+ * Returns the number of descriptors that this process may have; infinity where it is not known, or ample. Only Linux
+ * tells it; Node has raised it as far as it may.
+ */
+function descriptorLimit(): number {
+  try {
+    const found = /^Max open files\s+(\d+)/mu.exec(readFileSync("/proc/self/limits", "utf8"));
+    const limit = found === null ? Number.POSITIVE_INFINITY : Number(found[1]);
+    return limit >= AMPLE_DESCRIPTORS ? Number.POSITIVE_INFINITY : limit;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Read once, before any disk can fail: Node ends the process when it cannot close a file that it reads at once. */
+const limit = descriptorLimit();
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Returns the number of descriptors that this process may have; infinity where it is not known, or ample. */
-function descriptorLimit(): number {
-  if (limit !== undefined) return limit;
-  try {
-    const found = /^Max open files\s+(\d+)/mu.exec(readFileSync("/proc/self/limits", "utf8"));
-    limit = found === null ? Number.POSITIVE_INFINITY : Number(found[1]);
-  } catch {
-    limit = Number.POSITIVE_INFINITY; // Only Linux tells it. Node has raised it as far as it may.
-  }
-  if (limit >= AMPLE_DESCRIPTORS) limit = Number.POSITIVE_INFINITY;
-  return limit;
-}
-
 function hasRoom(): boolean {
-  const most = descriptorLimit();
-  if (running === 0 || !Number.isFinite(most)) return true;
+  if (running === 0 || !Number.isFinite(limit)) return true;
   try {
     const open = readdirSync("/proc/self/fd").length;
-    return most - open - running * DESCRIPTORS_PER_CHANGE >= SPARE_DESCRIPTORS;
+    return limit - open - running * DESCRIPTORS_PER_CHANGE >= SPARE_DESCRIPTORS;
   } catch {
     return false; // There was not even one for the directory.
   }
