@@ -201,7 +201,8 @@ export class Disk {
     const inode = this.find(path);
     if (inode === undefined) return;
     inode.ino = ino;
-    inode.seen.push({ at: this.clock, mtime, ctime });
+    // A call that asks for the number or the mount alone tells no times.
+    if (mtime !== "" && ctime !== "") inode.seen.push({ at: this.clock, mtime, ctime });
   }
 
   /** Returns the files now, as `{ path: content }`, with `directory` for a directory. */

@@ -77,9 +77,7 @@ const identified = ([dir, name, , , status]) => {
   const [, ino] = /stx_ino=(\d+)/u.exec(status) ?? [];
   const path = textOf(name) === "" ? pathOfDescriptor(dir) : pathAt(dir, name);
   const times = { mtime: timeIn(status, "stx_mtime"), ctime: timeIn(status, "stx_ctime") };
-  // A call that asks for the number or the mount alone tells no times.
-  if (ino === undefined || times.mtime === "" || times.ctime === "") return [];
-  return [{ kind: "identify", path, ino: Number(ino).toString(16), ...times }];
+  return ino === undefined ? [] : [{ kind: "identify", path, ino: Number(ino).toString(16), ...times }];
 };
 const chmod = (path, mode) => [{ kind: "chmod", path, mode: octal(mode) }];
 
