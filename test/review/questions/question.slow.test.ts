@@ -216,7 +216,8 @@ describeChromium("a question on the review page", () => {
     });
     for (const side of ["before", "after"]) {
       const image = page.getByRole("img", { name: `/w/a.gif ${side} the change` });
-      await image.waitFor();
+      // The text stands in its place until it is loaded.
+      await expect.poll(() => image.getAttribute("src")).toMatch(/^blob:/u);
       await image.evaluate((one) => (one as HTMLImageElement).decode());
     }
     await page.getByRole("button", { name: "Allow once" }).click();
