@@ -13,7 +13,7 @@ export const afterHooks: Stage = {
     const meant = facts.last("meant");
     const tool = meant?.tool.name ?? known.name;
     const calledAs = presetCall?.tool.name;
-    const hooks = hooksFor(session.hooks, "after", tool, calledAs);
+    const hooks = hooksFor(session.hooks.bound, "after", tool, calledAs);
     const subject = hookCallFactsOf(tool, calledAs, { ...options, signal: limited.signal });
     const run = (): Promise<ToolResult> =>
       runAfterHooksOnResult(
@@ -21,7 +21,7 @@ export const afterHooks: Stage = {
         subject,
         meant?.raw ?? {},
         result,
-        session.onHookError,
+        session.hooks.onError,
         result.meta.duration_ms,
       );
     const ran = facts.last("ran");

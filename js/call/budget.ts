@@ -9,13 +9,21 @@ export const budget: Stage = {
   needs: "budget",
   async run(request, next) {
     const { session, known, given } = request;
-    const counted = session.budget as Budget;
-    const ops = session.stages === undefined || known.kind !== "change" ? undefined : counted.inCommit(given);
+    const counted = session.scheduling.budget as Budget;
+    const ops =
+      session.staging.stages === undefined || known.kind !== "change" ? undefined : counted.inCommit(given);
     if (ops !== undefined) return chargedByCommit(request, next, ops);
     const refusal = await chargedNow(counted, given);
     if (refusal !== undefined) return refusal;
-    const limits = counted.limits(session.limits);
-    const result = await next({ ...request, session: { ...session, limits, budget: undefined } });
+    const limits = counted.limits(session.settings.limits);
+    const result = await next({
+      ...request,
+      session: {
+        ...session,
+        settings: { ...session.settings, limits },
+        scheduling: { ...session.scheduling, budget: undefined },
+      },
+    });
     await counted.end(result);
     return result;
   },
@@ -31,14 +39,18 @@ async function chargedByCommit(
   ops: readonly RecordOp[],
 ): Promise<ToolResult> {
   const { session, given } = request;
-  const counted = session.budget as Budget;
+  const counted = session.scheduling.budget as Budget;
   let isCharged = false;
   const committed = (): void => {
     isCharged = true;
   };
   const result = await next({
     ...request,
-    session: { ...session, budget: undefined, charge: { ops, committed } },
+    session: {
+      ...session,
+      scheduling: { ...session.scheduling, budget: undefined },
+      staging: { ...session.staging, charge: { ops, committed } },
+    },
   });
   if (!isCharged) {
     const refusal =

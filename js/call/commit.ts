@@ -31,7 +31,8 @@ export async function commit(approved: ApprovedChange): Promise<AppliedChange<un
   const asked = reviewed !== undefined;
   let locks = await locksOf(approved);
   // What was read before the question, or while another call had the lock, may be outdated.
-  if ((asked && !locks.isShared) || session.stage?.isOutdated() === true) session.stage?.refresh();
+  if ((asked && !locks.isShared) || session.staging.stage?.isOutdated() === true)
+    session.staging.stage?.refresh();
   // True once the call was planned on what came with its locks.
   let isPlannedLocked = locks === early?.locks;
   let { plan } = approved;
@@ -44,7 +45,7 @@ export async function commit(approved: ApprovedChange): Promise<AppliedChange<un
         locks = await lockAll(approved, locks);
         isPlannedLocked = false;
       }
-      if (!locks.isShared || isPlannedLocked) session.stage?.refresh();
+      if (!locks.isShared || isPlannedLocked) session.staging.stage?.refresh();
       isPlannedLocked = true;
       plan = await tool.plan(args, call);
       if (plan.settled !== undefined) return settledChange(plan.settled);
@@ -93,7 +94,7 @@ async function applyOnce(
 /** Returns true for a conflict with another writer, after which the change can be planned on what is there now. */
 function mayPlanAgain({ change: { session } }: ApprovedChange, error: unknown): boolean {
   if (!(error instanceof FilewrightError) || error.code !== "CONFLICT") return false;
-  if (session.guard === "refuse" && isGuardRefusal(error)) return false;
+  if (session.gates.guard === "refuse" && isGuardRefusal(error)) return false;
   return !isWrongAssumption(session, error);
 }
 
@@ -104,11 +105,11 @@ async function apply(
 ): Promise<AppliedChange<unknown>> {
   const { change, places, reviewed, allowedBy } = approved;
   const { session, tool, args, uses, call } = change;
-  const hashes = session.hashes ? await hashesByPath(uses, call) : undefined;
+  const hashes = session.observers.hashes ? await hashesByPath(uses, call) : undefined;
   call.untimed?.();
   const { result: answer, undo } = await applyRecorded(approved, plan);
   const effects = hashes && effectsByHashes(hashes, await hashesByPath(uses, call));
-  const isUnasked = session.confirmFor(tool.name) === undefined && !isDryRun(args);
+  const isUnasked = session.gates.confirmFor(tool.name) === undefined && !isDryRun(args);
   const warnings = [...(answer.warnings ?? []), ...(isUnasked ? unaskedPlaceWarnings(places) : [])];
   const { approval, note: reviewNote, revisions = [] } = reviewed ?? {};
   const modifiedByUser = revisions.length > 0;
@@ -150,11 +151,11 @@ async function applyRecorded(
     const own: Call = { ...call, ...(isUnreviewed ? { isUnreviewed } : {}), allowedBy };
     return { result: await tool.apply(plan, args, own), undo: "undoable" };
   }
-  const made = await session.journal.change(call.fs, about, async (fs) => {
+  const made = await session.past.journal.change(call.fs, about, async (fs) => {
     const own: Call = { ...call, fs, seen: held?.seen ?? call.seen };
     if (reviewed !== undefined) await assertStateUnchanged(reviewed, { uses, call: own });
     return applyGuarded(guarding, { tool, args, uses, call: own }, plan);
   });
   held?.committed();
-  return withUndoWarning(made, session.journal);
+  return withUndoWarning(made, session.past.journal);
 }

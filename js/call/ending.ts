@@ -11,10 +11,12 @@ export const ending: Stage = {
   needs: undefined,
   async run(request, next) {
     const { session, known, options, limited } = request;
-    const ended = session.running.begin(() => limited.cancel());
+    const ended = session.scheduling.running.begin(() => limited.cancel());
     // A read of one file ends before it can be cancelled, unless it waits for a hook or a grant.
     const isQuick =
-      QUICK_TOOLS.has(known.name) && session.hooks.length === 0 && session.permissions === undefined;
+      QUICK_TOOLS.has(known.name) &&
+      session.hooks.bound.length === 0 &&
+      session.gates.permissions === undefined;
     try {
       return await next(isQuick ? request : { ...request, options: { ...options, signal: limited.signal } });
     } finally {

@@ -33,6 +33,6 @@ async function begin(request: CallRequest, next: Next): Promise<ToolResult> {
 }
 
 /** Returns the client for the queue of walks: one agent of one workspace. */
-export function scanClientOf(session: Session, { agent = session.agent }: CallOptions): ScanClient {
-  return { name: `${session.workspace} ${agent ?? ""}`, tenant: session.tenant };
+export function scanClientOf(session: Session, { agent = session.caller.agent }: CallOptions): ScanClient {
+  return { name: `${session.caller.workspace} ${agent ?? ""}`, tenant: session.caller.tenant };
 }

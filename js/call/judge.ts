@@ -46,7 +46,7 @@ async function judgeNow(meant: MeantCall, early: EarlyLocks | undefined): Promis
   const { request, tool, args, canonical, begun } = meant;
   const { facts, options, began } = request;
   let { session } = request;
-  if (session.enterMoment !== undefined) {
+  if (session.files.enterMoment !== undefined) {
     const moment = await sessionAtMoment(session, tool, args, options.signal);
     if (moment.version !== undefined) facts.tell({ what: "version", version: moment.version });
     ({ session } = moment);
@@ -66,6 +66,9 @@ async function judgeNow(meant: MeantCall, early: EarlyLocks | undefined): Promis
 /** Returns the workspace whose approvers are chosen by the preset's name of the tool, too. */
 function withApproversByName({ presetCall }: CallRequest, session: Session): Session {
   const calledAs = presetCall?.tool.name;
-  if (calledAs === undefined || session.hooks.length === 0) return session;
-  return { ...session, confirmFor: (name: string) => session.confirmFor(name, calledAs) };
+  if (calledAs === undefined || session.hooks.bound.length === 0) return session;
+  return {
+    ...session,
+    gates: { ...session.gates, confirmFor: (name: string) => session.gates.confirmFor(name, calledAs) },
+  };
 }

@@ -34,12 +34,12 @@ export async function mean(request: CallRequest): Promise<MeantCall> {
   tell();
   let args = withReplacedNames(tool, await tool.parse(raw, options), request.replaced);
   let modified: readonly string[] = [];
-  if (session.hooks.length > 0) {
+  if (session.hooks.bound.length > 0) {
     const calledAs = presetCall?.tool.name;
     const call = { tool, raw, calledAs, meant, began, options: begun, storage: undefined };
     const hooked = await argumentsAfterHooks(session, call);
     // A hook may have changed what its preview has read.
-    if (hooked !== undefined) session.stage?.refresh();
+    if (hooked !== undefined) session.staging.stage?.refresh();
     if (hooked !== undefined && hooked.modified.length > 0) {
       ({ raw, modified } = hooked);
       tell();

@@ -5,7 +5,7 @@ export const noteReads: Stage = {
   needs: undefined,
   run: (request, next) =>
     next(request).then((result) => {
-      const noted = request.session.reads.settled();
+      const noted = request.session.past.reads.settled();
       return noted === undefined ? result : noted.then(() => result);
     }),
 };

@@ -13,12 +13,12 @@ export const observing: Stage = {
       tool: known.name,
       ...withoutUndefined({
         called_as: presetCall?.tool.name,
-        agent: options.agent ?? session.agent,
-        by: session.by,
+        agent: options.agent ?? session.caller.agent,
+        by: session.caller.by,
         call_id: callId || undefined,
       }),
     };
-    return runObserved(session.observers, { about, changes: known.kind !== "read" }, facts, () =>
+    return runObserved(session.observers.all, { about, changes: known.kind !== "read" }, facts, () =>
       next({ ...request, callId }),
     );
   },

@@ -18,7 +18,7 @@ async function runStaged(request: CallRequest, next: Next, mayAssume: boolean): 
   } catch (thrown) {
     if (!isWrongAssumption(session, thrown)) throw thrown;
   } finally {
-    session.stage?.end();
+    session.staging.stage?.end();
   }
   return runStaged(request, next, false);
 }

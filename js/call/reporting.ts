@@ -14,7 +14,8 @@ export const reporting: Stage = {
 
 function reported({ session, known, facts }: CallRequest, given: ToolResult): ToolResult {
   let result = given;
-  if (result.ok && result.meta.call_id !== undefined) session.running.changes.add(result.meta.call_id);
+  if (result.ok && result.meta.call_id !== undefined)
+    session.scheduling.running.changes.add(result.meta.call_id);
   const queuedMs = facts.waitedMs("slot", "scan");
   if (queuedMs !== undefined) result = { ...result, meta: { ...result.meta, queued_ms: queuedMs } };
   const version = facts.last("version")?.version;

@@ -96,7 +96,7 @@ function answer(judged: JudgedCall, call: Call, changed: AppliedChange<unknown>)
   const { session, meant, uses } = judged;
   const { tool, args, canonical, modified } = meant;
   const { facts } = meant.request;
-  if (session.hooks.length > 0)
+  if (session.hooks.bound.length > 0)
     facts.tell({ what: "ran", call: { tool, args, uses, call, fixedText: canonical?.fixedText === true } });
   const { started } = facts;
   return successResult({ tool, args, call, changed, modifiedByHook: modified, started, meant: canonical });

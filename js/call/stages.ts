@@ -52,7 +52,7 @@ const inside: Next = async (request) => {
 /** Runs the operations of a batch, those that are calls of their own in its slot. */
 const runOperations: BatchRunner = ({ session, args, call, options, facts }) =>
   runBatch(
-    { ...session, slots: Places.UNLIMITED },
+    { ...session, scheduling: { ...session.scheduling, slots: Places.UNLIMITED } },
     { args, call, options, facts, alone: (own, tool, given, asked) => runCall(own, tool, given, asked) },
   );
 
@@ -60,7 +60,12 @@ const runOperations: BatchRunner = ({ session, args, call, options, facts }) =>
 const ways = new Map<number, Next>();
 
 /** Returns the way of the calls of a workspace: the stages that it has, and the tool. */
-function wayOf({ budget: counted, observers, hooks, stages }: Session): Next {
+function wayOf({
+  scheduling: { budget: counted },
+  observers: { all: observers },
+  hooks: { bound: hooks },
+  staging: { stages },
+}: Session): Next {
   const has = {
     budget: counted !== undefined,
     observers: observers.length > 0,
@@ -97,10 +102,10 @@ export function runCall(
     options,
     presetCall,
     callId: "",
-    began: session.permissions?.begin() ?? 0,
+    began: session.gates.permissions?.begin() ?? 0,
     facts,
     limited,
-    places: new Places(session.slots, limited, facts),
+    places: new Places(session.scheduling.slots, limited, facts),
     replaced: undefined,
   };
   return wayOf(session)(request);

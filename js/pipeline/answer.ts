@@ -176,7 +176,7 @@ function truncateText(text: string, budget: number): string {
  * Returns the storage that the failure of a call without an approval may reveal. If every call of the tool needs
  * an approval, the rules for `stat` decide.
  */
-function viewWithoutApprovals({ rules, views }: Session, tool: string): FsBackend {
+function viewWithoutApprovals({ gates: { rules }, files: { views } }: Session, tool: string): FsBackend {
   const own = rules.forCall(tool);
   return views.of({
     rules: own.decide([]) === "ask" ? rules.forCall("stat") : own,
@@ -230,16 +230,16 @@ export async function failureResult(session: Session, failed: Failed): Promise<F
     uses,
     locations,
     fs: failed.fs ?? viewWithoutApprovals(session, tool.name),
-    cwd: session.resolver.policy.cwd,
-    roots: readableRoots(session.resolver.policy),
-    display: session.resolver.display,
+    cwd: session.files.resolver.policy.cwd,
+    roots: readableRoots(session.files.resolver.policy),
+    display: session.files.resolver.display,
     names: meant?.names ?? CANONICAL_NAMES,
   });
   const message = meant?.refuse?.(error, told) ?? told;
   if (REFUSAL_CODES.has(error.code)) {
     const { code, message } = error;
     const id = callId === "" ? {} : { callId };
-    notifySafely(session.notify, { type: "call_denied", tool: tool.name, code, message, ...id });
+    notifySafely(session.gates.notify, { type: "call_denied", tool: tool.name, code, message, ...id });
   }
   const verbatim = error.code === "HOOK_BLOCKED" && error.details?.["verbatim"] === true;
   return {

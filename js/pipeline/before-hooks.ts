@@ -38,7 +38,8 @@ export async function argumentsAfterHooks(
   call: HookableCall,
 ): Promise<HookedArguments | undefined> {
   const { tool, raw, calledAs, meant, options } = call;
-  const hooks = session.hooks.length === 0 ? [] : hooksFor(session.hooks, "before", tool.name, calledAs);
+  const hooks =
+    session.hooks.bound.length === 0 ? [] : hooksFor(session.hooks.bound, "before", tool.name, calledAs);
   if (hooks.length === 0) return undefined;
   const previewer: PreviewOfCall | undefined =
     tool.kind === "change"
@@ -50,7 +51,7 @@ export async function argumentsAfterHooks(
           })
       : undefined;
   const subject = hookCallFactsOf(tool.name, calledAs, options);
-  const outcome = await runBeforeHooks(hooks, subject, raw, session.limits.hookTimeoutMs, previewer);
+  const outcome = await runBeforeHooks(hooks, subject, raw, session.settings.limits.hookTimeoutMs, previewer);
   const { args, modified, stopped } = outcome;
   decideStep(
     decisionSourcesOf(session, tool.name),

@@ -41,7 +41,7 @@ interface HeldNotes {
 
 /** Holds back what a change notes as seen; undefined for a session without a stage, where it counts at once. */
 export function holdNotes(
-  { stage, reads }: Pick<Session, "stage" | "reads">,
+  { staging: { stage }, past: { reads } }: Pick<Session, "staging" | "past">,
   { seen, agent }: Pick<Call, "seen" | "agent">,
 ): HeldNotes | undefined {
   if (stage === undefined) return undefined;

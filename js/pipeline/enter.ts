@@ -68,7 +68,7 @@ export interface BegunCallOptions extends CallOptions {
 
 /** Returns the options of a call that begins now. `callId` is the id that it already has. */
 export function beginCall(
-  { approvals, agent: own, rules }: Pick<Session, "approvals" | "agent" | "rules">,
+  { gates: { approvals, rules }, caller: { agent: own } }: Pick<Session, "gates" | "caller">,
   { kind }: Pick<AnyTool, "kind">,
   options: CallOptions,
   callId?: string,
@@ -121,7 +121,7 @@ export async function admitCall(session: Session, checked: CheckedCall): Promise
   nameCallPaths(session, tool.name, args, uses, locations);
   if (hasUnusualPath(uses) || mayHaveLookAlikes(uses)) await refuseOddPaths(judged);
   const ruled = await decideByRules(judged);
-  if (session.permissions !== undefined) {
+  if (session.gates.permissions !== undefined) {
     for (const [index, use] of uses.entries()) await assertGranted(judged, use, locations[index] as Location);
   }
   if (tool.kind === "read" && ruled.decision === "ask")
@@ -133,8 +133,10 @@ export async function admitCall(session: Session, checked: CheckedCall): Promise
   const mayAsk = mayAskFurther(judged, ruled) && !(await hasLasting(judged));
   const seeing = pathVisibilityOf(judged, mayAsk);
   const view = (other?: FsBackend): FsBackend =>
-    other === undefined ? session.views.of(seeing.request) : session.views.over(other, seeing.request);
-  const memory = session.reads.of(options.agent ?? session.agent);
+    other === undefined
+      ? session.files.views.of(seeing.request)
+      : session.files.views.over(other, seeing.request);
+  const memory = session.past.reads.of(options.agent ?? session.caller.agent);
   // Avoids waiting when the record is already loaded.
   const seen = memory instanceof Promise ? await memory : memory;
   const call = makeCall(judged, { fs: view(storage), seeing, seen });
@@ -146,8 +148,12 @@ async function refuseOddPaths({ session, tool, args, uses, locations, storage }:
   if (hasUnusualPath(uses)) {
     // The refusal must not reveal paths that a rule hides from the call.
     const fs =
-      storage ?? session.views.of({ rules: session.rules.forCall(tool.name, args), hidden: ["deny", "ask"] });
-    const { policy, display } = session.resolver;
+      storage ??
+      session.files.views.of({
+        rules: session.gates.rules.forCall(tool.name, args),
+        hidden: ["deny", "ask"],
+      });
+    const { policy, display } = session.files.resolver;
     await assertPlainPaths(uses, locations, {
       fs,
       cwd: policy.cwd,
@@ -162,7 +168,7 @@ async function refuseOddPaths({ session, tool, args, uses, locations, storage }:
 /** Returns true for a read about which rules may ask again, for a path that the arguments do not name. */
 function mayAskFurther({ session, tool, args }: JudgedCall, { decision }: Verdict): boolean {
   if (tool.kind !== "read" || decision === "ask") return false;
-  return session.rules.forCall(tool.name, args).mayReach("/", ["ask"]);
+  return session.gates.rules.forCall(tool.name, args).mayReach("/", ["ask"]);
 }
 
 /** Returns true when an approval that was given before covers the call. */
@@ -175,8 +181,8 @@ function hasLasting({
   options,
   storage,
 }: JudgedCall): Promise<boolean> {
-  const { agent = session.agent, turn } = options;
-  const call = { fs: storage ?? session.fs, locations, agent, turn };
+  const { agent = session.caller.agent, turn } = options;
+  const call = { fs: storage ?? session.files.fs, locations, agent, turn };
   return hasLastingApproval(session, sources, { tool, uses, call });
 }
 
@@ -188,8 +194,9 @@ export function lookAlikeContext(
   storage?: FsBackend,
 ): LookAlikeContext {
   const fs =
-    storage ?? session.views.of({ rules: session.rules.forCall(tool, args), hidden: ["deny", "ask"] });
-  const { policy, display } = session.resolver;
+    storage ??
+    session.files.views.of({ rules: session.gates.rules.forCall(tool, args), hidden: ["deny", "ask"] });
+  const { policy, display } = session.files.resolver;
   return { fs, cwd: policy.cwd, roots: readableRoots(policy), display };
 }
 
@@ -207,7 +214,7 @@ interface PathVisibility {
  * need an approval which was not given.
  */
 function pathVisibilityOf({ session, tool, args, locations }: JudgedCall, mayAsk: boolean): PathVisibility {
-  const rules = session.rules.forCall(tool.name, args);
+  const rules = session.gates.rules.forCall(tool.name, args);
   const approved: string[] = [];
   // A tool that names no paths in advance requests an approval for each path as it finds it.
   const oneByOne = mayAsk && locations.length === 0;
@@ -278,7 +285,7 @@ async function resolvePaths(
 /** Resolves a path argument. An error names the argument. */
 function resolvePathUse(session: Session, use: PathUse): Location {
   try {
-    return session.resolver.resolve(use.typed, use.intent);
+    return session.files.resolver.resolve(use.typed, use.intent);
   } catch (error) {
     if (!(error instanceof FilewrightError) || error.code !== "INVALID_ARGUMENT") throw error;
     throw new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${use.argument}': ${error.message}.`, {
@@ -302,7 +309,8 @@ const READ_FILE = { name: "read_file" };
 /** Returns the decision of the policy and the rules. @throws FilewrightError APPROVAL_DENIED for a denial */
 async function decideByRules(ruling: Ruling): Promise<Verdict> {
   const { session, sources, args, uses, locations, options } = ruling;
-  const { rules, fs: disk } = session;
+  const { rules } = session.gates;
+  const { fs: disk } = session.files;
   const { signal, onRule } = options;
   const tool = ruling.tool.name;
   const fs = ruling.storage ?? disk;
@@ -317,7 +325,8 @@ async function decideByRules(ruling: Ruling): Promise<Verdict> {
 /** Returns true when a path that the call reaches may not be read, or only with an approval. */
 async function hidesContent(ruling: Ruling): Promise<boolean> {
   const { session, sources, args, locations, options } = ruling;
-  const { rules, fs: disk } = session;
+  const { rules } = session.gates;
+  const { fs: disk } = session.files;
   const uses = ruling.uses.map(({ effects: _, ...use }) => use);
   const fs = ruling.storage ?? disk;
   const tool = ruling.tool.name;
@@ -332,11 +341,11 @@ async function assertGranted(
   { intent, entry = false }: Pick<PathUse, "intent" | "entry">,
   at: Location,
 ): Promise<void> {
-  const { signal, agent = session.agent } = options;
-  const { secret } = session.resolver;
-  const { grantSecrets } = session.views;
+  const { signal, agent = session.caller.agent } = options;
+  const { secret } = session.files.resolver;
+  const { grantSecrets } = session.files.views;
   const wanted = { at, intent, entry, tool: tool.name, began, secret, grantSecrets, agent, sources };
-  await session.permissions?.admit(session.fs, wanted, signal);
+  await session.gates.permissions?.admit(session.files.fs, wanted, signal);
 }
 
 /** What a call sees of the files, and has seen. */
@@ -351,12 +360,12 @@ function makeCall(judged: JudgedCall, { fs, seeing, seen }: Sight): Call {
   return {
     callId: tool.kind === "read" ? "" : options.callId || newCallId(),
     turn: options.turn,
-    agent: options.agent ?? session.agent,
+    agent: options.agent ?? session.caller.agent,
     fs,
-    limits: session.limits,
-    durability: session.durability,
-    edit: session.edit,
-    acceptsQuotes: session.acceptsQuotes,
+    limits: session.settings.limits,
+    durability: session.settings.durability,
+    edit: session.settings.edit,
+    acceptsQuotes: session.settings.acceptsQuotes,
     refusesOmissions: meant?.fixedText !== true,
     leavesOut: seeing.leavesOut,
     mayTell: (path) => mayShowPath(judged, seeing.request, path),
@@ -364,13 +373,13 @@ function makeCall(judged: JudgedCall, { fs, seeing, seen }: Sight): Call {
     signal: options.signal,
     locations,
     async locate(typed, intent) {
-      const at = session.resolver.resolve(typed, intent);
+      const at = session.files.resolver.resolve(typed, intent);
       const ruled = await decideByRules({ ...judged, uses: [], locations: [at] });
       if (ruled.decision === "ask" && tool.kind === "read") {
         await requestApproval(session, tool, [at], options);
-        const real = (await placeOf(storage ?? session.fs, at, false)).slice(-1);
+        const real = (await placeOf(storage ?? session.files.fs, at, false)).slice(-1);
         // What may be read under one name may be read under each.
-        seeing.approve([...real, ...(await otherNamesOf(session.fs, at.path))]);
+        seeing.approve([...real, ...(await otherNamesOf(session.files.fs, at.path))]);
       }
       await assertGranted(judged, { intent }, at);
       return at;
@@ -382,18 +391,18 @@ function makeCall(judged: JudgedCall, { fs, seeing, seen }: Sight): Call {
             replacementForMissingPath(typed, at, lookAlikeContext(session, tool.name, args, storage), true),
         }
       : {}),
-    found: session.resolver.resolve,
-    grants: async () => (await session.permissions?.list()) ?? [],
+    found: session.files.resolver.resolve,
+    grants: async () => (await session.gates.permissions?.list()) ?? [],
     decidedBy: () => decisionSourcesInForce(session),
-    display: session.resolver.display,
-    access: session.access,
+    display: session.files.resolver.display,
+    access: session.files.access,
     names: meant?.names ?? CANONICAL_NAMES,
     brief: meant?.brief === true,
     coversRoots: meant?.fixedText !== true,
-    ignoreFiles: meant?.ignoreFiles?.(session.ignoreFiles) ?? session.ignoreFiles,
+    ignoreFiles: meant?.ignoreFiles?.(session.settings.ignoreFiles) ?? session.settings.ignoreFiles,
     excludeLines: meant?.excludeLines,
-    readers: session.readers,
-    commands: session.commands,
+    readers: session.settings.readers,
+    commands: session.commands.sandbox,
     past: historyForCaller(session, options.agent),
     onProgress: options.onProgress,
   };

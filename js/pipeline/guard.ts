@@ -43,7 +43,7 @@ type SeenLinesByPath = ReadonlyMap<string, readonly LineRange[]>;
 
 /** How the guard holds for one call. */
 export interface GuardSettings {
-  readonly guard: Session["guard"];
+  readonly guard: Session["gates"]["guard"];
   /** The sources that decide by what the guard finds. */
   readonly sources: readonly DecisionSource[];
   /** True when the history keeps what a deletion removes, so that it needs no look before it. */
@@ -52,7 +52,7 @@ export interface GuardSettings {
 
 /** Returns how the guard holds for a call with these sources. */
 export function guardSettingsOf(
-  { guard, journal }: Pick<Session, "guard" | "journal">,
+  { gates: { guard }, past: { journal } }: Pick<Session, "gates" | "past">,
   sources: readonly DecisionSource[],
 ): GuardSettings {
   return { guard, sources, keepsDeleted: journal.largestUndo !== undefined };

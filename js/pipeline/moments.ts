@@ -58,11 +58,12 @@ export async function sessionAtMoment(
   tool: Pick<Tool, "kind" | "name"> & { readonly searches?: boolean | undefined },
   args: object,
   signal: AbortSignal | undefined,
-): Promise<{ readonly session: Session; readonly version?: string }> {
-  const { enterMoment } = session;
-  if (enterMoment === undefined || tool.kind !== "read" || tool.searches !== true) return { session };
+): Promise<{ readonly session: Session; readonly version: string | undefined }> {
+  const { enterMoment } = session.files;
+  if (enterMoment === undefined || tool.kind !== "read" || tool.searches !== true)
+    return { session, version: undefined };
   // For files that are named one by one, no snapshot is needed: the stage of the call reads them in one round trip.
-  if (tool.name === "read_many_files" && namesFilesOnly(args)) return { session };
+  if (tool.name === "read_many_files" && namesFilesOnly(args)) return { session, version: undefined };
   const { version, ...parts } = await enterMoment(signal);
-  return { session: { ...session, ...parts }, ...(version === undefined ? {} : { version }) };
+  return { session: { ...session, files: { ...session.files, ...parts } }, version };
 }

@@ -77,7 +77,7 @@ export function outlineOfCall(
     const parsed = tool.parse(args);
     const uses = tool.paths(parsed);
     const locations = uses.map(({ typed, intent }): CallLocation => {
-      const { path } = session.resolver.resolve(typed, intent);
+      const { path } = session.files.resolver.resolve(typed, intent);
       return { path, intent };
     });
     const named = uses.map(({ typed }) => escapeControls(typed)).join(", ");
@@ -105,7 +105,7 @@ export async function previewOfCall(
   return previewChange(session, {
     tool: tool as AnyChangingTool,
     raw: args,
-    began: session.permissions?.begin() ?? 0,
+    began: session.gates.permissions?.begin() ?? 0,
     options: beginCall(session, tool, options),
     meant: call,
     storage: undefined,

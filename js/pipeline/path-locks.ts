@@ -35,7 +35,7 @@ export async function lockContendedPaths(
   const uses = tool.paths(args as never);
   let locations: readonly Location[];
   try {
-    locations = uses.map(({ typed, intent }) => session.resolver.resolve(typed, intent));
+    locations = uses.map(({ typed, intent }) => session.files.resolver.resolve(typed, intent));
   } catch (error) {
     // The call itself reports it.
     if (error instanceof FilewrightError) return undefined;
@@ -43,7 +43,7 @@ export async function lockContendedPaths(
   }
   const keys = await keysOf(uses, locations, (path) => path);
   nameCallPaths(session, tool.name, args, uses, locations);
-  const locks = await acquireLocks(session, keys, { fs: session.fs, signal }, true);
+  const locks = await acquireLocks(session, keys, { fs: session.files.fs, signal }, true);
   return { locks, areFor: (others) => isSameKeys(keys, others) };
 }
 
@@ -53,13 +53,13 @@ export function mayLockEarly(
   tool: Pick<Tool, "name" | "kind" | "paths">,
   args: object,
 ): boolean {
-  const { stage } = session;
+  const { stage } = session.staging;
   if (stage === undefined || tool.kind !== "change" || !stage.mayHaveToLock) return false;
-  const waits = session.hooks.length > 0 || session.permissions !== undefined;
-  if (waits || session.confirmFor(tool.name) !== undefined) return false;
+  const waits = session.hooks.bound.length > 0 || session.gates.permissions !== undefined;
+  if (waits || session.gates.confirmFor(tool.name) !== undefined) return false;
   const written = tool.paths(args as never).filter(({ intent }) => intent === "write");
   try {
-    return stage.mustLock(written.map(({ typed }) => session.resolver.resolve(typed, "write").path));
+    return stage.mustLock(written.map(({ typed }) => session.files.resolver.resolve(typed, "write").path));
   } catch (error) {
     if (error instanceof FilewrightError) return false;
     throw error;
@@ -88,7 +88,7 @@ export async function lockPathsOfCall(
 ): Promise<() => Promise<void>> {
   const keys = await lockKeysOf(uses, call);
   await checkWrittenPlaces(session, keys, call);
-  return (await acquireLocks(session, keys, call, session.stage !== undefined)).release;
+  return (await acquireLocks(session, keys, call, session.staging.stage !== undefined)).release;
 }
 
 /** The real path that is locked, and how the call uses it. */
@@ -165,17 +165,17 @@ export async function acquireLocks(
   optimistic = false,
 ): Promise<HeldLocks> {
   // Rollbacks that an earlier call could not finish come first, because this call may depend on those paths.
-  await session.journal.retry(session.fs, keys, (paths, action) => {
+  await session.past.journal.retry(session.files.fs, keys, (paths, action) => {
     const trees = [...paths].sort().map((path) => ({ path, tree: true, write: true }));
-    const locks = acquireLocks(session, trees, { fs: session.fs, signal: undefined });
+    const locks = acquireLocks(session, trees, { fs: session.files.fs, signal: undefined });
     return withLocks(
       locks.then(({ release }) => release),
       action,
     );
   });
-  const wait = { timeoutMs: session.limits.lockTimeoutMs, signal: call.signal };
+  const wait = { timeoutMs: session.settings.limits.lockTimeoutMs, signal: call.signal };
   const asked = performance.now();
-  const held: (() => void)[] = [await session.locker.acquire(keys, wait)];
+  const held: (() => void)[] = [await session.scheduling.locker.acquire(keys, wait)];
   let [isSkipped, isShared] = [false, false];
   const release = async (): Promise<void> => {
     const yielder = new Yielder({});
@@ -185,9 +185,9 @@ export async function acquireLocks(
     }
   };
   try {
-    if (session.stage !== undefined) {
+    if (session.staging.stage !== undefined) {
       const written = keys.filter(({ write }) => write).map(({ path }) => path);
-      const handle = await session.stage.lock(written, { ...wait, optimistic });
+      const handle = await session.staging.stage.lock(written, { ...wait, optimistic });
       if (handle.skipped === true) isSkipped = true;
       else isShared = true;
       held.push(() => handle.release());

@@ -123,9 +123,9 @@ export function decidePersonally(
   const facts = { tool, args: {}, places, effects, caller, writesAskedPlace };
   const verdict = decide(sources, facts, { step: "approval", before: ruled });
   if (caller !== undefined && (verdict.decision === "ask" || verdict.source === "approvals"))
-    session.approvals.note({ tool, places, effects, ...caller });
+    session.gates.approvals.note({ tool, places, effects, ...caller });
   if (mustAsk(verdict))
-    return { approver: session.confirmFor(tool), isUnreviewed: false, allowedBy: undefined };
+    return { approver: session.gates.confirmFor(tool), isUnreviewed: false, allowedBy: undefined };
   const isUnreviewed = verdict.decision === "allow" && verdict.review === true;
   return { approver: undefined, isUnreviewed, allowedBy: allowedByVerdict(verdict) };
 }
@@ -158,12 +158,16 @@ export function approvalFactsIfNeeded(
   ruled: Verdict,
   asked: readonly PlaceToApprove[],
 ): Promise<ApprovalFacts> | undefined {
-  const asksByDefault = ruled.source === "none" && asksUndecided(session, session.confirmFor(work.tool.name));
+  const asksByDefault =
+    ruled.source === "none" && asksUndecided(session, session.gates.confirmFor(work.tool.name));
   if (ruled.decision !== "ask" && asked.length === 0 && !asksByDefault) return undefined;
   return approvalFactsOf(session, work);
 }
 
-async function approvalFactsOf({ approvals }: Session, work: ApprovableWork): Promise<ApprovalFacts> {
+async function approvalFactsOf(
+  { gates: { approvals } }: Session,
+  work: ApprovableWork,
+): Promise<ApprovalFacts> {
   await approvals.refresh?.();
   const { tool, uses, call } = work;
   const { fs, locations, agent, turn, signal } = call;
@@ -207,9 +211,17 @@ export async function requestApproval(
   session: Session,
   tool: CommandInput["tool"] & { readonly title: string },
   locations: readonly Location[],
-  { signal, agent = session.agent, turn, onProgress, fs = session.fs, uses = [], args }: Requester,
+  {
+    signal,
+    agent = session.caller.agent,
+    turn,
+    onProgress,
+    fs = session.files.fs,
+    uses = [],
+    args,
+  }: Requester,
 ): Promise<void> {
-  const { approvals, notify } = session;
+  const { approvals, notify } = session.gates;
   const roots = rootsContaining(locations);
   const call = { fs, locations, agent, turn, signal };
   const covering = await approvalFactsOf(session, { tool, args, uses, call });

@@ -37,20 +37,20 @@ export interface PolicySummary {
 
 /** Returns the policy of a workspace. */
 export function summarizePolicy(session: Session): PolicySummary {
-  const { policy } = session.resolver;
+  const { policy } = session.files.resolver;
   const shown = (path: string): string => displayPath(path, policy.paths);
   return Object.freeze({
     cwd: shown(policy.cwd),
     read: policy.read && Object.freeze(policy.read.map(shown)),
     write: Object.freeze(policy.write.map(shown)),
-    deny: session.access.deny,
+    deny: session.files.access.deny,
     readOnly: policy.readOnly,
     followSymlinks: policy.followSymlinks,
     protect: policy.protect,
     secrets: policy.secrets ?? "allow",
-    permissions: session.prompting === undefined ? "off" : "prompt",
-    guard: session.guard,
+    permissions: session.gates.prompting === undefined ? "off" : "prompt",
+    guard: session.gates.guard,
     decidedBy: Object.freeze(decisionSourcesInForce(session)),
-    rules: Object.freeze(session.rules.summaries()),
+    rules: Object.freeze(session.gates.rules.summaries()),
   });
 }

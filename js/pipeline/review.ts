@@ -225,7 +225,7 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
   let plan = planned;
   let replaces: string | undefined;
   for (;;) {
-    const question = await changeQuestionOf(reviewable, plan, session.journal.largestUndo?.bytes);
+    const question = await changeQuestionOf(reviewable, plan, session.past.journal.largestUndo?.bytes);
     const { details, base, places } = question;
     const isModifying = revisions.length > 0;
     const reply = await askAboutChange(session, reviewable, question, confirm, {
@@ -236,7 +236,7 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
     const { outcome, payload = {} } = reply;
     if (outcome === "look_again") {
       if (replan === undefined) throw denied("The change cannot be planned again.");
-      session.stage?.refresh();
+      session.staging.stage?.refresh();
       plan = await replan();
       revisions.length = 0;
       notes.length = 0;
@@ -266,7 +266,7 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
     const approved =
       revision === undefined
         ? question
-        : await changeQuestionOf(reviewable, plan, session.journal.largestUndo?.bytes);
+        : await changeQuestionOf(reviewable, plan, session.past.journal.largestUndo?.bytes);
     // The reviewer saw the file at the time of the question, which may differ from the current one.
     if (revision !== undefined) await assertStateUnchanged({ places, base }, reviewable);
     const { hash } = approved.details;
@@ -306,7 +306,7 @@ async function askAboutChange<Args extends object, Data, Todo>(
     readonly replan: Replan<Data, Todo> | undefined;
   },
 ): Promise<ConfirmReply> {
-  const { approvals, notify } = session;
+  const { approvals, notify } = session.gates;
   const { tool, call } = reviewable;
   const roots = rootsContaining(call.locations);
   const { path, title, hash, complete, changes, newContent } = details;
@@ -333,11 +333,11 @@ async function askAboutChange<Args extends object, Data, Todo>(
       ...(call.onProgress === undefined ? {} : { hasProgress: true }),
       ...staleFunctionsOf(
         async () => {
-          session.stage?.refresh();
+          session.staging.stage?.refresh();
           await assertStateUnchanged({ places, base }, reviewable);
         },
         async () => {
-          session.stage?.refresh();
+          session.staging.stage?.refresh();
           await replan?.(true);
         },
       ),

@@ -46,19 +46,6 @@ export interface MomentSession {
 /** Returns the parts of a session for a call that walks a tree. */
 export type EnterMoment = (signal: AbortSignal | undefined) => Promise<MomentSession>;
 
-/** Storage confined to a policy, with the resolver and the summary of that policy. */
-export interface ConfinedStorage {
-  readonly fs: FsBackend;
-  readonly resolver: Resolver;
-  readonly access: AccessSummary;
-  /** The views of the storage, one for each set of hidden paths. */
-  readonly views: Views;
-  /** How calls that walk a tree enter a moment of the storage. */
-  readonly enterMoment: Session["enterMoment"];
-  /** Releases the resources of the storage. */
-  release(): Promise<void>;
-}
-
 /** The stores of what the replicas of a workspace share. */
 export interface SharedStores {
   readonly approvals: ApprovalStore | undefined;
@@ -77,16 +64,22 @@ export interface Stages {
   journal(stage: CallStage): Journal;
 }
 
-/** The state that all calls of one workspace share. */
-export interface Session {
+/** On whose behalf a workspace makes its calls. */
+interface SessionCaller {
   /** The number of the workspace, unique in this process. */
   readonly workspace: number;
   /** The tenant whose turns the walking calls use; undefined where the workspace has its own. */
   readonly tenant: string | undefined;
-  /** The running calls. */
-  readonly running: RunningCalls;
-  /** Releases the descriptors, threads, watches and memory of the storage, once no call uses it. */
-  release(): Promise<void>;
+  /** The caller of calls that name none. */
+  readonly agent: string | undefined;
+  /** The person for whom the host makes a call, for observers; undefined for the calls of models. */
+  readonly by: string | undefined;
+  /** The name of the agent in shared stores, behind those of the agents that it belongs to; empty for the workspace. */
+  readonly key: string;
+}
+
+/** The files that the calls of a workspace may reach. */
+export interface SessionFiles {
   /** The confined storage: it refuses every path that the policy does not allow. */
   readonly fs: FsBackend;
   readonly resolver: Resolver;
@@ -96,43 +89,26 @@ export interface Session {
   readonly enterMoment: EnterMoment | undefined;
   /** The git repositories below the roots; undefined when protected places are not refused. */
   readonly repositories: Repositories | undefined;
-  readonly limits: Limits;
-  readonly durability: Durability;
-  readonly edit: EditDefaults;
-  /** The files that each agent has seen. */
-  readonly reads: Reads;
-  /** The caller of calls that name none. */
-  readonly agent: string | undefined;
-  /** The person for whom the host makes a call, for observers; undefined for the calls of models. */
-  readonly by?: string | undefined;
-  /** The name of the agent in shared stores, behind those of the agents that it belongs to; empty for the workspace. */
-  readonly key: string;
-  /** The stores that replicas share; undefined for what each agent has in memory. */
-  readonly stores: SharedStores;
-  /** How a change of content that the agent has not seen is handled. */
-  readonly guard: GuardLevel;
-  /**
-   * True when an edit that quotes the changed text needs no read. The guard of a preset accepts the
-   * quote as knowledge, because models also learn of files in other ways, such as a shell or the
-   * prompt. A guard that the host sets requires a read.
-   */
-  readonly acceptsQuotes: boolean;
-  readonly observers: readonly Observer[];
-  /** True when an observer requests hashes. */
-  readonly hashes: boolean;
   readonly access: AccessSummary;
   /** Returns the storage restricted to both policies. The paths in `within` are already real. */
-  confine(policy: SandboxPolicy, within: SandboxPolicy): Promise<ConfinedStorage>;
+  confine(policy: SandboxPolicy, within: SandboxPolicy): Promise<ConfinedFiles>;
+  /** Releases the descriptors, threads, watches and memory of the storage, once no call uses it. */
+  release(): Promise<void>;
+}
+
+/** The files of a workspace, confined to a further policy. */
+type ConfinedFiles = Omit<SessionFiles, "repositories" | "confine">;
+
+/** What decides whether a call may be made (`js/pipeline/sources.ts` has the order), and who is asked. */
+export interface SessionGates {
+  readonly rules: Rules;
+  /** How a change of content that the agent has not seen is handled. */
+  readonly guard: GuardLevel;
   /** Undefined when directories need no grant. */
   readonly permissions: Permissions | undefined;
   /** How the user is asked to grant a directory; undefined when nobody is asked. */
   readonly prompting: GrantPromptSettings | undefined;
-  /** The budget of the agent; undefined when it has no limit. */
-  readonly budget: Budget | undefined;
-  readonly hooks: readonly BoundHook[];
-  /** Called with the error that an `after` hook threw, which has no other effect. */
-  readonly onHookError: ((error: unknown) => void) | undefined;
-  readonly rules: Rules;
+  readonly approvals: Approvals;
   /** True when a change that no rule decides needs an approval, even if there is no approver to give it. */
   readonly requireApproval: boolean;
   /** True when a change that no rule decides is made at once and stays unreviewed until a person keeps it. */
@@ -141,32 +117,101 @@ export interface Session {
   confirmFor(tool: string, calledAs?: string): Confirm | undefined;
   /** Called with the events of permissions and approvals. */
   readonly notify: Notify | undefined;
-  readonly approvals: Approvals;
-  readonly locker: Locker;
-  /** True when `find_files` is among the tools for models. */
-  readonly findFiles: boolean;
-  /** The slots of concurrent calls. */
-  readonly slots: CallSlots;
-  /** Runs commands; undefined when commands are off. */
-  readonly commands: SandboxProvider | undefined;
-  /** Returns the command sandbox for a stricter policy, such as that of an agent. */
-  readonly commandsFor: CommandSandboxFor;
-  /** Begins the stages of calls; undefined for a backend whose changes are made one by one. */
-  readonly stages: Stages | undefined;
-  /** The charges in the commit of the call; undefined for none. */
-  readonly charge?: StagedRecords | undefined;
-  /** The stage of the call; undefined before it begins, and where there are none. */
-  readonly stage: CallStage | undefined;
-  /** The workspace without the stage of a call, for calls inside it that are made one by one. */
-  readonly unstaged?: Session | undefined;
+}
+
+/** The hooks before and after calls. */
+interface SessionHooks {
+  readonly bound: readonly BoundHook[];
+  /** Called with the error that an `after` hook threw, which has no other effect. */
+  readonly onError: ((error: unknown) => void) | undefined;
+}
+
+/** Those who are told of the beginning and the end of each call. */
+export interface SessionObservers {
+  readonly all: readonly Observer[];
+  /** True when one of them requests hashes. */
+  readonly hashes: boolean;
+}
+
+/** What the workspace remembers of earlier calls. */
+interface SessionPast {
   /** The journal, which records the state before each change for rollback and undo. */
   readonly journal: Journal;
+  /** The files that each agent has seen. */
+  readonly reads: Reads;
+}
+
+/** What the options of a workspace say about the work of its tools. */
+export interface ToolSettings {
+  readonly limits: Limits;
+  readonly durability: Durability;
+  readonly edit: EditDefaults;
+  /**
+   * True when an edit that quotes the changed text needs no read. The guard of a preset accepts the
+   * quote as knowledge, because models also learn of files in other ways, such as a shell or the
+   * prompt. A guard that the host sets requires a read.
+   */
+  readonly acceptsQuotes: boolean;
   /** The names of ignore files, lowest precedence first. */
   readonly ignoreFiles: readonly string[];
   /** The readers of files that are not plain text. */
   readonly readers: Readers;
+  /** True when `find_files` is among the tools for models. */
+  readonly findFiles: boolean;
+}
+
+/** The sandbox in which commands run. */
+export interface SessionCommands {
+  /** Undefined when commands are off. */
+  readonly sandbox: SandboxProvider | undefined;
+  /** Returns the sandbox for a stricter policy, such as that of an agent. */
+  readonly sandboxFor: CommandSandboxFor;
+}
+
+/** What calls wait for, and what they are counted by. */
+interface SessionScheduling {
+  /** The running calls. */
+  readonly running: RunningCalls;
+  /** The slots of concurrent calls. */
+  readonly slots: CallSlots;
+  readonly locker: Locker;
+  /** The budget of the agent; undefined when it has no limit. */
+  readonly budget: Budget | undefined;
+}
+
+/** How calls over a storage read and commit by a stage of their own. */
+interface SessionStaging {
+  /** Begins the stages of calls; undefined for a backend whose changes are made one by one. */
+  readonly stages: Stages | undefined;
+  /** The stage of the call; undefined before it begins, and where there are none. */
+  readonly stage: CallStage | undefined;
+  /** The charges in the commit of the call; undefined for none. */
+  readonly charge: StagedRecords | undefined;
+  /** The workspace without the stage of a call, for calls inside it that are made one by one. */
+  readonly unstaged: Session | undefined;
+}
+
+/** What forks of the workspace are made from. */
+interface SessionForks {
   /** The storage below the files, when it makes and merges forks itself. */
   readonly storage: (Storage & Required<Pick<Storage, "fork" | "merge">>) | undefined;
   /** The number of forks above this one; 0 for a workspace that is none. */
-  readonly forkDepth: number;
+  readonly depth: number;
+}
+
+/** The state that all calls of one workspace share, by what it is about. */
+export interface Session {
+  readonly caller: SessionCaller;
+  readonly files: SessionFiles;
+  readonly gates: SessionGates;
+  readonly hooks: SessionHooks;
+  readonly observers: SessionObservers;
+  readonly past: SessionPast;
+  readonly settings: ToolSettings;
+  readonly commands: SessionCommands;
+  readonly scheduling: SessionScheduling;
+  readonly staging: SessionStaging;
+  readonly forks: SessionForks;
+  /** The stores that replicas share; undefined for what each agent has in memory. */
+  readonly stores: SharedStores;
 }

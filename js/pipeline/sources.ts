@@ -22,7 +22,7 @@ import { placesSource } from "./written-places.ts";
 
 /** Returns true when a person is asked before a change about which no rule decides. */
 export function asksUndecided(
-  { requireApproval, reviewsAfter }: Pick<Session, "requireApproval" | "reviewsAfter">,
+  { gates: { requireApproval, reviewsAfter } }: Pick<Session, "gates">,
   confirm: unknown,
 ): boolean {
   return !reviewsAfter && (requireApproval || confirm !== undefined);
@@ -30,20 +30,20 @@ export function asksUndecided(
 
 /** Returns what decides about the calls of a tool, in its order. */
 export function decisionSourcesOf(session: Session, tool: string): readonly DecisionSource[] {
-  const { rules, permissions, approvals, reviewsAfter } = session;
-  const confirm = session.confirmFor(tool);
+  const { rules, permissions, approvals, reviewsAfter } = session.gates;
+  const confirm = session.gates.confirmFor(tool);
   const asks = asksUndecided(session, confirm);
   const mayAsk = confirm !== undefined || asks || !rules.isEmpty;
   return [
-    hooksSource(session.hooks.some(({ hook }) => hook.stage === "before")),
-    policySource(session.resolver),
+    hooksSource(session.hooks.bound.some(({ hook }) => hook.stage === "before")),
+    policySource(session.files.resolver),
     rulesSource(rules),
     permissions?.source ?? grantsSource(false, false),
     defaultSource(reviewsAfter ? "review" : asks ? "ask" : undefined),
     placesSource(confirm),
     approvalsSource(approvals, mayAsk),
     approverSource(confirm, mayAsk),
-    guardSource(session.guard === "refuse"),
+    guardSource(session.gates.guard === "refuse"),
   ];
 }
 

@@ -28,31 +28,33 @@ const CONTENT_TOOLS: ReadonlySet<string> = new Set([
  * false, an undo reads what it could assume.
  */
 export function withStage(session: Session, mayAssume = true): Session {
-  const { stages } = session;
-  if (stages === undefined || session.stage !== undefined) return session;
+  const { stages } = session.staging;
+  if (stages === undefined || session.staging.stage !== undefined) return session;
   const stage = stages.begin(mayAssume);
-  if (session.charge !== undefined) stage.record(session.charge);
+  if (session.staging.charge !== undefined) stage.record(session.staging.charge);
   const storage = stageEntryOf(stages.storage)?.(stage) ?? stages.storage;
   return {
     ...session,
-    stage,
-    unstaged: session,
-    fs: stageEntryOf(session.fs)?.(stage) ?? session.fs,
-    views: session.views.on(stage),
-    repositories: session.repositories?.on(storage),
-    journal: stages.journal(stage),
+    staging: { ...session.staging, stage, unstaged: session },
+    files: {
+      ...session.files,
+      fs: stageEntryOf(session.files.fs)?.(stage) ?? session.files.fs,
+      views: session.files.views.on(stage),
+      repositories: session.files.repositories?.on(storage),
+    },
+    past: { ...session.past, journal: stages.journal(stage) },
   };
 }
 
 /** Names the paths of a call for its stage, so that its first read is the only one. */
 export function nameCallPaths(
-  session: Pick<Session, "stage" | "repositories" | "resolver">,
+  session: Pick<Session, "staging" | "files">,
   tool: string,
   args: object,
   uses: readonly PathUse[],
   locations: readonly Location[],
 ): void {
-  const { stage } = session;
+  const { stage } = session.staging;
   if (stage === undefined) return;
   const body = CONTENT_TOOLS.has(tool);
   const paths: PathToRead[] = [];
@@ -62,7 +64,7 @@ export function nameCallPaths(
       at = parentOf(at);
       paths.push({ path: at, body: false });
       // A repository below the root could name the path as one that may not be written.
-      if (isWritten && session.repositories !== undefined && at.length > root.length)
+      if (isWritten && session.files.repositories !== undefined && at.length > root.length)
         paths.push({ path: `${at}/.git`, body: false });
     }
   };
@@ -80,7 +82,7 @@ export function nameCallPaths(
 }
 
 /** Returns the paths that `read_many_files` names itself; globs and what cannot be resolved are left out. */
-function namedFiles({ resolver }: Pick<Session, "resolver">, args: object): readonly string[] {
+function namedFiles({ files: { resolver } }: Pick<Session, "files">, args: object): readonly string[] {
   const { paths = [] } = args as { readonly paths?: readonly string[] };
   const found: string[] = [];
   for (const typed of paths) {
@@ -103,6 +105,6 @@ export function namesFilesOnly(args: object): boolean {
 }
 
 /** Returns true for a conflict of a call that was decided on states which it had not read. */
-export function isWrongAssumption({ stage }: Session, error: unknown): boolean {
+export function isWrongAssumption({ staging: { stage } }: Session, error: unknown): boolean {
   return stage?.hasAssumed === true && error instanceof FilewrightError && error.code === "CONFLICT";
 }

@@ -7,11 +7,18 @@ import type { ExactCommand } from "../hooks/scope/command.ts";
 import { displayPath } from "../backends/windows-paths.ts";
 import { entryPathVia, lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { type CallFacts, decide, type Grant, type Location, type Verdict } from "../policy/index.ts";
+import {
+  type CallFacts,
+  decide,
+  type DecisionSource,
+  type Grant,
+  type Location,
+  type Verdict,
+} from "../policy/index.ts";
 import { gateOfRefusal, type PathGate } from "../policy/resolve.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { anything, mapOf, optionChecker, type Options, options, required, text } from "../schema/option.ts";
 import type { AnyTool, PathUse } from "../tools/lib/tool.ts";
-
 import { factsOfReachedPaths } from "./reach.ts";
 import { exactCommandOf } from "./review.ts";
 import type { Session } from "./session.ts";
@@ -78,18 +85,17 @@ export const WHY_OPTIONS: Options<WhyQuestion> = options("WhyQuestion", {
 /** Checks a question to `ws.why`. @throws FilewrightError INVALID_ARGUMENT for an invalid one */
 export const checkWhyQuestion: (given: unknown) => WhyQuestion = optionChecker("why", WHY_OPTIONS);
 
-/** The checks of a path, in their order, with the options that configure them. */
-const PATH_GATES: readonly (readonly [gate: PathGate, configured: string])[] = [
-  ["read-only", "readOnly, access.readOnly"],
-  ["root", "root, roots, access.read, access.write, access.followSymlinks"],
-  ["deny", "access.deny, permissions.grantsFile, stateDir"],
-  ["protected", "access.protect, access.places"],
-  ["temporary", "none: names of Filewright's own files"],
-];
+/** The checks of a path, in their order. */
+const PATH_GATES: readonly PathGate[] = ["read-only", "root", "deny", "protected", "temporary"];
 
-/** The gates after those of the path, in the order of `decide`, with the options that configure them. */
-const CONFIGURED: Readonly<Record<Exclude<GateName, PathGate>, string>> = {
+/** The options that configure each gate. */
+const CONFIGURED: Readonly<Record<GateName, string>> = {
   hooks: "hooks",
+  "read-only": "readOnly, access.readOnly",
+  root: "root, roots, access.read, access.write, access.followSymlinks",
+  deny: "access.deny, permissions.grantsFile, stateDir",
+  protected: "access.protect, access.places",
+  temporary: "none: names of Filewright's own files",
   rules: "rules",
   secret: "access.secrets, access.places, permissions",
   grants: "permissions",
@@ -100,116 +106,176 @@ const CONFIGURED: Readonly<Record<Exclude<GateName, PathGate>, string>> = {
   guard: "guard, preset",
 };
 
+/** What a gate says about a call. */
+interface Finding {
+  readonly verdict: WhyGate["verdict"];
+  readonly because?: string | undefined;
+  /** Where the gate is configured; absent for all of its options. */
+  readonly configured?: string;
+  readonly missing?: WhyGate["missing"];
+}
+
+const PASSES: Finding = { verdict: "passes" };
+
+/** The gates of a call, in their order. After one that stops the call none is reached. */
+class Gates {
+  readonly #passed: WhyGate[] = [];
+  #isStopped = false;
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  add(gate: GateName, { verdict, because, configured = CONFIGURED[gate], missing = [] }: Finding): void {
+    this.#passed.push(
+      this.#isStopped
+        ? { gate, verdict: "not reached", configured }
+        : {
+            gate,
+            verdict,
+            ...withoutUndefined({ because }),
+            configured,
+            ...withoutUndefined({ missing: missing.length === 0 ? undefined : missing }),
+          },
+    );
+    this.#isStopped ||= verdict === "stops";
+  }
+
+  all(): readonly WhyGate[] {
+    return Object.freeze(this.#passed);
+  }
+}
+
 /** Returns every gate of a call in order, with its verdict. */
 export async function explainDecision(
   session: Session,
   tool: AnyTool,
   question: WhyQuestion,
 ): Promise<readonly WhyGate[]> {
-  const gates: WhyGate[] = [];
-  let isStopped = false;
-  const add = (
-    gate: GateName,
-    verdict: WhyGate["verdict"],
-    configured: string,
-    because?: string,
-    missing: WhyGate["missing"] = [],
-  ): void => {
-    const reached = isStopped ? "not reached" : verdict;
-    gates.push({
-      gate,
-      verdict: reached,
-      ...(because === undefined || reached === "not reached" ? {} : { because }),
-      configured,
-      ...(missing.length === 0 || reached === "not reached" ? {} : { missing }),
-    });
-    isStopped ||= verdict === "stops";
-  };
-
-  const runs = session.hooks.some(({ hook }) => hook.stage === "before");
-  add(
-    "hooks",
-    runs ? "depends" : "passes",
-    CONFIGURED.hooks,
-    runs ? "A hook may refuse the call." : undefined,
-  );
-  const { at, real, refusal, isAskedPlace } = await locate(session, tool, question.path);
+  const gates = new Gates();
+  const runs = session.hooks.bound.some(({ hook }) => hook.stage === "before");
+  gates.add("hooks", runs ? { verdict: "depends", because: "A hook may refuse the call." } : PASSES);
+  const located = await locate(session, tool, question.path);
+  const { refusal } = located;
   // If the error does not tell which check refused the path, the first of them is reported.
   const stoppedAt = refusal && (gateOfRefusal(refusal) ?? "root");
-  for (const [gate, configured] of PATH_GATES) {
-    if (stoppedAt === gate) add(gate, "stops", configured, (refusal as FilewrightError).message);
-    else add(gate, "passes", configured);
-  }
-
-  const sources = decisionSourcesOf(session, tool.name);
-  const agent = question.agent ?? session.agent;
-  const args = question.args ?? {};
-  let facts: CallFacts = { tool: tool.name, args, places: [], effects: [] };
-  let command: ExactCommand | undefined;
-  let isSecret = false;
-  let isPlace = false;
-  let grants: Awaited<ReturnType<typeof grantFactsOf>> = [];
-  if (at !== undefined && !isStopped) {
-    const uses = [pathUseOf(tool, question.path)];
-    const { fs, rules } = session;
-    facts = await factsOfReachedPaths({
-      ...{ fs, disk: fs, rules, uses },
-      tool: tool.name,
-      args,
-      locations: [at],
-      signal: undefined,
-    });
-    // Without its arguments the command is not known, so that no approval covers it.
-    const { args: named } = question;
-    command = await exactCommandOf({ tool, args: named, call: { fs, locations: [at] } });
-    isSecret = tool.kind === "read" && real !== undefined && (await readsSecret(session, real));
-    grants = await grantFactsOf(session, tool, at, agent);
-    isPlace = isAskedPlace === true;
-    await session.approvals.refresh?.();
-  }
-  // The question is no activity of a turn. A call that would begin one is covered by no approval of a turn.
-  const caller = { agent, turn: session.approvals.currentTurn(agent, question.turn) ?? "", command };
-  const places = real === undefined ? [] : [[real]];
+  for (const gate of PATH_GATES)
+    gates.add(gate, stoppedAt === gate ? { verdict: "stops", because: refusal?.message } : PASSES);
+  const call = await factsOf(session, tool, question, gates.isStopped ? {} : located);
   let verdict: Verdict = { decision: "allow", source: "none" };
-  for (const source of sources) {
-    const { name } = source;
-    // Hooks and the policy come first, above; an adapter's own question is not a part of the workspace.
-    if (name === "hooks" || name === "policy" || name === "framework") continue;
-    const configured = CONFIGURED[name];
-    if (name === "guard") {
-      const looks = tool.kind !== "read" && session.guard === "refuse";
-      const because = looks ? "A change of content that the agent has not read is refused." : undefined;
-      add(name, looks ? "depends" : "passes", configured, because);
-      continue;
-    }
-    const before: Verdict = verdict;
-    if (name === "grants") {
-      for (const grant of grants) verdict = decide([source], { ...facts, grant }, { before: verdict });
-      if (isSecret && session.permissions === undefined)
-        add(
-          "secret",
-          "stops",
-          CONFIGURED.secret,
-          "The file is a secret. Reading it needs a grant of its own.",
-        );
-      else add("secret", "passes", CONFIGURED.secret);
-    } else if (name === "rules") verdict = decide([source], facts, { before: verdict });
-    else if (tool.kind !== "read" || verdict.decision === "ask")
-      verdict = decide(
-        [source],
-        { ...facts, places, caller, writesAskedPlace: isPlace },
-        { before: verdict },
-      );
-    if (verdict === before) add(name, "passes", configured);
-    else if (name === "rules") add(name, nameOf(verdict), ...ruleWords(session, facts, verdict));
-    else if (name === "approvals") add(name, nameOf(verdict), configured, approvalWords(verdict));
-    else if (name === "grants") {
-      add(name, nameOf(verdict), configured, wordsOf(verdict), missingGrants(session, tool, grants));
-      // A directory is asked about on its own: its answer is no approval of the call.
-      if (verdict.decision === "ask") verdict = before;
-    } else add(name, nameOf(verdict), configured, wordsOf(verdict));
+  for (const source of decisionSourcesOf(session, tool.name))
+    verdict = explainSource(session, call, source, { verdict, gates });
+  return gates.all();
+}
+
+/** A call as far as it is known before it is made. */
+interface KnownCall {
+  readonly tool: AnyTool;
+  /** What the rules decide by. */
+  readonly facts: CallFacts;
+  /** What all that comes after them decides by. */
+  readonly personal: CallFacts;
+  readonly grants: readonly NonNullable<CallFacts["grant"]>[];
+  /** True for a read of a secret. */
+  readonly isSecret: boolean;
+}
+
+/** Returns the facts of a call. A path that was refused has no location. */
+async function factsOf(
+  session: Session,
+  tool: AnyTool,
+  question: WhyQuestion,
+  { at, real, isAskedPlace = false }: LocatedPath,
+): Promise<KnownCall> {
+  const { approvals, rules } = session.gates;
+  const { fs } = session.files;
+  const agent = question.agent ?? session.caller.agent;
+  const args = question.args ?? {};
+  const named = { tool: tool.name, args };
+  const places = at === undefined || real === undefined ? [] : [[real]];
+  const personal = (facts: CallFacts, command: ExactCommand | undefined): CallFacts => {
+    // The question is no activity of a turn. A call that would begin one is covered by no approval of a turn.
+    const caller = { agent, turn: approvals.currentTurn(agent, question.turn) ?? "", command };
+    return { ...facts, places, caller, writesAskedPlace: isAskedPlace };
+  };
+  if (at === undefined) {
+    const facts = { ...named, places: [], effects: [] };
+    return { tool, facts, personal: personal(facts, undefined), grants: [], isSecret: false };
   }
-  return Object.freeze(gates);
+  const uses = [pathUseOf(tool, question.path)];
+  const reached = { fs, disk: fs, rules, uses, ...named, locations: [at], signal: undefined };
+  const facts = await factsOfReachedPaths(reached);
+  // Without its arguments the command is not known, so that no approval covers it.
+  const command = await exactCommandOf({ tool, args: question.args, call: { fs, locations: [at] } });
+  const isSecret = tool.kind === "read" && real !== undefined && (await readsSecret(session, real));
+  const grants = await grantFactsOf(session, tool, at, agent);
+  await approvals.refresh?.();
+  return { tool, facts, personal: personal(facts, command), grants, isSecret };
+}
+
+/** The decision of the sources so far, and the gates that they have made. */
+interface SoFar {
+  readonly verdict: Verdict;
+  readonly gates: Gates;
+}
+
+/** Adds the gate of one source of decisions. Returns the decision with it. */
+function explainSource(
+  session: Session,
+  call: KnownCall,
+  source: DecisionSource,
+  { verdict: before, gates }: SoFar,
+): Verdict {
+  const { name } = source;
+  // Hooks and the policy come first, above; an adapter's own question is not a part of the workspace.
+  if (name === "hooks" || name === "policy" || name === "framework") return before;
+  if (name === "guard") {
+    gates.add(name, guardFinding(session, call));
+    return before;
+  }
+  if (name === "grants") gates.add("secret", secretFinding(session, call));
+  const verdict = decideBy(source, call, before);
+  gates.add(name, verdict === before ? PASSES : findingOf(session, call, name, verdict));
+  // A directory is asked about on its own: its answer is no approval of the call.
+  return name === "grants" && verdict.decision === "ask" ? before : verdict;
+}
+
+function guardFinding({ gates: { guard } }: Session, { tool }: KnownCall): Finding {
+  if (tool.kind === "read" || guard !== "refuse") return PASSES;
+  return { verdict: "depends", because: "A change of content that the agent has not read is refused." };
+}
+
+function secretFinding({ gates: { permissions } }: Session, { isSecret }: KnownCall): Finding {
+  if (!isSecret || permissions !== undefined) return PASSES;
+  return { verdict: "stops", because: "The file is a secret. Reading it needs a grant of its own." };
+}
+
+/** Returns the decision with that of one source. */
+function decideBy(source: DecisionSource, call: KnownCall, before: Verdict): Verdict {
+  const { tool, facts, personal, grants } = call;
+  if (source.name === "grants")
+    return grants.reduce(
+      (verdict, grant) => decide([source], { ...facts, grant }, { before: verdict }),
+      before,
+    );
+  if (source.name === "rules") return decide([source], facts, { before });
+  return tool.kind === "read" && before.decision !== "ask" ? before : decide([source], personal, { before });
+}
+
+/** Returns what a source that has decided says. */
+function findingOf(
+  session: Session,
+  { tool, facts, grants }: KnownCall,
+  name: DecisionSource["name"],
+  decided: Verdict,
+): Finding {
+  const verdict = nameOf(decided);
+  if (name === "rules") return { verdict, ...ruleWords(session, facts, decided) };
+  if (name === "approvals") return { verdict, because: approvalWords(decided) };
+  const because = wordsOf(decided);
+  return name === "grants"
+    ? { verdict, because, missing: missingGrants(session, tool, grants) }
+    : { verdict, because };
 }
 
 /** The location of a path and its real path, or the refusal of one of them. */
@@ -223,7 +289,7 @@ interface LocatedPath {
 
 /** Locates the path of a question. */
 async function locate(session: Session, tool: AnyTool, typed: string): Promise<LocatedPath> {
-  const { resolver, fs } = session;
+  const { resolver, fs } = session.files;
   const { intent, entry = false } = pathUseOf(tool, typed);
   try {
     const at = resolver.resolve(typed, intent);
@@ -259,39 +325,41 @@ function pathUseOf({ kind, name }: AnyTool, typed: string): PathUse {
   };
 }
 
-async function readsSecret({ resolver, fs }: Session, real: string): Promise<boolean> {
+async function readsSecret({ files: { resolver, fs } }: Session, real: string): Promise<boolean> {
   return resolver.secret(real) && (await lstatOrNull(fs, real).catch(() => null))?.isFile === true;
 }
 
 async function grantFactsOf(
-  { permissions, fs, resolver: { secret } }: Session,
+  { gates, files }: Session,
   tool: AnyTool,
   at: Location,
   agent: string | undefined,
 ): Promise<readonly NonNullable<CallFacts["grant"]>[]> {
+  const { permissions } = gates;
   if (permissions === undefined) return [];
+  const { secret } = files.resolver;
   const { intent, entry = false } = pathUseOf(tool, at.typed);
   const began = permissions.begin();
-  return permissions.facts(fs, { at, intent, entry, tool: tool.name, agent, began, secret });
+  return permissions.facts(files.fs, { at, intent, entry, tool: tool.name, agent, began, secret });
 }
 
 /** Returns the directories and secrets without a grant that can be granted, as the caller would write them. */
 function missingGrants(
-  { resolver: { policy } }: Session,
+  { files }: Session,
   { kind }: AnyTool,
-  grants: Awaited<ReturnType<typeof grantFactsOf>>,
+  grants: KnownCall["grants"],
 ): NonNullable<WhyGate["missing"]> {
   return grants
     .filter(({ state }) => state === "open" || state === "refused")
     .map(({ path }) => ({
-      dir: displayPath(path, policy.paths),
+      dir: displayPath(path, files.resolver.policy.paths),
       access: kind === "read" ? "read" : "write",
     }));
 }
 
 async function writesAskedPlace(session: Session, path: string): Promise<boolean> {
   const written = [{ path, write: true, tree: false }];
-  return (await checkWrittenPlaces(session, written, { fs: session.fs, signal: undefined })).length > 0;
+  return (await checkWrittenPlaces(session, written, { fs: session.files.fs, signal: undefined })).length > 0;
 }
 
 function nameOf({ decision }: Verdict): WhyGate["verdict"] {
@@ -311,15 +379,15 @@ function approvalWords(verdict: Verdict): string | undefined {
 
 /** Returns which rule decided: where it is configured, and its decision. */
 function ruleWords(
-  { rules }: Session,
+  { gates: { rules } }: Session,
   { tool, args, places }: CallFacts,
   verdict: Verdict,
-): [configured: string, because: string | undefined] {
+): Pick<Finding, "configured" | "because"> {
   const own = rules.forCall(tool, args);
   const found = (places.length === 0 ? [[]] : places).flatMap(own.deciding);
   const wanted = verdict.decision === "allow" && verdict.review === true ? "review" : verdict.decision;
   const rule = found.find(({ decision }) => decision === wanted);
-  if (rule === undefined) return ["rules", wordsOf(verdict)];
+  if (rule === undefined) return { because: wordsOf(verdict) };
   const where = `${rule.list === 0 ? "rules" : "rules of the agent"}[${rule.index}]`;
-  return [where, `${where} says ${rule.decision}.`];
+  return { configured: where, because: `${where} says ${rule.decision}.` };
 }

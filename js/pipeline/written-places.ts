@@ -44,7 +44,7 @@ export type WrittenPath = LockKey & {
  * temporary file
  */
 export async function checkWrittenPlaces(
-  session: Pick<Session, "resolver" | "repositories">,
+  session: Pick<Session, "files">,
   keys: readonly WrittenPath[],
   { fs, signal }: Pick<Call, "fs" | "signal">,
 ): Promise<readonly PlaceToApprove[]> {
@@ -65,7 +65,7 @@ export async function checkWrittenPlaces(
 }
 
 async function checkWrittenPath(
-  { resolver, repositories }: Pick<Session, "resolver" | "repositories">,
+  { files: { resolver, repositories } }: Pick<Session, "files">,
   { path, tree, from }: WrittenPath,
   looked: Map<string, Promise<readonly string[]>>,
   fs: FsBackend,
@@ -103,7 +103,11 @@ async function entryTypeAt(fs: FsBackend, path: string): Promise<string | undefi
   return (await lstatOrNull(fs, path).catch(() => null))?.type;
 }
 
-function namedPlaceError({ display }: Session["resolver"], path: string, place: string): FilewrightError {
+function namedPlaceError(
+  { display }: Session["files"]["resolver"],
+  path: string,
+  place: string,
+): FilewrightError {
   const because = "The configuration of a git repository names it: git runs or obeys what is there.";
   const details = { reason: "place", place: display(place), because };
   return new FilewrightError("PROTECTED_PATH", "is protected from changes", { path: display(path), details });

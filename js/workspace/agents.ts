@@ -39,7 +39,7 @@ import { type BudgetOptions, makeBudget } from "../pipeline/scheduling/budget.ts
 import type { AccessOptions } from "./options.ts";
 import { rulesWithin } from "./reach.ts";
 import { RunningCalls } from "../pipeline/scheduling/running.ts";
-import type { ConfinedStorage, Session } from "../pipeline/session.ts";
+import type { Session, SessionFiles } from "../pipeline/session.ts";
 
 /**
  * The options of an agent. Each can only restrict the agent further; its default is the option of the
@@ -107,11 +107,6 @@ export const AGENT_OPTIONS: Options<AgentOptions> = options("AgentOptions", {
 
 const checkOptions = optionChecker("agent", AGENT_OPTIONS);
 
-/** The storage of an agent that uses that of its workspace, so that closing the agent releases nothing. */
-const STORAGE_OF_WORKSPACE: Partial<ConfinedStorage> & Pick<ConfinedStorage, "release"> = {
-  release: async () => {},
-};
-
 /** Returns the shared state of an agent's calls. @throws FilewrightError INVALID_ARGUMENT for invalid options */
 export async function makeAgentSession(
   session: Session,
@@ -122,32 +117,43 @@ export async function makeAgentSession(
     throw new FilewrightError("INVALID_ARGUMENT", "an agent needs a name");
   const wanted = checkOptions(given);
   assertRules("agent", "rules", wanted.rules ?? []);
-  const asks = wanted.permissions !== undefined || session.prompting !== undefined;
+  const asks = wanted.permissions !== undefined || session.gates.prompting !== undefined;
   // Access to secrets is granted to a backend, so an agent with its own grants needs its own backend.
   const apart = wanted.access !== undefined || asks;
-  const own: Partial<ConfinedStorage> & Pick<ConfinedStorage, "release"> = apart
-    ? await session.confine(agentPolicyOf(session, wanted), session.resolver.policy)
-    : STORAGE_OF_WORKSPACE;
-  const { confirm, budget } = wanted;
-  const { policy } = own.resolver ?? session.resolver;
-  const key = session.key === "" ? name : `${session.key}/${name}`;
-  const rules = session.rules.with(rulesWithin(wanted, policy, asks || session.commands !== undefined));
+  const files: SessionFiles = {
+    ...session.files,
+    // Closing an agent that uses the storage of its workspace releases nothing.
+    release: async () => {},
+    ...(apart &&
+      (await session.files.confine(agentPolicyOf(session, wanted), session.files.resolver.policy))),
+  };
+  const { policy } = files.resolver;
+  const { caller, gates, scheduling, settings, stores } = session;
+  const { sandbox, sandboxFor } = session.commands;
+  const key = caller.key === "" ? name : `${caller.key}/${name}`;
+  const rules = gates.rules.with(rulesWithin(wanted, policy, asks || sandbox !== undefined));
+  const { confirm, budget, limits = {} } = wanted;
   return Object.freeze({
     ...session,
-    ...own,
-    running: new RunningCalls(session.running),
-    commands: session.commandsFor(policy, rules),
-    agent: name,
-    limits: lowerLimits(session.limits, wanted.limits ?? {}),
-    rules,
-    key,
-    approvals: agentApprovalsOf(session, key, policy),
-    permissions: asks ? agentPermissionsOf(session, wanted) : session.permissions,
-    ...(confirm === undefined ? {} : { confirmFor: confirmAfterOthers(session, confirm) }),
-    budget:
-      budget === undefined
-        ? session.budget
-        : makeBudget(budget, { agent: name, store: session.stores.budgets, outer: session.budget }),
+    caller: { ...caller, agent: name, key },
+    files,
+    gates: {
+      ...gates,
+      rules,
+      approvals: agentApprovalsOf(session, key, policy),
+      permissions: asks ? agentPermissionsOf(session, wanted) : gates.permissions,
+      confirmFor: confirm === undefined ? gates.confirmFor : confirmAfterOthers(session, confirm),
+    },
+    settings: { ...settings, limits: lowerLimits(settings.limits, limits) },
+    commands: { sandbox: sandboxFor(policy, rules), sandboxFor },
+    scheduling: {
+      ...scheduling,
+      running: new RunningCalls(scheduling.running),
+      budget:
+        budget === undefined
+          ? scheduling.budget
+          : makeBudget(budget, { agent: name, store: stores.budgets, outer: scheduling.budget }),
+    },
   });
 }
 
@@ -161,7 +167,8 @@ function agentApprovalsOf(
 }
 
 /** Returns the policy of the agent's own options; the caller intersects it with that of the workspace. */
-function agentPolicyOf({ resolver: { policy } }: Session, { access = {} }: AgentOptions): SandboxPolicy {
+function agentPolicyOf({ files }: Session, { access = {} }: AgentOptions): SandboxPolicy {
+  const { policy } = files.resolver;
   const windows = policy.paths === "windows";
   const listed = (list: readonly string[]): readonly string[] =>
     windows ? list.map((path) => engine().windows.root(path, policy.cwd)) : list;
@@ -177,16 +184,16 @@ function agentPolicyOf({ resolver: { policy } }: Session, { access = {} }: Agent
 }
 
 function agentPermissionsOf(session: Session, { permissions: own = {} }: AgentOptions): Permissions {
-  const { ask = session.prompting?.ask, store = memoryGrants() } = own;
-  const { now, file } = session.prompting ?? {};
+  const { ask = session.gates.prompting?.ask, store = memoryGrants() } = own;
+  const { now, file } = session.gates.prompting ?? {};
   return makePermissions({
     mode: "prompt",
-    paths: session.resolver.policy.paths,
+    paths: session.files.resolver.policy.paths,
     store,
     ask,
     now,
     file,
-    onEvent: (event) => notifySafely(session.notify, event),
+    onEvent: (event) => notifySafely(session.gates.notify, event),
   });
 }
 
@@ -196,9 +203,9 @@ function lowerLimits(limits: Limits, wanted: Partial<Limits>): Limits {
   return Object.freeze({ ...limits, ...Object.fromEntries(least) });
 }
 
-function confirmAfterOthers(session: Session, confirm: Confirm): Session["confirmFor"] {
+function confirmAfterOthers(session: Session, confirm: Confirm): Session["gates"]["confirmFor"] {
   return (tool, calledAs) => {
-    const others = session.confirmFor(tool, calledAs);
+    const others = session.gates.confirmFor(tool, calledAs);
     return oneOf([...(others === undefined ? [] : [others]), confirm]);
   };
 }

@@ -17,13 +17,17 @@ export interface ConfineParts {
   /** Returns the files confined to a policy. */
   confine(policy: SandboxPolicy): FsBackend;
   /** Returns how calls that walk a tree of a shared storage enter a moment of it. */
-  momentsFor(policy: SandboxPolicy, views: Views): Session["enterMoment"];
+  momentsFor(policy: SandboxPolicy, views: Views): Session["files"]["enterMoment"];
   /** Returns the summary of a policy. `wanted` is the one that was asked for. */
-  summarize(both: Resolver, wanted: SandboxPolicy, commands: SandboxProvider | undefined): Session["access"];
+  summarize(
+    both: Resolver,
+    wanted: SandboxPolicy,
+    commands: SandboxProvider | undefined,
+  ): Session["files"]["access"];
 }
 
 /** Creates the function by which a workspace confines its files to a further policy. */
-export function makeConfine(parts: ConfineParts): Session["confine"] {
+export function makeConfine(parts: ConfineParts): Session["files"]["confine"] {
   const { files, made, rules, commandsFor, confine, momentsFor, summarize } = parts;
   return async (wanted, within) => {
     // Links are followed before the comparison, because access depends on real paths.

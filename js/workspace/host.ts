@@ -43,7 +43,7 @@ export interface LocalFacts {
 }
 
 /** A local disk, with facts about its protection. */
-interface LocalStorage extends FsBackend {
+export interface LocalStorage extends FsBackend {
   capabilities(): LocalFacts;
   confine?(policy: SandboxPolicy): FsBackend & { capabilities(): LocalFacts };
 }

@@ -74,7 +74,7 @@ export function presetTools(
     return calls.run(() => callPresetTool(session, tool, args, checked.options));
   };
   const host = hostOf(session);
-  const offered = preset.tools.filter((tool) => !session.access.readOnly || tool.kind === "read");
+  const offered = preset.tools.filter((tool) => !session.files.access.readOnly || tool.kind === "read");
   const tools = offered.map((presetTool): ToolDefinition => {
     const { name, title, description, inputSchema, outputSchema, annotations, tool } = presetTool;
     const canonical = (args: unknown) => () => presetTool.expand(args, host());
@@ -105,7 +105,7 @@ export function presetTools(
 }
 
 /** Returns the function that gives the facts by which a preset understands paths. */
-function hostOf({ resolver }: Session): () => PresetHost {
+function hostOf({ files: { resolver } }: Session): () => PresetHost {
   return () => ({ home: homeOfHost(), paths: resolver.policy.paths });
 }
 

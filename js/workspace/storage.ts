@@ -17,7 +17,7 @@ import { mirrorsOfHost, requireLocalHost } from "./host.ts";
 import type { WorkspaceOptions } from "./options.ts";
 
 /** A storage that was probed. */
-interface OpenedStorage {
+export interface OpenedStorage {
   readonly backend: FsBackend;
   readonly searches: StorageSearches;
   readonly facts: StorageFacts;

@@ -54,10 +54,11 @@ export async function runBatch(session: Session, batch: BatchCall): Promise<Made
   const { args, call, options, alone } = batch;
   if (!args.atomic && !args.dry_run) return runEachAlone(session, args, options, alone);
   const operations = await prepareOperations(args, session, options);
-  const overlay = new OverlayBackend(session.fs);
+  const overlay = new OverlayBackend(session.files.fs);
   const seen = forkForTrial(call.seen);
   const trials = new TrialRecorder();
-  const mayAsk = !args.dry_run && operations.some(({ tool }) => session.confirmFor(tool.name) !== undefined);
+  const mayAsk =
+    !args.dry_run && operations.some(({ tool }) => session.gates.confirmFor(tool.name) !== undefined);
   const unasked: PlaceToApprove[] = [];
   let asked = false;
   const begun = { ...options, callId: call.callId, turn: call.turn };
@@ -78,7 +79,7 @@ export async function runBatch(session: Session, batch: BatchCall): Promise<Made
       if (mayAsk) operation.trial = await trials.settled(operation, own);
       return planned.settled;
     }
-    if (session.confirmFor(tool.name) === undefined) unasked.push(...planned.places);
+    if (session.gates.confirmFor(tool.name) === undefined) unasked.push(...planned.places);
     const approved = args.dry_run ? { ...planned, ...NOBODY_ASKED } : await ask(planned);
     if ("settled" in approved) {
       asked ||= approved.isReviewed;
@@ -114,7 +115,13 @@ async function runEachAlone(
   alone: RunCall,
 ): Promise<Made<Answer<BatchData>>> {
   const results: BatchOutcome[] = [];
-  const own = session.unstaged === undefined ? session : { ...session.unstaged, slots: session.slots };
+  const own =
+    session.staging.unstaged === undefined
+      ? session
+      : {
+          ...session.staging.unstaged,
+          scheduling: { ...session.staging.unstaged.scheduling, slots: session.scheduling.slots },
+        };
   let failed: { readonly index: number; readonly error: ErrorData } | undefined;
   for (const [index, { tool, args: given }] of args.operations.entries()) {
     let result: ToolResult;
@@ -156,10 +163,10 @@ async function commitOperations(
   await runInOrder(session, operations, options, undefined, async (run) => {
     let unlock = await lockPathsOfCall(session, uses, { ...call, locations });
     try {
-      if (asked) await assertVersionsUnchanged(versionsBeforeBatch(operations), session.fs);
-      const hashes = session.hashes ? await hashesByPath(uses, { ...call, locations }) : undefined;
+      if (asked) await assertVersionsUnchanged(versionsBeforeBatch(operations), session.files.fs);
+      const hashes = session.observers.hashes ? await hashesByPath(uses, { ...call, locations }) : undefined;
       const { callId, agent, signal } = call;
-      const { stage } = session;
+      const { stage } = session.staging;
       if (asked || stage?.isOutdated() === true) stage?.refresh();
       for (let attempt = 1; ; attempt++) {
         const held = holdNotes(session, call);
@@ -178,7 +185,7 @@ async function commitOperations(
           allowedBy,
         };
         try {
-          ({ undo } = await session.journal.change(session.fs, about, (fs) =>
+          ({ undo } = await session.past.journal.change(session.files.fs, about, (fs) =>
             run(async (operation) => {
               throwIfCancelled(call.signal);
               const { tool } = operation;

@@ -126,12 +126,12 @@ export async function prepareOperations(
 
 /** Names the paths of an operation for the stage of the batch, so that one read is enough for all operations. */
 function nameOperationPaths(session: Session, tool: AnyReadingTool | AnyChangingTool, args: object): void {
-  if (session.stage === undefined) return;
+  if (session.staging.stage === undefined) return;
   const uses: PathUse[] = [];
   const locations: Location[] = [];
   for (const use of tool.paths(args)) {
     try {
-      locations.push(session.resolver.resolve(use.typed, use.intent));
+      locations.push(session.files.resolver.resolve(use.typed, use.intent));
       uses.push(use);
     } catch (error) {
       // The operation itself reports it, in its turn.
@@ -157,7 +157,7 @@ export async function admitOperation(
   overlay: FsBackend,
 ): Promise<RuleResult> {
   const { tool, raw } = operation;
-  const began = session.permissions?.begin() ?? 0;
+  const began = session.gates.permissions?.begin() ?? 0;
   const shared = { tool, began, options, meant: undefined, storage: overlay };
   const hooked = await argumentsAfterHooks(session, { ...shared, raw, calledAs: undefined });
   if (hooked !== undefined) {

@@ -97,11 +97,11 @@ export async function runAfterHooks(
   const outcomes: BatchOutcome[] = [];
   for (const { tool, raw, args, uses, call, view, result } of operations) {
     if (result === undefined) continue;
-    const after = hooksFor(session.hooks, "after", tool.name);
+    const after = hooksFor(session.hooks.bound, "after", tool.name);
     const subject = { tool_name: tool.name, tool_call: options.toolCall };
     const { duration_ms } = result.meta;
     const run = (): Promise<ToolResult> =>
-      runAfterHooksOnResult(after, subject, raw, result, session.onHookError, duration_ms);
+      runAfterHooksOnResult(after, subject, raw, result, session.hooks.onError, duration_ms);
     const told =
       after.length === 0 || call === undefined
         ? await run()

@@ -54,7 +54,8 @@ const MAX_READ_CHANGES = 500;
  */
 export async function blameFile(workspace: Session, typed: string): Promise<Blame> {
   const session = withStage(workspace, false);
-  const { fs, journal, resolver } = session;
+  const { fs, resolver } = session.files;
+  const { journal } = session.past;
   const { path: start } = resolver.resolve(typed, "read");
   const stat = await fs.stat(start);
   if (stat.type === "file" && stat.size > MAX_BLAMED_BYTES)

@@ -20,7 +20,8 @@ const MAX_CHANGES = 5000;
 /** Returns what a call changed. @throws NOT_FOUND, UNSUPPORTED_OPERATION for a call that was not recorded */
 export async function changesOfCall(workspace: Session, callId: string): Promise<readonly HistoryChange[]> {
   const session = withStage(workspace, false);
-  const { journal, resolver } = session;
+  const { journal } = session.past;
+  const { resolver } = session.files;
   const { display } = resolver;
   await journal.record(callId);
   const states = (await journal.found(callId, () => true)).slice(0, MAX_CHANGES);
@@ -36,7 +37,7 @@ export async function changesOfCall(workspace: Session, callId: string): Promise
       continue;
     }
     if (sources.has(path) && image === null) continue;
-    const left = await sideLeft(session.fs, later, state);
+    const left = await sideLeft(session.files.fs, later, state);
     changes.push(historyChange({ path, display: display(path) }, sideOf(image), left));
   }
   return Object.freeze(changes.sort((a, b) => (a.path < b.path ? -1 : 1)));

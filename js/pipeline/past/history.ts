@@ -38,10 +38,10 @@ export interface Undone {
 
 /** Returns the calls that can be undone, the newest first; with `all`, also those that cannot. */
 export async function listHistory(session: Session, all = false): Promise<readonly HistoryEntry[]> {
-  const records = await withStage(session).journal.history(all);
+  const records = await withStage(session).past.journal.history(all);
   return records
     .filter(({ undoable }) => all || undoable)
-    .map((record) => toHistoryEntry(record, session.resolver.display));
+    .map((record) => toHistoryEntry(record, session.files.resolver.display));
 }
 
 /** Returns a change of the history as its callers see it. */
@@ -75,7 +75,8 @@ export async function undoCall(
 ): Promise<Undone> {
   const { callId, facts } = observed;
   const session = withStage(workspace, mayAssume);
-  const { fs, resolver, journal } = session;
+  const { fs, resolver } = session.files;
+  const { journal } = session.past;
   const uses: PathUse[] = [];
   const locations: Location[] = [];
   facts.tell({ what: "located", args: {}, uses, locations });
@@ -93,8 +94,10 @@ export async function undoCall(
     for (const path of paths) locations.push(resolver.resolve(path, "write"));
     const unlock = await lockPathsOfCall(session, uses, { fs, locations, signal });
     try {
-      const hashes = session.hashes ? await hashesByPath(uses, { fs, locations, signal }) : undefined;
-      await journal.undo(fs, undone, { callId, agent: session.agent, signal });
+      const hashes = session.observers.hashes
+        ? await hashesByPath(uses, { fs, locations, signal })
+        : undefined;
+      await journal.undo(fs, undone, { callId, agent: session.caller.agent, signal });
       const effects = hashes && effectsByHashes(hashes, await hashesByPath(uses, { fs, locations, signal }));
       facts.tell({ what: "changed", effects, allowedBy: undefined });
       return Object.freeze({ callId, paths: Object.freeze(shown) });
@@ -109,8 +112,8 @@ export async function undoCall(
       uses,
       locations,
       fs,
-      cwd: session.resolver.policy.cwd,
-      roots: readableRoots(session.resolver.policy),
+      cwd: session.files.resolver.policy.cwd,
+      roots: readableRoots(session.files.resolver.policy),
       display,
       names: CANONICAL_NAMES,
     });
@@ -143,8 +146,10 @@ function wholeTreeUse(typed: string): PathUse {
  */
 export async function recoverSession(session: Session): Promise<Recovery> {
   try {
-    return await session.journal.recover(session.fs, session.resolver.mayWrite, (paths, action) =>
-      withLocks(lockPathsForWrite(session, paths, undefined), action),
+    return await session.past.journal.recover(
+      session.files.fs,
+      session.files.resolver.mayWrite,
+      (paths, action) => withLocks(lockPathsForWrite(session, paths, undefined), action),
     );
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
@@ -158,8 +163,8 @@ async function lockPathsForWrite(
   paths: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<() => void> {
-  const locations: Location[] = paths.map((path) => session.resolver.resolve(path, "write"));
-  return lockPathsOfCall(session, paths.map(wholeTreeUse), { fs: session.fs, locations, signal });
+  const locations: Location[] = paths.map((path) => session.files.resolver.resolve(path, "write"));
+  return lockPathsOfCall(session, paths.map(wholeTreeUse), { fs: session.files.fs, locations, signal });
 }
 
 /**
@@ -168,9 +173,10 @@ async function lockPathsForWrite(
  */
 export function historyForCaller(
   session: Session,
-  agent: string | undefined = session.agent,
+  agent: string | undefined = session.caller.agent,
 ): UndoableHistory {
-  const { journal, running } = session;
+  const { journal } = session.past;
+  const { running } = session.scheduling;
   const isOwn = ({ callId, agent: by }: HistoryEntry): boolean =>
     agent === undefined ? by === undefined && running.changes.has(callId) : by === agent;
   return {
@@ -180,7 +186,7 @@ export function historyForCaller(
     },
     async find(callId, all) {
       try {
-        const call = toHistoryEntry(await journal.record(callId), session.resolver.display);
+        const call = toHistoryEntry(await journal.record(callId), session.files.resolver.display);
         return all || isOwn(call) ? call : undefined;
       } catch (error) {
         if (error instanceof FilewrightError && NOT_IN_HISTORY.has(error.code)) return undefined;
@@ -189,7 +195,7 @@ export function historyForCaller(
     },
     async restores(callId) {
       const found = await journal.found(callId);
-      return found.map((one) => ({ ...one, shown: session.resolver.display(one.path) }));
+      return found.map((one) => ({ ...one, shown: session.files.resolver.display(one.path) }));
     },
     undo: (undone, { fs, callId, agent: by, signal, isUnreviewed, allowedBy }) =>
       journal.undo(fs, undone, { callId, agent: by, signal, unreviewed: isUnreviewed, allowedBy }),

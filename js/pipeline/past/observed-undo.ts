@@ -20,7 +20,8 @@ export async function runObservedUndo<T>(
   { undone, by }: { readonly undone: string; readonly by: string | undefined },
   undo: (observed: ObservedUndo) => Promise<T>,
 ): Promise<T> {
-  const { agent, observers } = session;
+  const { agent } = session.caller;
+  const { all: observers } = session.observers;
   const callId = newCallId();
   const about = {
     tool: "undo",

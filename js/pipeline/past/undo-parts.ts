@@ -67,7 +67,8 @@ export async function undoParts(
   observed: ObservedUndo | undefined,
 ): Promise<UndoneParts> {
   const session = withStage(workspace, false);
-  const { fs, resolver, journal } = session;
+  const { fs, resolver } = session.files;
+  const { journal } = session.past;
   const uses: PathUse[] = [];
   const locations: Location[] = [];
   observed?.facts.tell({ what: "located", args: {}, uses, locations });
@@ -85,7 +86,7 @@ export async function undoParts(
     const unlock = await lockPathsOfCall(session, uses, { fs, locations, signal });
     try {
       // The locks may have taken time, and a stage keeps what it has read.
-      session.stage?.refresh();
+      session.staging.stage?.refresh();
       const images = new Map((await journal.found(undone)).map(({ path, image }) => [path, image]));
       const files: ComposedFile[] = [];
       for (const one of chosen) files.push(await composeWithout(fs, one, images.get(one.change.path)?.mode));
@@ -94,11 +95,11 @@ export async function undoParts(
       if (digest !== undefined && digest !== outcome.digest) throw otherUndoError();
       if (observed === undefined || changed.length === 0) return outcome;
       const { callId, facts } = observed;
-      const about = { callId, tool: PARTIAL_UNDO_TOOL, agent: session.agent, undoOf: undone, signal };
+      const about = { callId, tool: PARTIAL_UNDO_TOOL, agent: session.caller.agent, undoOf: undone, signal };
       await journal.change(fs, { ...about, rollback: "always" }, async (recording) => {
         for (const file of changed) await write(recording, file);
       });
-      const effects = session.hashes ? changed.map(effectOf) : undefined;
+      const effects = session.observers.hashes ? changed.map(effectOf) : undefined;
       facts.tell({ what: "changed", effects, allowedBy: undefined });
       return Object.freeze({ callId, ...outcome });
     } finally {

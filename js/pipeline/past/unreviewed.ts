@@ -50,8 +50,8 @@ export const KEPT_CALLS: OptionalOption<readonly string[]> = list(text(), {
 
 /** Returns the changes that nobody has kept. */
 export async function listUnreviewed(session: Session): Promise<Unreviewed> {
-  const { records, forgottenBefore } = await withStage(session).journal.unreviewed();
-  const calls = records.map((record) => toHistoryEntry(record, session.resolver.display));
+  const { records, forgottenBefore } = await withStage(session).past.journal.unreviewed();
+  const calls = records.map((record) => toHistoryEntry(record, session.files.resolver.display));
   return Object.freeze({
     calls: Object.freeze(calls),
     ...(forgottenBefore === undefined ? {} : { forgottenBefore: new Date(forgottenBefore).toISOString() }),
@@ -69,17 +69,17 @@ export async function keepCalls(
   { by }: KeepOptions,
 ): Promise<readonly string[]> {
   let kept: readonly string[] = [];
-  const { agent } = session;
+  const { agent } = session.caller;
   const facts = new Facts();
   const about = { tool: "keep", ...(agent === undefined ? {} : { agent }) };
   const made = await runObserved(
-    session.observers,
+    session.observers.all,
     { about, changes: true },
     facts,
     async (): Promise<ToolResult> => {
       const meta = { duration_ms: performance.now() - facts.started, truncated: false, undoable: false };
       try {
-        const records = await withStage(session).journal.keep(callIds, { by, agent });
+        const records = await withStage(session).past.journal.keep(callIds, { by, agent });
         kept = Object.freeze(records.map(({ header }) => header.callId));
         const paths = [...new Set(records.flatMap((record) => record.paths))];
         facts.tell({ what: "kept", calls: kept, by, paths });

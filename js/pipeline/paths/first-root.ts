@@ -29,12 +29,15 @@ export function lookUpInRoots(holder: object, typed: string): Promise<string | u
 
 /** Makes the look-up for calls of a tool, which is given by its canonical name. */
 export function makeRootLookup(session: Session, tool: string): RootLookup {
-  const { policy } = session.resolver;
+  const { policy } = session.files.resolver;
   const roots = [...new Set([policy.cwd, ...readableRoots(policy)])];
   return async (typed) => {
     if (roots.length < 2) return undefined;
     // An entry is found only when a `stat` of it needs no approval.
-    const fs = session.views.of({ rules: session.rules.forCall("stat"), hidden: ["deny", "ask"] });
+    const fs = session.files.views.of({
+      rules: session.gates.rules.forCall("stat"),
+      hidden: ["deny", "ask"],
+    });
     // The first path is the answer; the others are not looked up.
     for await (const path of existingPathsInRoots(typed, roots, fs, await hiddenPathTest(session, tool)))
       return path === normalise(joinPath(policy.cwd, typed)).path ? undefined : path;
@@ -44,14 +47,14 @@ export function makeRootLookup(session: Session, tool: string): RootLookup {
 
 /** Returns a test for paths that a rule, or a missing grant, hides from calls of a tool. */
 async function hiddenPathTest(session: Session, tool: string): Promise<(path: string) => Promise<boolean>> {
-  const rules = session.rules.forCall(tool);
+  const rules = session.gates.rules.forCall(tool);
   // A rule without a path decides alike about existing and missing entries, so it hides none of them.
   const anywhere = rules.decide([]);
-  const asksForGrants = session.prompting !== undefined;
-  const grants = asksForGrants ? ((await session.permissions?.list()) ?? []) : [];
+  const asksForGrants = session.gates.prompting !== undefined;
+  const grants = asksForGrants ? ((await session.gates.permissions?.list()) ?? []) : [];
   return async (path) => {
     // The path as named, and the entry that its links lead to.
-    const forms = await placeOf(session.fs, { path }, true);
+    const forms = await placeOf(session.files.fs, { path }, true);
     // A grant is one of a directory. The listed grants are in force at any time, so the time does not matter.
     if (asksForGrants && !forms.every((form) => covers(grants, parentOf(form), "read", 0))) return true;
     const decision = rules.decide(forms);

@@ -150,7 +150,7 @@ export function makeForks(parent: ForkParent): Forks {
       parent.assertOpen();
       const name = given === undefined ? `fork-${crypto.randomUUID()}` : checkName(given);
       const { signal } = checkForkOptions(options);
-      if (session.forkDepth >= MAX_FORK_DEPTH)
+      if (session.forks.depth >= MAX_FORK_DEPTH)
         throw new FilewrightError("LIMIT_EXCEEDED", `There are ${MAX_FORK_DEPTH} forks above each other.`, {
           complete: true,
           hint: "merge one of them first",
@@ -181,7 +181,7 @@ function existsError(name: string): FilewrightError {
 }
 
 async function makeFiles(
-  { storage, fs, resolver }: Session,
+  { forks: { storage }, files: { fs, resolver } }: Session,
   name: string,
   signal: AbortSignal | undefined,
 ): Promise<ForkFiles> {
@@ -203,15 +203,19 @@ function openFork(
   isUnnamed: boolean,
   forget: () => void,
 ): OpenedFork {
-  const { resolver } = parent.session;
+  const { resolver } = parent.session.files;
   // No later call can open a fork that has no name of its own.
   let isDropped = isUnnamed;
-  const session = makeForkSession(parent.session, files, nextWorkspaceNumber(), async () => {
-    forget();
-    await files.close(isDropped);
+  const session = makeForkSession(parent.session, {
+    files,
+    workspace: nextWorkspaceNumber(),
+    close: async () => {
+      forget();
+      await files.close(isDropped);
+    },
   });
   const assertOpen = (): void => {
-    if (session.running.closed)
+    if (session.scheduling.running.closed)
       throw new FilewrightError("UNSUPPORTED_OPERATION", "The workspace is closed.", { complete: true });
   };
   /** Merges run one after the other. */
@@ -220,7 +224,7 @@ function openFork(
     const { dryRun, favour, signal } = checkMergeOptions(options);
     assertOpen();
     parent.assertOpen();
-    if (parent.session.access.readOnly)
+    if (parent.session.files.access.readOnly)
       throw new FilewrightError("READ_ONLY", "The workspace of this fork is read-only.", { complete: true });
     const planning = { favour, signal };
     const outcome: MergeOutcome = { plan: await files.plan(planning) };
@@ -263,7 +267,7 @@ async function runMerge(
   planning: Pick<ForkMergeOptions, "favour" | "signal">,
   outcome: MergeOutcome,
 ): Promise<string | undefined> {
-  const { tool, args } = mergeTool(name, files, planning, outcome, session.resolver.display);
+  const { tool, args } = mergeTool(name, files, planning, outcome, session.files.resolver.display);
   const { signal } = planning;
   const result = await run(() => runCall(session, tool as unknown as Tool, args, { signal }));
   if (!result.ok) {

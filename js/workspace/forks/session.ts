@@ -8,98 +8,60 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { makeApprovals } from "../../hooks/approvals.ts";
 import { makeJournal, MemoryJournal } from "../../journal/index.ts";
 import type { SandboxPolicy } from "../../policy/index.ts";
-import { makeReads } from "../../pipeline/past/reads.ts";
+import { makeReads, type Reads } from "../../pipeline/past/reads.ts";
 import { makeRepositories, type Repositories } from "../../pipeline/paths/repositories.ts";
 import type { BudgetStore } from "../../pipeline/scheduling/budget.ts";
 import { RunningCalls } from "../../pipeline/scheduling/running.ts";
-import type { CommandSandboxFor, Session } from "../../pipeline/session.ts";
+import type { CommandSandboxFor, Session, SessionFiles } from "../../pipeline/session.ts";
 import { makeMoments } from "../../pipeline/moments.ts";
 import { makeViews, type Views } from "../../pipeline/views.ts";
+import type { AccessSummary } from "../../tools/lib/tool.ts";
 import { refusingCommands } from "../../tools/run_command.ts";
 import { type ConfineParts, makeConfine } from "../confine.ts";
 import { lockerOfBackend } from "../host.ts";
 import { stagesOf } from "../storage.ts";
 import { isForking, type ForkFiles } from "./files.ts";
 
-/** Creates the session of a fork. `workspace` is the number of the fork's workspace, and `close` closes its files. */
-export function makeForkSession(
-  parent: Session,
-  files: ForkFiles,
-  workspace: number,
-  close: () => Promise<void>,
-): Session {
-  const inner = files.fs;
-  const { policy } = parent.resolver;
-  /** The backends to close when the fork is released. */
-  const made = new Set<FsBackend>();
-  const confine = (within: SandboxPolicy): FsBackend => sandboxFork(parent.fs, inner, within);
-  const fs = confine(policy);
-  made.add(fs);
-  const own = makeViews(fs, (globs) => confine({ ...policy, deny: [...policy.deny, ...globs] }));
-  // A fork that is a layer in memory reads unchanged files through the parent, so a secret that is granted to the fork
-  // has to be granted there as well.
-  const views: Views = {
-    of: own.of,
-    over: own.over,
-    get granted() {
-      return own.granted;
-    },
-    grantSecrets(paths) {
-      if (!files.isCommit) parent.views.grantSecrets(paths);
-      own.grantSecrets(paths);
-    },
-    on: own.on,
-    close: own.close,
-  };
-  const { searches } = files;
-  const momentsFor: ConfineParts["momentsFor"] = (within, its) =>
-    searches && makeMoments(searches, within, its);
-  const commandsFor = forkCommandsOf(parent.commandsFor);
+/** A fork whose session is made. */
+export interface NewFork {
+  readonly files: ForkFiles;
+  /** The number of its workspace. */
+  readonly workspace: number;
+  /** Closes the files. */
+  close(): Promise<void>;
+}
+
+/** Creates the session of a fork. */
+export function makeForkSession(parent: Session, fork: NewFork): Session {
+  const { fs: inner, storage } = fork.files;
+  const { resolver } = parent.files;
+  const { policy } = resolver;
+  const { rules } = parent.gates;
+  const { budget, running } = parent.scheduling;
+  const sandboxFor = forkCommandsOf(parent.commands.sandboxFor);
   const reads = makeReads(undefined);
-  const access = Object.freeze({ ...parent.access, confinement: "checked" as const });
-  const journal = makeJournal({
-    store: new MemoryJournal(),
-    cwd: policy.cwd,
-    keep: true,
-    durable: false,
-  });
-  const { storage } = files;
-  const isMine = parent.resolver.mayWrite;
+  const journal = makeJournal({ store: new MemoryJournal(), cwd: policy.cwd, keep: true, durable: false });
+  const journals = { journal, isMine: resolver.mayWrite, keepsOwn: false };
   return Object.freeze({
     ...parent,
-    workspace,
-    running: new RunningCalls(parent.running),
-    async release() {
-      await views.close();
-      for (const backend of made) await backend.close?.();
-      made.clear();
-      await reads.close();
-      await close();
+    caller: { ...parent.caller, workspace: fork.workspace },
+    files: makeFilesOfFork(parent, fork, sandboxFor, reads),
+    gates: { ...parent.gates, approvals: makeApprovals(() => Date.now(), { bases: policy }) },
+    past: { journal, reads },
+    commands: { sandbox: sandboxFor(policy, rules), sandboxFor },
+    scheduling: {
+      ...parent.scheduling,
+      running: new RunningCalls(running),
+      locker: lockerOfBackend(inner, false),
+      budget: budget && { ...budget, inCommit: () => undefined },
     },
-    fs,
-    views,
-    enterMoment: momentsFor(policy, views),
-    repositories: repositoriesOf(parent, inner, policy),
-    reads,
-    access,
-    confine: makeConfine({
-      files: inner,
-      made,
-      rules: parent.rules,
-      commandsFor,
-      confine,
-      momentsFor,
-      summarize: (both, wanted) =>
-        Object.freeze({
-          ...access,
-          cwd: both.policy.cwd,
-          readRoots: both.policy.read,
-          writeRoots: both.policy.write,
-          deny: Object.freeze([...new Set([...access.deny, ...wanted.deny])]),
-          readOnly: both.policy.readOnly,
-        }),
-    }),
-    approvals: makeApprovals(() => Date.now(), { bases: policy }),
+    staging: {
+      stages: storage && stagesOf(storage, inner, journals),
+      stage: undefined,
+      charge: undefined,
+      unstaged: undefined,
+    },
+    forks: { storage: isForking(storage) ? storage : undefined, depth: parent.forks.depth + 1 },
     // Lasting approvals are given for the files of the parent, so those of a fork are in memory. Calls of a fork are
     // counted in the budget records of the parent.
     stores: Object.freeze({
@@ -107,16 +69,86 @@ export function makeForkSession(
       kept: undefined,
       budgets: beforeCalls(parent.stores.budgets),
     }),
-    budget: parent.budget && { ...parent.budget, inCommit: () => undefined },
-    locker: lockerOfBackend(inner, false),
-    commands: commandsFor(policy, parent.rules),
-    commandsFor,
-    stages: storage && stagesOf(storage, inner, { journal, isMine, keepsOwn: false }),
-    stage: undefined,
-    unstaged: undefined,
-    journal,
-    storage: isForking(storage) ? storage : undefined,
-    forkDepth: parent.forkDepth + 1,
+  });
+}
+
+function makeFilesOfFork(
+  parent: Session,
+  { files, close }: NewFork,
+  commandsFor: CommandSandboxFor,
+  reads: Reads,
+): SessionFiles {
+  const inner = files.fs;
+  const { resolver } = parent.files;
+  const { policy } = resolver;
+  /** The backends to close when the fork is released. */
+  const made = new Set<FsBackend>();
+  const confine = (within: SandboxPolicy): FsBackend => sandboxFork(parent.files.fs, inner, within);
+  const fs = confine(policy);
+  made.add(fs);
+  const own = makeViews(fs, (globs) => confine({ ...policy, deny: [...policy.deny, ...globs] }));
+  // A fork that is a layer in memory reads unchanged files through the parent.
+  const views = files.isCommit ? own : grantingTo(parent.files.views, own);
+  const { searches } = files;
+  const momentsFor: ConfineParts["momentsFor"] = (within, its) =>
+    searches && makeMoments(searches, within, its);
+  const access = Object.freeze({ ...parent.files.access, confinement: "checked" as const });
+  return {
+    fs,
+    resolver,
+    views,
+    enterMoment: momentsFor(policy, views),
+    repositories: repositoriesOf(parent, inner, policy),
+    access,
+    confine: makeConfine({
+      files: inner,
+      made,
+      rules: parent.gates.rules,
+      commandsFor,
+      confine,
+      momentsFor,
+      summarize: (both, wanted) => accessWithin(access, both.policy, wanted),
+    }),
+    async release() {
+      await views.close();
+      for (const backend of made) await backend.close?.();
+      made.clear();
+      await reads.close();
+      await close();
+    },
+  };
+}
+
+/** Returns views of which a granted secret is granted by others as well. */
+function grantingTo(others: Views, own: Views): Views {
+  return {
+    of: own.of,
+    over: own.over,
+    get granted() {
+      return own.granted;
+    },
+    grantSecrets(paths) {
+      others.grantSecrets(paths);
+      own.grantSecrets(paths);
+    },
+    on: own.on,
+    close: own.close,
+  };
+}
+
+/** Returns the summary of a policy within that of the fork. */
+function accessWithin(
+  access: AccessSummary,
+  { cwd, read, write, readOnly }: SandboxPolicy,
+  { deny }: SandboxPolicy,
+): AccessSummary {
+  return Object.freeze({
+    ...access,
+    cwd,
+    readRoots: read,
+    writeRoots: write,
+    deny: Object.freeze([...new Set([...access.deny, ...deny])]),
+    readOnly,
   });
 }
 
@@ -138,11 +170,8 @@ function beforeCalls(store: BudgetStore | undefined): BudgetStore | undefined {
  * Returns the protected places of the repositories in the parent together with those in the fork. The parent's include
  * those of the user's git configuration, and the fork may have changed or added repositories.
  */
-function repositoriesOf(
-  { repositories: above }: Session,
-  inner: FsBackend,
-  policy: SandboxPolicy,
-): Repositories | undefined {
+function repositoriesOf(parent: Session, inner: FsBackend, policy: SandboxPolicy): Repositories | undefined {
+  const above = parent.files.repositories;
   if (above === undefined) return undefined;
   const own = makeRepositories(inner, policy.write, undefined);
   const both = async (

@@ -38,10 +38,10 @@ export function makeForkWorkspace(
 ): ForkWorkspace {
   const capabilities: Capabilities = {
     ...parent,
-    backend: usedCapabilities(session.fs),
-    confinement: session.access.confinement,
+    backend: usedCapabilities(session.files.fs),
+    confinement: session.files.access.confinement,
     recovery: NO_RECOVERY,
-    journal: session.storage?.history === undefined ? "memory" : "storage",
+    journal: session.forks.storage?.history === undefined ? "memory" : "storage",
     shared: Object.freeze({
       ...parent.shared,
       approvals: "memory",

@@ -48,13 +48,13 @@ const MAX_REWOUND_PATHS = 5000;
 
 /** Returns the marks, the newest first. */
 export async function listMarks(session: Session): Promise<readonly HistoryMark[]> {
-  const marks = await withStage(session).journal.marks();
+  const marks = await withStage(session).past.journal.marks();
   return Object.freeze(marks.map(toHistoryMark));
 }
 
 /** Names the present place in the history. @throws ALREADY_EXISTS for a name in use */
 export async function setMark(session: Session, name: string): Promise<HistoryMark> {
-  return toHistoryMark(await withStage(session).journal.mark(name, session.agent));
+  return toHistoryMark(await withStage(session).past.journal.mark(name, session.caller.agent));
 }
 
 function toHistoryMark({ name, at, agent }: Awaited<ReturnType<Journal["mark"]>>): HistoryMark {
@@ -70,13 +70,16 @@ export async function rewindTo(
   options: RewindOptions,
 ): Promise<Rewound> {
   const { signal, digest, dryRun = false, by } = options;
-  const { display } = session.resolver;
+  const { display } = session.files.resolver;
   const source = await readRewind(withStage(session, false), to, options);
   const plan = (fs: FsBackend, by: AbortSignal | undefined): Promise<PlannedRewind> =>
     planOf(source, fs, by, display);
   for (let attempt = 1; ; attempt++) {
     // A plan for each attempt has a stage of its own, and so the present state.
-    const { fs, stage } = withStage(session, false);
+    const {
+      files: { fs },
+      staging: { stage },
+    } = withStage(session, false);
     stage?.name(source.records.flatMap(({ paths }) => paths.map((path) => ({ path, body: false }))));
     const planned = await plan(fs, signal);
     if (digest !== undefined && digest !== planned.digest) throw otherRewindError();
@@ -91,7 +94,9 @@ export async function rewindTo(
       display,
       digest !== undefined,
     );
-    const made = await run(() => runCall({ ...session, by }, tool as unknown as Tool, args, { signal }));
+    const made = await run(() =>
+      runCall({ ...session, caller: { ...session.caller, by } }, tool as unknown as Tool, args, { signal }),
+    );
     if (made.ok) {
       const callId = made.meta.call_id;
       const isChanged = outcome.planned.changes.length > 0 && callId !== undefined;
@@ -101,7 +106,7 @@ export async function rewindTo(
     const isLate = code === "CONFLICT" && rest.details?.["reason"] === "planned_before";
     // What a person approved is not planned again.
     const mayRepeat =
-      attempt < MAX_PLANS && digest === undefined && session.confirmFor("rewind") === undefined;
+      attempt < MAX_PLANS && digest === undefined && session.gates.confirmFor("rewind") === undefined;
     if (!isLate || !mayRepeat) throw makeError(code, message, rest);
   }
 }
@@ -122,7 +127,8 @@ async function readRewind(
   to: string | Date,
   { paths, agent }: Pick<RewindOptions, "paths" | "agent">,
 ): Promise<RewindSource> {
-  const { journal, resolver, fs } = session;
+  const { journal } = session.past;
+  const { resolver, fs } = session.files;
   const { write } = resolver.policy;
   const isReachable = (path: string): boolean => resolver.mayWrite(path) || rootOf(path, write) !== null;
   const records = await journal.since(await placeOf(journal, to));

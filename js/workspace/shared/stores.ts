@@ -18,7 +18,7 @@ import { scopeOf } from "./names.ts";
 import { recordReads, type RecordStorage } from "./reads.ts";
 
 /** The stores of a workspace, and the names of their places. */
-interface ChosenStores {
+export interface ChosenStores {
   readonly stores: SharedStores;
   /** The store of the record of reads; undefined when it is in memory. */
   readonly reads: ReadStore | undefined;

@@ -1,0 +1,74 @@
+/** The methods of a workspace about what it may do: its policy, approvals and grants, locks, and why a call is refused. */
+import type { SandboxPolicy } from "../backends/policy.ts";
+import { displayPath } from "../backends/windows-paths.ts";
+import { makeError } from "../engine/errors.ts";
+import { lockPathsOfCall } from "../pipeline/path-locks.ts";
+import { summarizePolicy } from "../pipeline/policy-summary.ts";
+import { unknownToolFailure } from "../pipeline/result.ts";
+import type { Session } from "../pipeline/session.ts";
+import { checkWhyQuestion, explainDecision } from "../pipeline/why.ts";
+import { makePermissions, memoryGrants, type Permissions } from "../policy/index.ts";
+import { optionChecker, type Options, options, signalOption } from "../schema/option.ts";
+import type { AnyTool } from "../tools/lib/tool.ts";
+import type { Entrance } from "./entrance.ts";
+import type { OwnTools } from "./own-tools.ts";
+import type { Workspace, WorkspaceGrants, WorkspaceLockOptions } from "./types.ts";
+
+/**
+ * The options of `ws.lock`.
+ *
+ * @printed
+ */
+export const LOCK_OPTIONS: Options<WorkspaceLockOptions> = options("WorkspaceLockOptions", {
+  signal: signalOption,
+});
+
+const checkLockOptions = optionChecker("lock", LOCK_OPTIONS);
+
+/** The methods of a workspace about what it may do. */
+export type AccessMethods = Pick<Workspace, "approvals" | "grants" | "lock" | "policy" | "why">;
+
+/** Makes the methods about what a workspace may do. */
+export function makeAccessMethods(
+  session: Session,
+  { assertOpen }: Entrance,
+  byName: OwnTools["byName"],
+): AccessMethods {
+  const { approvals, permissions } = session.gates;
+  const { fs, resolver } = session.files;
+  const { list, revoke, restore, wouldHaveCovered } = approvals;
+  return {
+    approvals: Object.freeze({ list, revoke, restore, wouldHaveCovered }),
+    grants: workspaceGrantsOf(
+      permissions ?? makePermissions({ mode: "off", store: memoryGrants() }),
+      resolver.policy.paths,
+    ),
+    async lock(path, given = {}) {
+      assertOpen();
+      const { signal } = checkLockOptions(given);
+      const location = resolver.resolve(path, "write");
+      const use = { argument: "path", typed: path, intent: "write", missing: "accept" } as const;
+      return { release: await lockPathsOfCall(session, [use], { fs, locations: [location], signal }) };
+    },
+    policy() {
+      assertOpen();
+      return summarizePolicy(session);
+    },
+    async why(given) {
+      assertOpen();
+      const question = checkWhyQuestion(given);
+      const tool = byName.get(question.tool);
+      if (tool !== undefined) return explainDecision(session, tool as unknown as AnyTool, question);
+      const { code, message, ...rest } = unknownToolFailure(question.tool, byName.keys()).error;
+      throw makeError(code, message, rest);
+    },
+  };
+}
+
+function workspaceGrantsOf(
+  { list, add, revoke }: Permissions,
+  paths: SandboxPolicy["paths"],
+): WorkspaceGrants {
+  const shown = async () => (await list()).map((grant) => ({ ...grant, dir: displayPath(grant.dir, paths) }));
+  return Object.freeze({ list: paths === undefined ? list : shown, add, revoke });
+}

@@ -1,0 +1,84 @@
+/** The tools of a workspace under their canonical names: as calls, as a list for models, and as a method for each. */
+import { makeError } from "../engine/errors.ts";
+import { runCall } from "../call/stages.ts";
+import { checkCallOptions, optionsOrThrow } from "../pipeline/call-options.ts";
+import type { CallOptions } from "../pipeline/enter.ts";
+import { iconOfTool, outlineOfCall, previewOfCall } from "../pipeline/outline.ts";
+import { makeRootLookup, ROOT_LOOKUP } from "../pipeline/paths/first-root.ts";
+import { type ToolResult, unknownToolFailure } from "../pipeline/result.ts";
+import type { Session } from "../pipeline/session.ts";
+import { TOOLS } from "../tools/index.ts";
+import type { Tool } from "../tools/lib/tool.ts";
+import { runCommandToolFor } from "../tools/run_command.ts";
+import type { Entrance } from "./entrance.ts";
+import type { ToolDefinition } from "./preset-tools.ts";
+import type { ToolMethods } from "./types.ts";
+
+/** The tools of a workspace under their canonical names. */
+export interface OwnTools {
+  /** Every tool that can be called, by its name. */
+  readonly byName: ReadonlyMap<string, Tool>;
+  call(name: string, args: unknown, given?: CallOptions): Promise<ToolResult>;
+  /** The tools that models are offered. */
+  readonly definitions: readonly ToolDefinition[];
+  readonly methods: ToolMethods;
+}
+
+/** Makes the tools of a workspace. */
+export function makeOwnTools(session: Session, { gate, refusal }: Entrance): OwnTools {
+  const { sandbox } = session.commands;
+  const known =
+    sandbox === undefined ? TOOLS : [...TOOLS, runCommandToolFor(sandbox.status) as unknown as Tool];
+  const byName = new Map<string, Tool>(known.map((tool) => [tool.name, tool]));
+  const call = async (name: string, args: unknown, given?: CallOptions): Promise<ToolResult> => {
+    const tool = byName.get(name);
+    const end = refusal();
+    if (end !== undefined) return end;
+    if (tool === undefined) return unknownToolFailure(name, byName.keys());
+    const checked = checkCallOptions(given);
+    if ("ok" in checked) return checked;
+    return gate.run(() => runCall(session, tool, args, checked.options));
+  };
+  const definitionOf = (tool: Tool): ToolDefinition =>
+    Object.freeze({
+      name: tool.name,
+      title: tool.title,
+      description: tool.description,
+      inputSchema: tool.inputSchema,
+      outputSchema: tool.outputSchema,
+      annotations: tool.annotations,
+      icon: iconOfTool(tool.name),
+      outline: (args: unknown) => outlineOfCall(session, tool, args),
+      preview: async (args: unknown, options?: CallOptions) =>
+        gate.run(() =>
+          previewOfCall(session, tool, args, optionsOrThrow(refusal() ?? checkCallOptions(options))),
+        ),
+      execute: (args: unknown, options?: CallOptions) => call(tool.name, args, options),
+      [ROOT_LOOKUP]: makeRootLookup(session, tool.name),
+    });
+  const definitions = Object.freeze(known.filter((tool) => isOffered(session, tool)).map(definitionOf));
+  return { byName, call, definitions, methods: methodsOf(call) };
+}
+
+/** A read-only workspace does not offer changing tools; a call of one fails with READ_ONLY. */
+function isOffered({ files, settings }: Session, { kind, name }: Tool): boolean {
+  return (!files.access.readOnly || kind === "read") && (settings.findFiles || name !== "find_files");
+}
+
+/** Returns a method for each tool, which returns the data of a call or throws its error. */
+function methodsOf(call: OwnTools["call"]): ToolMethods {
+  const methods: Record<string, (args: unknown, options?: CallOptions) => Promise<unknown>> = {};
+  for (const { name } of TOOLS) {
+    methods[toCamelCase(name)] = async (args, options) => {
+      const result = await call(name, args, options);
+      if (result.ok) return result.data;
+      const { code, message, ...rest } = result.error;
+      throw makeError(code, message, rest);
+    };
+  }
+  return methods as unknown as ToolMethods;
+}
+
+function toCamelCase(name: string): string {
+  return name.replace(/_(\w)/gu, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,251 @@
+/** Makes the state that all calls of a workspace share, from its options and its files. */
+import type { SandboxPolicy } from "../policy/index.ts";
+import type { FsBackend } from "../backends/backend.ts";
+import { SandboxedBackend } from "../backends/confined/sandboxed.ts";
+import { outputBoundOf } from "../backends/policy.ts";
+import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
+import { IGNORE_FILES } from "../backends/walk/ignore-files.ts";
+import { engine } from "../engine/current.ts";
+import { makeApprovals } from "../hooks/approvals.ts";
+import { oneOf } from "../hooks/approvers.ts";
+import { approversFor, type BoundHook } from "../hooks/run.ts";
+import { type Journal, makeJournal } from "../journal/index.ts";
+import { makeMoments } from "../pipeline/moments.ts";
+import { makeReads } from "../pipeline/past/reads.ts";
+import { CallSlots } from "../pipeline/scheduling/admission.ts";
+import { RunningCalls } from "../pipeline/scheduling/running.ts";
+import type {
+  Session,
+  SessionCommands,
+  SessionFiles,
+  SessionGates,
+  SessionObservers,
+  Stages,
+  ToolSettings,
+} from "../pipeline/session.ts";
+import { makeViews, type Views } from "../pipeline/views.ts";
+import type { GuardLevel, Preset } from "../presets/index.ts";
+import { readersFor } from "../readers/index.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
+import type { Storage } from "../storage/storage.ts";
+import { DEFAULT_LIMITS, type Limits } from "../tools/lib/limits.ts";
+import type { AccessSummary } from "../tools/lib/tool.ts";
+import type { OpenedAccess } from "./access.ts";
+import { journalPlaceOf, keepsOwnJournal, type OpenedBackend } from "./backend.ts";
+import type { CheckedOptions } from "./check.ts";
+import { commandSandboxOf } from "./commands.ts";
+import { makeConfine } from "./confine.ts";
+import { isForking } from "./forks/files.ts";
+import { confinementOf, type LocalFacts, lockerOfBackend } from "./host.ts";
+import { nextWorkspaceNumber } from "./number.ts";
+import type { ChosenStores } from "./shared/stores.ts";
+import { openSearches, stagesOf } from "./storage.ts";
+
+/** What the state of a workspace is made from. */
+export interface SessionParts {
+  readonly opened: OpenedBackend;
+  readonly preset: Preset | undefined;
+  readonly hooks: readonly BoundHook[];
+  readonly access: OpenedAccess;
+  readonly guard: GuardLevel;
+  readonly chosen: ChosenStores;
+}
+
+/** The state of a new workspace, and how its files are protected. */
+export interface MadeSession {
+  readonly session: Session;
+  /** Undefined where the files are not on the local disk. */
+  readonly facts: LocalFacts | undefined;
+}
+
+/** Makes the state of a workspace. @throws FilewrightError SANDBOX_SETUP_FAILED and others */
+export async function makeSession(parts: SessionParts): Promise<MadeSession> {
+  const { opened, preset, hooks, access, guard, chosen } = parts;
+  const { given, storage, local } = opened;
+  const { policy } = access.resolver;
+  const sandboxFor = commandSandboxOf(given, access.places);
+  const commands = { sandbox: sandboxFor(policy, access.rules), sandboxFor };
+  const { endUse, ...records } = journalPlaceOf(opened, policy);
+  const journal = makeJournal({
+    ...records,
+    cwd: policy.cwd,
+    keep: given.history ?? true,
+    durable: given.durability === "durable",
+  });
+  const { files, facts } = await makeFiles(parts, commands, endUse);
+  const session: Session = Object.freeze({
+    caller: {
+      workspace: nextWorkspaceNumber(),
+      tenant: given.tenant,
+      agent: given.agent,
+      by: undefined,
+      key: "",
+    },
+    files,
+    gates: gatesOf(parts),
+    hooks: { bound: hooks, onError: given.onHookError },
+    observers: observersOf(given),
+    past: { journal, reads: makeReads(chosen.reads) },
+    settings: settingsOf(given, guard, effectiveLimitsOf(given.limits, preset, outputBoundOf(storage))),
+    commands,
+    scheduling: {
+      running: new RunningCalls(),
+      slots: new CallSlots(given.concurrency ?? Number.POSITIVE_INFINITY),
+      locker: lockerOfBackend(storage, local),
+      budget: undefined,
+    },
+    staging: {
+      stages: stagesFor(opened, journal, access.resolver.mayWrite),
+      stage: undefined,
+      charge: undefined,
+      unstaged: undefined,
+    },
+    forks: { storage: isForking(given.storage) ? given.storage : undefined, depth: 0 },
+    stores: chosen.stores,
+  });
+  return { session, facts };
+}
+
+/** Confines the files of a workspace to its policy. `endUse` is called when they are released. */
+async function makeFiles(
+  { opened, access }: SessionParts,
+  { sandbox, sandboxFor }: SessionCommands,
+  endUse: () => void,
+): Promise<{ readonly files: SessionFiles; readonly facts: LocalFacts | undefined }> {
+  const { given, shared, disk, storage, state } = opened;
+  const { resolver, rules, repositories } = access;
+  const { policy } = resolver;
+  // The backends that this workspace created and closes; the host closes its own storage.
+  const made = new Set<FsBackend>(disk === undefined ? [] : [disk]);
+  const confined = disk?.confine?.(policy);
+  const fs: FsBackend = confined ?? new SandboxedBackend(storage, policy);
+  made.add(fs);
+  const confine = (within: SandboxPolicy): FsBackend =>
+    disk?.confine?.(within) ?? new SandboxedBackend(storage, within);
+  const views = makeViews(fs, (globs) => confine({ ...policy, deny: [...policy.deny, ...globs] }));
+  const searches = shared === undefined ? undefined : await openSearches(given, shared);
+  const momentsFor = (within: SandboxPolicy, its: Views): SessionFiles["enterMoment"] =>
+    searches && makeMoments(searches, within, its);
+  const facts = confined?.capabilities();
+  const told = given.access?.deny ?? [];
+  const running = { engine: engine().info, confinement: confinementOf(storage), state };
+  const summarize = (
+    { policy: within }: { readonly policy: SandboxPolicy },
+    deny: readonly string[],
+    provider: SandboxProvider | undefined,
+  ): AccessSummary => accessSummaryOf(within, deny, { ...running, sandbox: sandboxFacts(facts, provider) });
+  const files: SessionFiles = {
+    fs,
+    resolver,
+    views,
+    enterMoment: momentsFor(policy, views),
+    repositories,
+    access: summarize(resolver, told, sandbox),
+    confine: makeConfine({
+      files: storage,
+      made,
+      rules,
+      commandsFor: sandboxFor,
+      confine,
+      momentsFor,
+      summarize: (both, wanted, ran) => summarize(both, [...told, ...wanted.deny], ran),
+    }),
+    async release() {
+      await views.close();
+      for (const backend of made) await backend.close?.();
+      made.clear();
+      await Promise.all([searches?.release(), endUse()]);
+    },
+  };
+  return { files, facts };
+}
+
+function gatesOf({ opened: { given }, hooks, access, guard, chosen }: SessionParts): SessionGates {
+  const { rules, permissions, prompting, resolver } = access;
+  const { approvals: store, kept } = chosen.stores;
+  return {
+    rules,
+    guard,
+    permissions,
+    prompting,
+    approvals: makeApprovals(() => Date.now(), { store, kept, bases: resolver.policy }),
+    requireApproval: given.requireApproval === true,
+    reviewsAfter: given.review === "after",
+    confirmFor: (tool, calledAs) => oneOf(approversFor(hooks, tool, given.confirm, calledAs)),
+    notify: given.notify,
+  };
+}
+
+function observersOf({ observers = [] }: CheckedOptions): SessionObservers {
+  return { all: Object.freeze([...observers]), hashes: observers.some(({ hashes }) => hashes === true) };
+}
+
+function settingsOf(given: CheckedOptions, guard: GuardLevel, limits: Limits): ToolSettings {
+  return {
+    limits,
+    durability: given.durability ?? "atomic",
+    edit: Object.freeze({ match: given.edit?.match ?? "whitespace" }),
+    acceptsQuotes: given.guard === undefined && guard === "refuse",
+    ignoreFiles: Object.freeze([...(given.ignoreFiles ?? IGNORE_FILES)]),
+    readers: readersFor({ readers: given.readers }),
+    findFiles: given.findFiles === true,
+  };
+}
+
+/** Returns the stages of the calls over a storage. */
+function stagesFor(
+  { given, shared }: OpenedBackend,
+  journal: Journal,
+  isMine: (path: string) => boolean,
+): Stages | undefined {
+  if (shared === undefined) return undefined;
+  const keepsOwn = keepsOwnJournal(given);
+  return stagesOf(given.storage as Storage, shared.backend, { journal, isMine, keepsOwn });
+}
+
+const UNSET_IMAGE_LIMITS: Pick<Limits, "imageBase64Bytes" | "imagePixels"> = {
+  imageBase64Bytes: Number.MAX_SAFE_INTEGER,
+  imagePixels: Number.MAX_SAFE_INTEGER,
+};
+
+function effectiveLimitsOf(
+  given: Partial<Limits> | undefined,
+  preset: Preset | undefined,
+  bound: number | undefined,
+): Limits {
+  const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
+  // A host that sets a size for images knows what its model accepts, so no other limit of images applies.
+  const ofImages = given?.imageBytes === undefined ? {} : UNSET_IMAGE_LIMITS;
+  const limits = { ...DEFAULT_LIMITS, ...preset?.limits, ...ofImages, ...Object.fromEntries(set) };
+  // An option of the workspace cannot exceed the bound of the storage's own policy.
+  return Object.freeze(
+    bound === undefined ? limits : { ...limits, outputBytes: Math.min(limits.outputBytes, bound) },
+  );
+}
+
+function sandboxFacts(
+  facts: LocalFacts | undefined,
+  provider: SandboxProvider | undefined,
+): AccessSummary["sandbox"] {
+  return Object.freeze({
+    fs: facts?.kernel.files ?? "none",
+    net: provider?.status.network ?? "none",
+    ...withoutUndefined({ commands: provider?.status }),
+  });
+}
+
+function accessSummaryOf(
+  { cwd, read, write, readOnly, paths }: SandboxPolicy,
+  deny: readonly string[],
+  { state, ...running }: Pick<AccessSummary, "engine" | "confinement" | "state" | "sandbox">,
+): AccessSummary {
+  return Object.freeze({
+    cwd,
+    readRoots: read,
+    writeRoots: write,
+    deny: Object.freeze([...new Set(deny)]),
+    readOnly,
+    ...running,
+    ...withoutUndefined({ paths, state }),
+  });
+}
