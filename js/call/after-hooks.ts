@@ -6,7 +6,7 @@ import type { ToolResult } from "../pipeline/result.ts";
 import type { Stage } from "./call.ts";
 
 export const afterHooks: Stage = {
-  needs: "hooks",
+  isNeeded: ({ hooks }) => hooks.bound.length > 0,
   async run(request, next) {
     const { session, known, presetCall, facts, options, limited } = request;
     const result = await next(request);

@@ -6,7 +6,7 @@ import type { RecordOp } from "../storage/storage.ts";
 import type { CallRequest, Next, Stage } from "./call.ts";
 
 export const budget: Stage = {
-  needs: "budget",
+  isNeeded: ({ scheduling }) => scheduling.budget !== undefined,
   async run(request, next) {
     const { session, known, given } = request;
     const counted = session.scheduling.budget as Budget;

@@ -13,7 +13,7 @@ import type { Tool } from "../tools/lib/tool.ts";
 import type { Places } from "./places.ts";
 
 /** A call under the names of a preset. */
-export interface PresetCall {
+interface PresetCall {
   readonly tool: PresetTool;
   /** Returns the canonical call. An error uses the names of the preset. @throws FilewrightError INVALID_ARGUMENT */
   meaning(): CanonicalCall;
@@ -47,7 +47,15 @@ export type Next = (request: CallRequest) => Promise<ToolResult>;
 
 /** What is done around a call, of one concern. */
 export interface Stage {
-  /** The part of the workspace without which the stage is left out; undefined for a stage of every call. */
-  readonly needs: "budget" | "observers" | "hooks" | "storage" | undefined;
+  /** Returns true for a workspace whose options ask for the stage; absent for a stage of every workspace. */
+  isNeeded?(session: Session): boolean;
   run(request: CallRequest, next: Next): Promise<ToolResult>;
 }
+
+/** Runs one call of a canonical tool, or of the tool that a preset's call stands for. */
+export type RunCall = (
+  known: Tool,
+  given: unknown,
+  options: CallOptions,
+  presetCall?: PresetCall,
+) => Promise<ToolResult>;

@@ -8,7 +8,6 @@ import type { Stage } from "./call.ts";
 const QUICK_TOOLS: ReadonlySet<string> = new Set(["read_file", "stat", "access_info"]);
 
 export const ending: Stage = {
-  needs: undefined,
   async run(request, next) {
     const { session, known, options, limited } = request;
     const ended = session.scheduling.running.begin(() => limited.cancel());

@@ -16,7 +16,6 @@ import type { CallRequest, Next, Stage } from "./call.ts";
 const callStartsPerTurn = new LoopTurns(32);
 
 export const fairness: Stage = {
-  needs: undefined,
   run: (request, next) =>
     callStartsPerTurn.take()
       ? begin(request, next)

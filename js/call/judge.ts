@@ -3,7 +3,9 @@
  * before; a preview that a hook asks for is judged by itself.
  */
 import { admitCall, type AdmittedCall } from "../pipeline/enter.ts";
+import type { Confirm } from "../hooks/confirm.ts";
 import { sessionAtMoment } from "../pipeline/moments.ts";
+import { makeGates } from "../pipeline/sources.ts";
 import { type EarlyLocks, lockContendedPaths, mayLockEarly } from "../pipeline/path-locks.ts";
 import type { Session } from "../pipeline/session.ts";
 import type { Location } from "../policy/index.ts";
@@ -25,7 +27,9 @@ export interface JudgedCall {
 /** Returns a call that may be made. @throws FilewrightError for a denial */
 export function judge(meant: MeantCall): Promise<JudgedCall> {
   const { request, tool, args } = meant;
-  return mayLockEarly(request.session, tool, args) ? judgeLocked(meant) : judgeNow(meant, undefined);
+  return request.session.staging.stage !== undefined && mayLockEarly(request.session, tool, args)
+    ? judgeLocked(meant)
+    : judgeNow(meant, undefined);
 }
 
 /** Judges a call that has locked its paths, because another replica changes one of them as well. */
@@ -67,8 +71,8 @@ async function judgeNow(meant: MeantCall, early: EarlyLocks | undefined): Promis
 function withApproversByName({ presetCall }: CallRequest, session: Session): Session {
   const calledAs = presetCall?.tool.name;
   if (calledAs === undefined || session.hooks.bound.length === 0) return session;
-  return {
-    ...session,
-    gates: { ...session.gates, confirmFor: (name: string) => session.gates.confirmFor(name, calledAs) },
-  };
+  const { gates, hooks, files } = session;
+  const confirmFor = (name: string): Confirm | undefined => gates.confirmFor(name, calledAs);
+  const settings = { hooks: hooks.bound, resolver: files.resolver };
+  return { ...session, gates: makeGates({ ...gates, confirmFor }, settings) };
 }

@@ -12,7 +12,6 @@ import type { Stage } from "./call.ts";
 const LOOK_ALIKE_CODES: ReadonlySet<string> = new Set(["NOT_FOUND", "PATCH_FAILED"]);
 
 export const lookAlikes: Stage = {
-  needs: undefined,
   run: (request, next) =>
     next(request).catch(async (thrown: unknown) => {
       if (!(thrown instanceof FilewrightError) || !LOOK_ALIKE_CODES.has(thrown.code)) throw thrown;

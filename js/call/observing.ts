@@ -5,7 +5,7 @@ import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { Stage } from "./call.ts";
 
 export const observing: Stage = {
-  needs: "observers",
+  isNeeded: ({ observers }) => observers.all.length > 0,
   run(request, next) {
     const { session, known, options, presetCall, facts } = request;
     const callId = known.kind === "read" ? "" : newCallId();

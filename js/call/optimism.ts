@@ -7,7 +7,7 @@ import { isWrongAssumption, withStage } from "../pipeline/staged.ts";
 import type { CallRequest, Next, Stage } from "./call.ts";
 
 export const optimism: Stage = {
-  needs: "storage",
+  isNeeded: ({ staging }) => staging.stages !== undefined,
   run: (request, next) => runStaged(request, next, true),
 };
 

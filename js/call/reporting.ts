@@ -8,7 +8,6 @@ import type { ToolResult } from "../pipeline/result.ts";
 import type { CallRequest, Stage } from "./call.ts";
 
 export const reporting: Stage = {
-  needs: undefined,
   run: (request, next) => next(request).then((result) => reported(request, result)),
 };
 

@@ -3,15 +3,12 @@
  * here. It returns every failure as a result; it rejects only with an error that a hook raised.
  */
 import { runBatch } from "./batch/batch.ts";
-import type { CallOptions } from "../pipeline/enter.ts";
 import { Facts } from "../pipeline/facts.ts";
-import type { ToolResult } from "../pipeline/result.ts";
 import { CallSignal } from "../pipeline/scheduling/call-signal.ts";
 import type { Session } from "../pipeline/session.ts";
-import type { Tool } from "../tools/lib/tool.ts";
 import { afterHooks } from "./after-hooks.ts";
 import { budget } from "./budget.ts";
-import type { CallRequest, Next, PresetCall, Stage } from "./call.ts";
+import type { Next, RunCall, Stage } from "./call.ts";
 import { ending } from "./ending.ts";
 import { fairness } from "./fairness.ts";
 import { judge } from "./judge.ts";
@@ -53,60 +50,30 @@ const inside: Next = async (request) => {
 const runOperations: BatchRunner = ({ session, args, call, options, facts }) =>
   runBatch(
     { ...session, scheduling: { ...session.scheduling, slots: Places.UNLIMITED } },
-    { args, call, options, facts, alone: (own, tool, given, asked) => runCall(own, tool, given, asked) },
+    { args, call, options, facts, callsOf },
   );
 
-/** The ways through the stages, by the parts that a workspace has. Made when they are needed first. */
-const ways = new Map<number, Next>();
-
-/** Returns the way of the calls of a workspace: the stages that it has, and the tool. */
-function wayOf({
-  scheduling: { budget: counted },
-  observers: { all: observers },
-  hooks: { bound: hooks },
-  staging: { stages },
-}: Session): Next {
-  const has = {
-    budget: counted !== undefined,
-    observers: observers.length > 0,
-    hooks: hooks.length > 0,
-    storage: stages !== undefined,
+/** Returns the function that runs the calls of a workspace, through the stages that its options ask for. */
+export function callsOf(session: Session): RunCall {
+  const way = AROUND.filter(({ isNeeded }) => isNeeded?.(session) ?? true).reduceRight<Next>(
+    (next, stage) => (request) => stage.run(request, next),
+    inside,
+  );
+  return (known, given, options, presetCall) => {
+    const limited = new CallSignal(options.signal);
+    const facts = new Facts();
+    return way({
+      session,
+      known,
+      given,
+      options,
+      presetCall,
+      callId: "",
+      began: session.gates.permissions?.begin() ?? 0,
+      facts,
+      limited,
+      places: new Places(session.scheduling.slots, limited, facts),
+      replaced: undefined,
+    });
   };
-  const key =
-    Number(has.budget) + 2 * Number(has.observers) + 4 * Number(has.hooks) + 8 * Number(has.storage);
-  let way = ways.get(key);
-  if (way === undefined) {
-    way = AROUND.filter(({ needs }) => needs === undefined || has[needs]).reduceRight<Next>(
-      (next, stage) => (request) => stage.run(request, next),
-      inside,
-    );
-    ways.set(key, way);
-  }
-  return way;
-}
-
-/** Runs one call of a canonical tool, or of the tool that a preset's call stands for. */
-export function runCall(
-  session: Session,
-  known: Tool,
-  given: unknown,
-  options: CallOptions,
-  presetCall?: PresetCall,
-): Promise<ToolResult> {
-  const limited = new CallSignal(options.signal);
-  const facts = new Facts();
-  const request: CallRequest = {
-    session,
-    known,
-    given,
-    options,
-    presetCall,
-    callId: "",
-    began: session.gates.permissions?.begin() ?? 0,
-    facts,
-    limited,
-    places: new Places(session.scheduling.slots, limited, facts),
-    replaced: undefined,
-  };
-  return wayOf(session)(request);
 }

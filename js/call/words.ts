@@ -6,7 +6,6 @@ import type { Failure } from "../pipeline/result.ts";
 import type { CallRequest, Stage } from "./call.ts";
 
 export const words: Stage = {
-  needs: undefined,
   run: (request, next) => next(request).catch((thrown: unknown) => answerOf(request, thrown)),
 };
 

@@ -7,7 +7,7 @@ import { withoutUndefined } from "../schema/without-undefined.ts";
 import { type Arguments, withCanonicalKeys } from "../tools/lib/schema.ts";
 import { type BegunCallOptions, previewChange } from "./enter.ts";
 import type { Session } from "./session.ts";
-import { decideStep, decisionSourcesOf } from "./sources.ts";
+import { decideStep } from "./sources.ts";
 
 /** A call as its hooks see it. */
 export interface HookableCall {
@@ -53,11 +53,7 @@ export async function argumentsAfterHooks(
   const subject = hookCallFactsOf(tool.name, calledAs, options);
   const outcome = await runBeforeHooks(hooks, subject, raw, session.settings.limits.hookTimeoutMs, previewer);
   const { args, modified, stopped } = outcome;
-  decideStep(
-    decisionSourcesOf(session, tool.name),
-    { tool: tool.name, args, stopped },
-    { step: "arguments" },
-  );
+  decideStep(session.gates.sources(tool.name), { tool: tool.name, args, stopped }, { step: "arguments" });
   if (modified.length === 0) return { raw, modified };
   const named = withCanonicalNames(args, modified, meant);
   return { raw: withCanonicalKeys(tool.name, named, tool.aliases), modified };

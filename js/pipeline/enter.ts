@@ -36,7 +36,7 @@ import { assertPlainPaths, hasUnusualPath } from "./paths/path-forms.ts";
 import { hasLastingApproval, requestApproval, type RuleResult } from "./permit.ts";
 import { factsOfReachedPaths } from "./reach.ts";
 import type { Session } from "./session.ts";
-import { decisionSourcesInForce, decisionSourcesOf } from "./sources.ts";
+import { decisionSourcesInForce } from "./sources.ts";
 import { nameCallPaths } from "./staged.ts";
 import type { ViewRequest } from "./views.ts";
 
@@ -115,10 +115,10 @@ export interface AdmittedCall extends RuleResult {
 
 /** Resolves the paths of a call, and applies rules and grants. */
 export async function admitCall(session: Session, checked: CheckedCall): Promise<AdmittedCall> {
-  const { tool, args, uses, locations, options, storage } = checked;
-  const judged: JudgedCall = { ...checked, session, sources: decisionSourcesOf(session, tool.name) };
+  const { tool, args, uses, locations, options } = checked;
+  const judged: JudgedCall = { ...checked, session, sources: session.gates.sources(tool.name) };
   await resolvePaths(session, tool.paths(args), checked, options.signal);
-  nameCallPaths(session, tool.name, args, uses, locations);
+  if (session.staging.stage !== undefined) nameCallPaths(session, tool.name, args, uses, locations);
   if (hasUnusualPath(uses) || mayHaveLookAlikes(uses)) await refuseOddPaths(judged);
   const ruled = await decideByRules(judged);
   if (session.gates.permissions !== undefined) {
@@ -126,21 +126,15 @@ export async function admitCall(session: Session, checked: CheckedCall): Promise
   }
   if (tool.kind === "read" && ruled.decision === "ask")
     await requestApproval(session, tool, locations, { ...options, uses });
-  const isKept =
-    tool.kind === "change" &&
-    ruled.decision === "ask" &&
-    (await hidesContent({ ...judged, tool: READ_FILE, args: {} }));
-  const mayAsk = mayAskFurther(judged, ruled) && !(await hasLasting(judged));
-  const seeing = pathVisibilityOf(judged, mayAsk);
-  const view = (other?: FsBackend): FsBackend =>
-    other === undefined
-      ? session.files.views.of(seeing.request)
-      : session.files.views.over(other, seeing.request);
+  const isKept = ruled.decision === "ask" && (await keepsContent(judged));
+  const seeing = session.gates.rules.isEmpty
+    ? seesEveryPath(session)
+    : pathVisibilityOf(judged, mayAskFurther(judged, ruled) && !(await hasLasting(judged)));
   const memory = session.past.reads.of(options.agent ?? session.caller.agent);
   // Avoids waiting when the record is already loaded.
   const seen = memory instanceof Promise ? await memory : memory;
-  const call = makeCall(judged, { fs: view(storage), seeing, seen });
-  return { call, sources: judged.sources, ruled, isKept, view };
+  const call = makeCall(judged, { seeing, seen });
+  return { call, sources: judged.sources, ruled, isKept, view: seeing.view };
 }
 
 /** Refuses a path in a form that is not supported, and one that would make an entry which looks like another. */
@@ -202,11 +196,19 @@ export function lookAlikeContext(
 
 /** Which paths a call may see. */
 interface PathVisibility {
-  readonly request: ViewRequest;
+  /** The decisions that hide a path. */
+  readonly hidden: ViewRequest["hidden"];
   /** True when the answer may lack paths that need an approval. */
   readonly leavesOut: boolean;
   /** Adds paths whose approval was given during the call. */
   approve(paths: readonly string[]): void;
+  /** Returns other storage, such as an overlay, as the call sees it; by default the workspace's. */
+  view(other?: FsBackend): FsBackend;
+}
+
+/** Returns what a call sees where no rule hides anything. */
+function seesEveryPath({ files }: Session): PathVisibility {
+  return { hidden: ["deny"], leavesOut: false, approve: () => {}, view: (other = files.fs) => other };
 }
 
 /**
@@ -218,12 +220,11 @@ function pathVisibilityOf({ session, tool, args, locations }: JudgedCall, mayAsk
   const approved: string[] = [];
   // A tool that names no paths in advance requests an approval for each path as it finds it.
   const oneByOne = mayAsk && locations.length === 0;
+  const hidden: ViewRequest["hidden"] = mayAsk ? ["deny", "ask"] : ["deny"];
+  const request = { rules, hidden, approved: oneByOne ? approved : undefined };
+  const { views } = session.files;
   return {
-    request: {
-      rules,
-      hidden: mayAsk ? ["deny", "ask"] : ["deny"],
-      ...(oneByOne ? { approved } : {}),
-    },
+    hidden,
     leavesOut:
       mayAsk &&
       tool.kind === "read" &&
@@ -232,6 +233,7 @@ function pathVisibilityOf({ session, tool, args, locations }: JudgedCall, mayAsk
     approve: (paths) => {
       approved.push(...paths);
     },
+    view: (other) => (other === undefined ? views.of(request) : views.over(other, request)),
   };
 }
 
@@ -304,10 +306,17 @@ type Ruling = Omit<JudgedCall, "tool" | "uses" | "locations" | "began" | "meant"
 };
 
 /** The tool by whose rules content is kept from a call. */
-const READ_FILE = { name: "read_file" };
+const READ_FILE = "read_file";
+
+/** The decision where there are no rules. What the policy refuses has no location, and makes no call. */
+const NOT_RULED: Verdict = Object.freeze({ decision: "allow", source: "none" });
 
 /** Returns the decision of the policy and the rules. @throws FilewrightError APPROVAL_DENIED for a denial */
-async function decideByRules(ruling: Ruling): Promise<Verdict> {
+function decideByRules(ruling: Ruling): Promise<Verdict> | Verdict {
+  return ruling.session.gates.rules.isEmpty ? NOT_RULED : decideByGivenRules(ruling);
+}
+
+async function decideByGivenRules(ruling: Ruling): Promise<Verdict> {
   const { session, sources, args, uses, locations, options } = ruling;
   const { rules } = session.gates;
   const { fs: disk } = session.files;
@@ -322,16 +331,28 @@ async function decideByRules(ruling: Ruling): Promise<Verdict> {
   return verdict;
 }
 
-/** Returns true when a path that the call reaches may not be read, or only with an approval. */
-async function hidesContent(ruling: Ruling): Promise<boolean> {
-  const { session, sources, args, locations, options } = ruling;
-  const { rules } = session.gates;
+/** Returns true for a change that reaches a path which may not be read, or only with an approval. */
+async function keepsContent({
+  session,
+  sources,
+  tool,
+  uses,
+  locations,
+  options,
+  storage,
+}: JudgedCall): Promise<boolean> {
+  if (tool.kind !== "change") return false;
   const { fs: disk } = session.files;
-  const uses = ruling.uses.map(({ effects: _, ...use }) => use);
-  const fs = ruling.storage ?? disk;
-  const tool = ruling.tool.name;
-  const { signal } = options;
-  const facts = await factsOfReachedPaths({ fs, disk, rules, tool, args, uses, locations, signal });
+  const facts = await factsOfReachedPaths({
+    fs: storage ?? disk,
+    disk,
+    rules: session.gates.rules,
+    tool: READ_FILE,
+    args: {},
+    uses: uses.map(({ effects: _, ...use }) => use),
+    locations,
+    signal: options.signal,
+  });
   return decide(sources, facts, { step: "paths" }).decision !== "allow";
 }
 
@@ -350,25 +371,24 @@ async function assertGranted(
 
 /** What a call sees of the files, and has seen. */
 interface Sight {
-  readonly fs: FsBackend;
   readonly seeing: PathVisibility;
   readonly seen: SeenFiles;
 }
 
-function makeCall(judged: JudgedCall, { fs, seeing, seen }: Sight): Call {
+function makeCall(judged: JudgedCall, { seeing, seen }: Sight): Call {
   const { session, tool, args, locations, options, meant, storage } = judged;
   return {
     callId: tool.kind === "read" ? "" : options.callId || newCallId(),
     turn: options.turn,
     agent: options.agent ?? session.caller.agent,
-    fs,
+    fs: seeing.view(storage),
     limits: session.settings.limits,
     durability: session.settings.durability,
     edit: session.settings.edit,
     acceptsQuotes: session.settings.acceptsQuotes,
     refusesOmissions: meant?.fixedText !== true,
     leavesOut: seeing.leavesOut,
-    mayTell: (path) => mayShowPath(judged, seeing.request, path),
+    mayTell: (path) => mayShowPath(judged, seeing.hidden, path),
     seen,
     signal: options.signal,
     locations,
@@ -412,7 +432,11 @@ function makeCall(judged: JudgedCall, { fs, seeing, seen }: Sight): Call {
  * Returns true when the answer may show a path that the call does not name: neither the policy nor a rule hides
  * it.
  */
-function mayShowPath({ sources, tool, args }: JudgedCall, { hidden }: ViewRequest, path: string): boolean {
+function mayShowPath(
+  { sources, tool, args }: JudgedCall,
+  hidden: ViewRequest["hidden"],
+  path: string,
+): boolean {
   const facts = { tool: tool.name, args, places: [[path]], effects: [], unchecked: [path] };
   const { decision, source } = decide(sources, facts, { step: "paths" });
   return source === "policy" ? decision !== "deny" : !hidden.includes(decision);

@@ -22,7 +22,7 @@ import type { MetaApproval } from "./result.ts";
 import { type CommandInput, exactCommandOf, realPathOf, rootsContaining } from "./review.ts";
 import { effectsOfCall } from "./reach.ts";
 import type { Session } from "./session.ts";
-import { asksUndecided, decisionSourcesOf } from "./sources.ts";
+import { asksUndecided } from "./sources.ts";
 import type { PlaceToApprove } from "./written-places.ts";
 
 /** The decision of the policy and the rules about a call. */
@@ -226,7 +226,7 @@ export async function requestApproval(
   const call = { fs, locations, agent, turn, signal };
   const covering = await approvalFactsOf(session, { tool, args, uses, call });
   const asked = { tool: tool.name, roots, command: covering.caller.command };
-  const sources = decisionSourcesOf(session, tool.name);
+  const sources = session.gates.sources(tool.name);
   const { approver: confirm } = decidePersonally(session, {
     sources,
     tool: tool.name,

@@ -1,5 +1,12 @@
 /** The state that all calls of one workspace share. `openWorkspace` creates it once. */
-import type { AskGrant, Permissions, Resolver, Rules, SandboxPolicy } from "../policy/index.ts";
+import type {
+  AskGrant,
+  DecisionSource,
+  Permissions,
+  Resolver,
+  Rules,
+  SandboxPolicy,
+} from "../policy/index.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { Approvals, ApprovalStore } from "../hooks/approvals.ts";
@@ -117,6 +124,8 @@ export interface SessionGates {
   confirmFor(tool: string, calledAs?: string): Confirm | undefined;
   /** Called with the events of permissions and approvals. */
   readonly notify: Notify | undefined;
+  /** Returns what decides about the calls of a tool, in its order. */
+  sources(tool: string): readonly DecisionSource[];
 }
 
 /** The hooks before and after calls. */

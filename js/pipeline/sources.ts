@@ -13,43 +13,69 @@ import {
   hooksSource,
   type NamedSource,
   policySource,
+  type Resolver,
   rulesSource,
   type Verdict,
 } from "../policy/index.ts";
 import { approvalsSource, approverSource, mustAsk } from "../hooks/approvals.ts";
-import type { Session } from "./session.ts";
+import type { BoundHook } from "../hooks/run.ts";
+import type { Session, SessionGates } from "./session.ts";
 import { placesSource } from "./written-places.ts";
 
 /** Returns true when a person is asked before a change about which no rule decides. */
 export function asksUndecided(
-  { gates: { requireApproval, reviewsAfter } }: Pick<Session, "gates">,
+  { gates: { requireApproval, reviewsAfter } }: { readonly gates: GateParts },
   confirm: unknown,
 ): boolean {
   return !reviewsAfter && (requireApproval || confirm !== undefined);
 }
 
-/** Returns what decides about the calls of a tool, in its order. */
-export function decisionSourcesOf(session: Session, tool: string): readonly DecisionSource[] {
-  const { rules, permissions, approvals, reviewsAfter } = session.gates;
-  const confirm = session.gates.confirmFor(tool);
-  const asks = asksUndecided(session, confirm);
+/** The gates of a workspace without the list of what decides, which is made from them. */
+type GateParts = Omit<SessionGates, "sources">;
+
+/** The other parts of a workspace that decide about its calls. */
+interface GateSettings {
+  readonly hooks: readonly BoundHook[];
+  readonly resolver: Resolver;
+}
+
+/** Completes gates by what decides about the calls of each tool, made when the first call of the tool needs it. */
+export function makeGates(given: GateParts, settings: GateSettings): SessionGates {
+  const known = new Map<string, readonly DecisionSource[]>();
+  const sources = (tool: string): readonly DecisionSource[] => {
+    const made = known.get(tool) ?? sourcesOf(given, settings, tool);
+    known.set(tool, made);
+    return made;
+  };
+  return Object.freeze({ ...given, sources });
+}
+
+function sourcesOf(
+  gates: GateParts,
+  { hooks, resolver }: GateSettings,
+  tool: string,
+): readonly DecisionSource[] {
+  const { rules, permissions, approvals, reviewsAfter } = gates;
+  const confirm = gates.confirmFor(tool);
+  const asks = asksUndecided({ gates }, confirm);
   const mayAsk = confirm !== undefined || asks || !rules.isEmpty;
   return [
-    hooksSource(session.hooks.bound.some(({ hook }) => hook.stage === "before")),
-    policySource(session.files.resolver),
+    hooksSource(hooks.some(({ hook }) => hook.stage === "before")),
+    policySource(resolver),
     rulesSource(rules),
     permissions?.source ?? grantsSource(false, false),
     defaultSource(reviewsAfter ? "review" : asks ? "ask" : undefined),
     placesSource(confirm),
     approvalsSource(approvals, mayAsk),
     approverSource(confirm, mayAsk),
-    guardSource(session.gates.guard === "refuse"),
+    guardSource(gates.guard === "refuse"),
   ];
 }
 
 /** Returns the names of the sources in force about a change. */
 export function decisionSourcesInForce(session: Session): readonly NamedSource[] {
-  return decisionSourcesOf(session, "write_file")
+  return session.gates
+    .sources("write_file")
     .filter(({ isInForce = true }) => isInForce)
     .map(({ name }) => name);
 }

@@ -22,7 +22,6 @@ import type { AnyTool, PathUse } from "../tools/lib/tool.ts";
 import { factsOfReachedPaths } from "./reach.ts";
 import { exactCommandOf } from "./review.ts";
 import type { Session } from "./session.ts";
-import { decisionSourcesOf } from "./sources.ts";
 import { checkWrittenPlaces } from "./written-places.ts";
 
 /** A call to explain: a tool on one path. */
@@ -163,7 +162,7 @@ export async function explainDecision(
     gates.add(gate, stoppedAt === gate ? { verdict: "stops", because: refusal?.message } : PASSES);
   const call = await factsOf(session, tool, question, gates.isStopped ? {} : located);
   let verdict: Verdict = { decision: "allow", source: "none" };
-  for (const source of decisionSourcesOf(session, tool.name))
+  for (const source of session.gates.sources(tool.name))
     verdict = explainSource(session, call, source, { verdict, gates });
   return gates.all();
 }

@@ -270,11 +270,14 @@ function compileRule(rule: Rule, index: number, bases: GlobBases): CompiledRule 
 
 /** Creates the rules of several lists. The first list is that of the workspace; later ones can only restrict. */
 function makeRules(lists: readonly (readonly CompiledRule[])[]): Rules {
+  const isEmpty = lists.every((list) => list.length === 0);
   const made: CompiledRules = {
     lists,
-    isEmpty: lists.every((list) => list.length === 0),
+    isEmpty,
     reviews: lists.some((list) => list.some(({ rule }) => rule.decision === "review")),
-    forCall: (tool, args) => makeCallRules(lists.map((list) => rulesForCall(list, tool, args))),
+    forCall: isEmpty
+      ? () => NO_RULES_FOR_CALL
+      : (tool, args) => makeCallRules(lists.map((list) => rulesForCall(list, tool, args))),
     with: (others) => makeRules([...lists, ...(others as CompiledRules).lists]),
     summaries: () => lists.flatMap((list, at) => list.map((one) => summaryOf(one, at))),
   };
@@ -368,6 +371,9 @@ function makeCallRules(lists: readonly (readonly CompiledRule[])[]): CallRules {
     },
   };
 }
+
+/** The rules of every call of a workspace that has none. */
+const NO_RULES_FOR_CALL: CallRules = Object.freeze(makeCallRules([]));
 
 /**
  * Returns the first rule of a list that matches; undefined when none does. A permission must match all forms of the

@@ -38,6 +38,7 @@ import { LIMIT_OPTIONS, type Limits } from "../tools/lib/limits.ts";
 import { type BudgetOptions, makeBudget } from "../pipeline/scheduling/budget.ts";
 import type { AccessOptions } from "./options.ts";
 import { rulesWithin } from "./reach.ts";
+import { makeGates } from "../pipeline/sources.ts";
 import { RunningCalls } from "../pipeline/scheduling/running.ts";
 import type { Session, SessionFiles } from "../pipeline/session.ts";
 
@@ -137,13 +138,16 @@ export async function makeAgentSession(
     ...session,
     caller: { ...caller, agent: name, key },
     files,
-    gates: {
-      ...gates,
-      rules,
-      approvals: agentApprovalsOf(session, key, policy),
-      permissions: asks ? agentPermissionsOf(session, wanted) : gates.permissions,
-      confirmFor: confirm === undefined ? gates.confirmFor : confirmAfterOthers(session, confirm),
-    },
+    gates: makeGates(
+      {
+        ...gates,
+        rules,
+        approvals: agentApprovalsOf(session, key, policy),
+        permissions: asks ? agentPermissionsOf(session, wanted) : gates.permissions,
+        confirmFor: confirm === undefined ? gates.confirmFor : confirmAfterOthers(session, confirm),
+      },
+      { hooks: session.hooks.bound, resolver: files.resolver },
+    ),
     settings: { ...settings, limits: lowerLimits(settings.limits, limits) },
     commands: { sandbox: sandboxFor(policy, rules), sandboxFor },
     scheduling: {

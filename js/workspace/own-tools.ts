@@ -1,6 +1,6 @@
 /** The tools of a workspace under their canonical names: as calls, as a list for models, and as a method for each. */
 import { makeError } from "../engine/errors.ts";
-import { runCall } from "../call/stages.ts";
+import { callsOf } from "../call/stages.ts";
 import { checkCallOptions, optionsOrThrow } from "../pipeline/call-options.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import { iconOfTool, outlineOfCall, previewOfCall } from "../pipeline/outline.ts";
@@ -30,6 +30,7 @@ export function makeOwnTools(session: Session, { gate, refusal }: Entrance): Own
   const known =
     sandbox === undefined ? TOOLS : [...TOOLS, runCommandToolFor(sandbox.status) as unknown as Tool];
   const byName = new Map<string, Tool>(known.map((tool) => [tool.name, tool]));
+  const run = callsOf(session);
   const call = async (name: string, args: unknown, given?: CallOptions): Promise<ToolResult> => {
     const tool = byName.get(name);
     const end = refusal();
@@ -37,7 +38,7 @@ export function makeOwnTools(session: Session, { gate, refusal }: Entrance): Own
     if (tool === undefined) return unknownToolFailure(name, byName.keys());
     const checked = checkCallOptions(given);
     if ("ok" in checked) return checked;
-    return gate.run(() => runCall(session, tool, args, checked.options));
+    return gate.run(() => run(tool, args, checked.options));
   };
   const definitionOf = (tool: Tool): ToolDefinition =>
     Object.freeze({

@@ -4,7 +4,8 @@ import type { Preset, PresetTool } from "../presets/index.ts";
 import type { PresetHost } from "../presets/preset.ts";
 import type { ObjectSchema } from "../tools/lib/schema.ts";
 import type { Annotations } from "../tools/lib/tool.ts";
-import { runCall } from "../call/stages.ts";
+import type { RunCall } from "../call/call.ts";
+import { callsOf } from "../call/stages.ts";
 import { optionsOrThrow, checkCallOptions } from "../pipeline/call-options.ts";
 import type { CallGate } from "../pipeline/scheduling/admission.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
@@ -64,6 +65,8 @@ export function presetTools(
   calls: Pick<CallGate, "refusal" | "run">,
 ): PresetTools {
   const byName = new Map(preset.tools.map((tool) => [tool.name, tool]));
+  const run = callsOf(session);
+  const host = hostOf(session);
   const call = async (name: string, args: unknown, given?: CallOptions): Promise<ToolResult> => {
     const tool = byName.get(name);
     const end = calls.refusal();
@@ -71,9 +74,8 @@ export function presetTools(
     if (tool === undefined) return unknownToolFailure(name, byName.keys());
     const checked = checkCallOptions(given);
     if ("ok" in checked) return checked;
-    return calls.run(() => callPresetTool(session, tool, args, checked.options));
+    return calls.run(() => callPresetTool(run, host(), tool, { args, options: checked.options }));
   };
-  const host = hostOf(session);
   const offered = preset.tools.filter((tool) => !session.files.access.readOnly || tool.kind === "read");
   const tools = offered.map((presetTool): ToolDefinition => {
     const { name, title, description, inputSchema, outputSchema, annotations, tool } = presetTool;
@@ -109,20 +111,21 @@ function hostOf({ files: { resolver } }: Session): () => PresetHost {
   return () => ({ home: homeOfHost(), paths: resolver.policy.paths });
 }
 
+/** A call of a preset's tool as it was sent. */
+interface SentCall {
+  readonly args: unknown;
+  readonly options: CallOptions;
+}
+
 async function callPresetTool(
-  session: Session,
+  run: RunCall,
+  host: PresetHost,
   tool: PresetTool,
-  args: unknown,
-  options: CallOptions,
+  asked: SentCall,
 ): Promise<ToolResult> {
-  const host = hostOf(session)();
-  const result = await runCall(session, tool.tool, args, options, {
-    tool,
-    meaning: () => tool.expand(args, host),
-  });
+  const { args, options } = asked;
+  const result = await run(tool.tool, args, options, { tool, meaning: () => tool.expand(args, host) });
   if (result.ok || tool.instead === undefined || result.error.code === "INVALID_ARGUMENT") return result;
   const other = tool.instead(result.error.code, args, host);
-  return other === undefined
-    ? result
-    : runCall(session, other.tool, args, options, { tool, meaning: () => other });
+  return other === undefined ? result : run(other.tool, args, options, { tool, meaning: () => other });
 }

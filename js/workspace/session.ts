@@ -23,6 +23,7 @@ import type {
   Stages,
   ToolSettings,
 } from "../pipeline/session.ts";
+import { makeGates } from "../pipeline/sources.ts";
 import { makeViews, type Views } from "../pipeline/views.ts";
 import type { GuardLevel, Preset } from "../presets/index.ts";
 import { readersFor } from "../readers/index.ts";
@@ -163,7 +164,7 @@ async function makeFiles(
 function gatesOf({ opened: { given }, hooks, access, guard, chosen }: SessionParts): SessionGates {
   const { rules, permissions, prompting, resolver } = access;
   const { approvals: store, kept } = chosen.stores;
-  return {
+  const gates = {
     rules,
     guard,
     permissions,
@@ -171,9 +172,11 @@ function gatesOf({ opened: { given }, hooks, access, guard, chosen }: SessionPar
     approvals: makeApprovals(() => Date.now(), { store, kept, bases: resolver.policy }),
     requireApproval: given.requireApproval === true,
     reviewsAfter: given.review === "after",
-    confirmFor: (tool, calledAs) => oneOf(approversFor(hooks, tool, given.confirm, calledAs)),
+    confirmFor: (tool: string, calledAs?: string) =>
+      oneOf(approversFor(hooks, tool, given.confirm, calledAs)),
     notify: given.notify,
   };
+  return makeGates(gates, { hooks, resolver });
 }
 
 function observersOf({ observers = [] }: CheckedOptions): SessionObservers {

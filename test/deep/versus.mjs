@@ -28,20 +28,18 @@ export default {
   share: 600,
   takes: "a tarball, a folder of tarballs or a commit",
   async run({ seed, count, operand, secondsLeft }) {
-    // The time for a commit that has to be compiled first is not that of the comparison.
     const seconds = secondsLeft();
-    const home = await homeOfBase(operand);
-    const end = performance.now() + seconds * 1000;
-    return compareWith({ home, seed, count, isOver: () => performance.now() >= end });
+    return compareWith({ home: await homeOfBase(operand), seed, count, seconds });
   },
 };
 
 /**
  * Compares the package that a directory resolves with the tree.
  *
- * @param {{ home: string, seed: number, count: number, isOver: () => boolean }} run
+ * @param {{ home: string, seed: number, count: number, seconds: number }} run `seconds` is the time of the comparison,
+ *   without that for a commit which has to be compiled and for the start of both sides
  */
-export async function compareWith({ home, seed, count, isOver }) {
+export async function compareWith({ home, seed, count, seconds }) {
   const top = realpathSync(mkdtempSync(join(tmpdir(), "filewright-versus-")));
   const sites = makeSites(top);
   const sides = [startSide(home, sites.scratchOf("b")), startSide(root, sites.scratchOf("t"))];
@@ -53,13 +51,18 @@ export async function compareWith({ home, seed, count, isOver }) {
     const other = firstDifference({ ...base, tools }, { ...own, tools: ownTools });
     if (other !== undefined) failures.push(`engine or tools: ${JSON.stringify(other)}`);
     const tally = newTally();
+    const end = performance.now() + seconds * 1000;
     const replay = async (session) => {
       const message = { place: session.place, site: session.site, session: JSON.stringify(session) };
       const answers = await Promise.all(sides.map((side) => side.ask(message)));
       tally.add(session, answers[0]);
       return differenceOf(...answers);
     };
-    for (let next = seed; tally.steps < count && !isOver() && failures.length < MAX_FAILURES; next++) {
+    for (
+      let next = seed;
+      tally.steps < count && performance.now() < end && failures.length < MAX_FAILURES;
+      next++
+    ) {
       const session = makeSession(next, tools, sites.names);
       const found = await replay(session);
       if (found !== undefined) failures.push(scriptOf(await shrunk(session, found, replay), next));

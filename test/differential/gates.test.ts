@@ -5,7 +5,7 @@ import { toGeminiCliTools } from "../../js/adapters/gemini-cli.ts";
 import { toInterruptOn } from "../../js/adapters/langchain.ts";
 import { MemoryBackend, openWorkspace } from "../../js/index.node.ts";
 import { DECISION_ORDER } from "../../js/policy/index.ts";
-import { decisionSourcesOf } from "../../js/pipeline/sources.ts";
+import { makeGates } from "../../js/pipeline/sources.ts";
 import { COPIES, COUNT, gateAnswers, gateCases, orderOf, readGates, SEED } from "./gates.ts";
 
 const { header, changes, rows } = readGates();
@@ -51,8 +51,10 @@ describe("the list of sources", () => {
   const names = Object.keys(DECISION_ORDER);
 
   test("of a workspace is the order of decisions without the framework, which asks before the call", () => {
-    const session = { hooks: [], rules: { isEmpty: true }, confirmFor: () => undefined };
-    const list = decisionSourcesOf(session as never, "write_file").map(({ name }) => name);
+    const gates = { rules: { isEmpty: true }, confirmFor: () => undefined };
+    const list = makeGates(gates as never, { hooks: [], resolver: {} as never })
+      .sources("write_file")
+      .map(({ name }) => name);
     expect(["framework", ...list]).toEqual(names);
   });
 

@@ -104,8 +104,7 @@ describe.skipIf(process.platform === "win32")("deep versus", () => {
       let found: string[] = [];
       // Each round has other sessions, so that a fault that few of them reach is found too.
       for (let round = 0; round < 6 && !found.some((text) => shows.test(text)); round++)
-        found = (await compareWith({ home, seed: 1 + round * 1000, count: 700, isOver: () => false }))
-          .failures;
+        found = (await compareWith({ home, seed: 1 + round * 1000, count: 700, seconds: Infinity })).failures;
       expect(found.join("\n")).toMatch(shows);
     },
     600_000,
@@ -113,7 +112,7 @@ describe.skipIf(process.platform === "win32")("deep versus", () => {
 
   it("finds nothing when both packages are the same", async () => {
     const home = homeWithFault("none", "");
-    const { cases, failures } = await compareWith({ home, seed: 1, count: 500, isOver: () => false });
+    const { cases, failures } = await compareWith({ home, seed: 1, count: 500, seconds: Infinity });
     expect({ failures, hasCases: cases >= 500 }).toEqual({ failures: [], hasCases: true });
   }, 600_000);
 

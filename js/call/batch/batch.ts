@@ -27,14 +27,12 @@ import { applyGuarded, type GuardSettings, guardSettingsOf, isGuardRefusal } fro
 import { effectsByHashes, hashesByPath } from "../../pipeline/observe.ts";
 import { requestApproval } from "../../pipeline/permit.ts";
 import { ask } from "../ask.ts";
+import type { RunCall } from "../call.ts";
 import { plan } from "../plan.ts";
 import { revisePlan } from "../../pipeline/parts.ts";
 import { assertVersionsUnchanged } from "../../pipeline/review.ts";
 import type { Session } from "../../pipeline/session.ts";
 import { type PlaceToApprove, unaskedPlaceWarnings } from "../../pipeline/written-places.ts";
-
-/** Runs one call alone. */
-type RunCall = (session: Session, tool: Tool, args: unknown, options: CallOptions) => Promise<ToolResult>;
 
 /** The call of a batch: as it was made, and what happens in it. */
 export interface BatchCall {
@@ -42,8 +40,8 @@ export interface BatchCall {
   readonly call: Call;
   readonly options: CallOptions;
   readonly facts: Facts;
-  /** Runs an operation as a call of its own, where the batch is not atomic. */
-  readonly alone: RunCall;
+  /** Returns the function that runs an operation as a call of its own, where the batch is not atomic. */
+  callsOf(session: Session): RunCall;
 }
 
 /** The approval of an operation of a dry run, which changes nothing. */
@@ -51,8 +49,8 @@ const NOBODY_ASKED = { reviewed: undefined, isUnreviewed: false, allowedBy: unde
 
 /** Runs a batch. @throws BatchFailed; HookException */
 export async function runBatch(session: Session, batch: BatchCall): Promise<Made<Answer<BatchData>>> {
-  const { args, call, options, alone } = batch;
-  if (!args.atomic && !args.dry_run) return runEachAlone(session, args, options, alone);
+  const { args, call, options } = batch;
+  if (!args.atomic && !args.dry_run) return runEachAlone(session, batch);
   const operations = await prepareOperations(args, session, options);
   const overlay = new OverlayBackend(session.files.fs);
   const seen = forkForTrial(call.seen);
@@ -110,9 +108,7 @@ export async function runBatch(session: Session, batch: BatchCall): Promise<Made
 /** Runs every operation as a separate call, of which each is undone by itself; a failure does not stop the others. */
 async function runEachAlone(
   session: Session,
-  args: Required<BatchArgs>,
-  options: CallOptions,
-  alone: RunCall,
+  { args, options, callsOf }: BatchCall,
 ): Promise<Made<Answer<BatchData>>> {
   const results: BatchOutcome[] = [];
   const own =
@@ -122,11 +118,12 @@ async function runEachAlone(
           ...session.staging.unstaged,
           scheduling: { ...session.staging.unstaged.scheduling, slots: session.scheduling.slots },
         };
+  const run = callsOf(own);
   let failed: { readonly index: number; readonly error: ErrorData } | undefined;
   for (const [index, { tool, args: given }] of args.operations.entries()) {
     let result: ToolResult;
     try {
-      result = await alone(own, toolOfOperation(tool) as unknown as Tool, given, options);
+      result = await run(toolOfOperation(tool) as unknown as Tool, given, options);
     } catch (thrown) {
       if (!(thrown instanceof FilewrightError)) throw thrown;
       result = await failureResult(session, failedEarly({ name: tool, title: tool }, thrown));

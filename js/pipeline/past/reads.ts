@@ -66,6 +66,8 @@ export interface Reads {
   of(agent: string | undefined): SeenFiles | Promise<SeenFiles>;
   /** Returns the notes of a change as a part of its commit; undefined where they are no records of its storage. */
   inCommit(agent: string | undefined, notes: readonly HeldNote[]): NotesInCommit | undefined;
+  /** True where a store keeps them beyond the process. */
+  readonly areKept: boolean;
   /** Resolves when other processes can see what was noted; undefined when there is nothing to wait for. */
   settled(): Promise<void> | undefined;
   close(): Promise<void>;
@@ -98,6 +100,7 @@ export function makeReads(store?: ReadStore): Reads {
     return seen;
   };
   return Object.freeze({
+    areKept: store !== undefined,
     of(agent: string = NAMELESS_AGENT): SeenFiles | Promise<SeenFiles> {
       const seen = known.get(agent);
       if (seen !== undefined) return seen;

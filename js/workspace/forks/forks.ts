@@ -1,6 +1,6 @@
 /** The forks of a workspace: how they are named and made, and what they can do besides the calls of a workspace. */
 import { checkAborted, FilewrightError, makeError } from "../../engine/errors.ts";
-import { runCall } from "../../call/stages.ts";
+import { callsOf } from "../../call/stages.ts";
 import type { Session } from "../../pipeline/session.ts";
 import {
   choice,
@@ -269,7 +269,7 @@ async function runMerge(
 ): Promise<string | undefined> {
   const { tool, args } = mergeTool(name, files, planning, outcome, session.files.resolver.display);
   const { signal } = planning;
-  const result = await run(() => runCall(session, tool as unknown as Tool, args, { signal }));
+  const result = await run(() => callsOf(session)(tool as unknown as Tool, args, { signal }));
   if (!result.ok) {
     const { code, message, ...rest } = result.error;
     throw makeError(code, message, rest);

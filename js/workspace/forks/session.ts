@@ -11,6 +11,7 @@ import type { SandboxPolicy } from "../../policy/index.ts";
 import { makeReads, type Reads } from "../../pipeline/past/reads.ts";
 import { makeRepositories, type Repositories } from "../../pipeline/paths/repositories.ts";
 import type { BudgetStore } from "../../pipeline/scheduling/budget.ts";
+import { makeGates } from "../../pipeline/sources.ts";
 import { RunningCalls } from "../../pipeline/scheduling/running.ts";
 import type { CommandSandboxFor, Session, SessionFiles } from "../../pipeline/session.ts";
 import { makeMoments } from "../../pipeline/moments.ts";
@@ -46,7 +47,10 @@ export function makeForkSession(parent: Session, fork: NewFork): Session {
     ...parent,
     caller: { ...parent.caller, workspace: fork.workspace },
     files: makeFilesOfFork(parent, fork, sandboxFor, reads),
-    gates: { ...parent.gates, approvals: makeApprovals(() => Date.now(), { bases: policy }) },
+    gates: makeGates(
+      { ...parent.gates, approvals: makeApprovals(() => Date.now(), { bases: policy }) },
+      { hooks: parent.hooks.bound, resolver },
+    ),
     past: { journal, reads },
     commands: { sandbox: sandboxFor(policy, rules), sandboxFor },
     scheduling: {

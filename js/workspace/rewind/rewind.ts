@@ -14,7 +14,7 @@ import {
   planRewind,
   type RewoundPath,
 } from "../../journal/index.ts";
-import { runCall } from "../../call/stages.ts";
+import { callsOf } from "../../call/stages.ts";
 import { type HistoryChange, historyChange, readSide, sideOf } from "../../pipeline/past/file-change.ts";
 import type { Session } from "../../pipeline/session.ts";
 import { rootOf } from "../../policy/index.ts";
@@ -94,9 +94,8 @@ export async function rewindTo(
       display,
       digest !== undefined,
     );
-    const made = await run(() =>
-      runCall({ ...session, caller: { ...session.caller, by } }, tool as unknown as Tool, args, { signal }),
-    );
+    const call = callsOf({ ...session, caller: { ...session.caller, by } });
+    const made = await run(() => call(tool as unknown as Tool, args, { signal }));
     if (made.ok) {
       const callId = made.meta.call_id;
       const isChanged = outcome.planned.changes.length > 0 && callId !== undefined;
