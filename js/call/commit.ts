@@ -137,7 +137,7 @@ async function applyRecorded(
     callId: call.callId,
     tool: tool.name,
     agent: call.agent,
-    rollback: tool.several === true ? "always" : "try",
+    rollback: tool.traits.includes("writesSeveral") ? "always" : "try",
     signal: call.signal,
     records: held?.records,
     unrecorded: tool.exactCommand === undefined ? undefined : [],
@@ -146,7 +146,7 @@ async function applyRecorded(
     allowedBy,
     undoes,
   };
-  if (tool.recordsItself === true) {
+  if (tool.traits.includes("recordsItself")) {
     if (reviewed !== undefined) await assertStateUnchanged(reviewed, { uses, call });
     const own: Call = { ...call, ...(isUnreviewed ? { isUnreviewed } : {}), allowedBy };
     return { result: await tool.apply(plan, args, own), undo: "undoable" };

@@ -4,16 +4,13 @@
  */
 import type { Stage } from "./call.ts";
 
-/** The tools that access at most one file and end at once. */
-const QUICK_TOOLS: ReadonlySet<string> = new Set(["read_file", "stat", "access_info"]);
-
 export const ending: Stage = {
   async run(request, next) {
     const { session, known, options, limited } = request;
     const ended = session.scheduling.running.begin(() => limited.cancel());
     // A read of one file ends before it can be cancelled, unless it waits for a hook or a grant.
     const isQuick =
-      QUICK_TOOLS.has(known.name) &&
+      known.traits.includes("endsAtOnce") &&
       session.hooks.bound.length === 0 &&
       session.gates.permissions === undefined;
     try {

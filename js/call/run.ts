@@ -23,9 +23,6 @@ export type BatchRunner = (batch: {
   readonly facts: Facts;
 }) => Promise<Made<Answer<BatchData>>>;
 
-/** The tools that enforce `timeout_ms` themselves. */
-const SELF_TIMED_TOOLS: ReadonlySet<string> = new Set(["run_command"]);
-
 /** Runs a call that may be made, and returns its answer. @throws FilewrightError as the tool does; HookException */
 export async function run(judged: JudgedCall, runBatch: BatchRunner): Promise<ToolResult> {
   const { tool, args, request } = judged.meant;
@@ -46,7 +43,7 @@ export async function run(judged: JudgedCall, runBatch: BatchRunner): Promise<To
 function withTimeLimit({ meant, admitted }: JudgedCall): Call {
   const { tool, args, request } = meant;
   const { timeout_ms: timeoutMs } = args as { readonly timeout_ms?: unknown };
-  if (typeof timeoutMs !== "number" || SELF_TIMED_TOOLS.has(tool.name)) return admitted.call;
+  if (typeof timeoutMs !== "number" || tool.traits.includes("keepsTime")) return admitted.call;
   return { ...admitted.call, ...request.limited.limit(timeoutMs) };
 }
 

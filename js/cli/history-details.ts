@@ -62,6 +62,7 @@ const DETAILS_PRESET: Preset = (() => {
   const listing = historyTool(true);
   const details: ReadingTool<RequestedDetails, ChangeDetails> = {
     kind: "read",
+    traits: [],
     name: listing.name,
     title: listing.title,
     description: "What changes did to their files.",

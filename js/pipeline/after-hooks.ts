@@ -11,13 +11,13 @@ import { FilewrightError } from "../engine/errors.ts";
 import { rangesAfterChange } from "../tools/lib/line-ranges.ts";
 import type { SeenFile } from "../tools/lib/seen.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { Call, PathUse } from "../tools/lib/tool.ts";
+import type { AnyTool, Call, PathUse } from "../tools/lib/tool.ts";
 import type { ToolResult } from "./result.ts";
 import { isDryRun } from "./written-places.ts";
 
 /** A call whose after hooks run. */
 export interface HookedCall {
-  readonly tool: { readonly name: string; readonly kind: string };
+  readonly tool: AnyTool;
   readonly args: object;
   readonly uses: readonly PathUse[];
   readonly call: Call;
@@ -135,12 +135,14 @@ function withHookChangesInResult(
   changes: readonly HookChange[],
 ): ToolResult {
   let data = result.data as Readonly<Record<string, unknown>>;
+  const isEdit = tool.traits.includes("edits");
   let below = "";
   const warnings: string[] = [];
   const diffs: string[] = [];
   for (const { file, before, hash, size, diff } of changes) {
     if (hash !== undefined && data["hash"] === before) data = { ...data, hash };
-    if (hash !== undefined && tool.name === "edit_file") data = { ...data, bytes_written: size };
+    if (hash !== undefined && isEdit && Object.hasOwn(data, "bytes_written"))
+      data = { ...data, bytes_written: size };
     const shown = escapeControls(file);
     const warning =
       hash === undefined

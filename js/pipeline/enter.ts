@@ -118,7 +118,7 @@ export async function admitCall(session: Session, checked: CheckedCall): Promise
   const { tool, args, uses, locations, options } = checked;
   const judged: JudgedCall = { ...checked, session, sources: session.gates.sources(tool.name) };
   await resolvePaths(session, tool.paths(args), checked, options.signal);
-  if (session.staging.stage !== undefined) nameCallPaths(session, tool.name, args, uses, locations);
+  if (session.staging.stage !== undefined) nameCallPaths(session, tool, args, uses, locations);
   if (hasUnusualPath(uses) || mayHaveLookAlikes(uses)) await refuseOddPaths(judged);
   const ruled = await decideByRules(judged);
   if (session.gates.permissions !== undefined) {
@@ -228,7 +228,7 @@ function pathVisibilityOf({ session, tool, args, locations }: JudgedCall, mayAsk
     leavesOut:
       mayAsk &&
       tool.kind === "read" &&
-      tool.searches === true &&
+      tool.traits.includes("searches") &&
       (oneByOne || locations.some((at) => rules.mayReach(at.path, ["ask"]))),
     approve: (paths) => {
       approved.push(...paths);

@@ -17,7 +17,7 @@ import type { DiffHunk } from "../engine/text/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { MIN_THREAD_BYTES } from "../engine/threads.ts";
 import { hashOfFile, statOrNull } from "../tools/lib/contents.ts";
-import type { Answer, Call, ChangingTool, PathUse, Plan, TouchedFile } from "../tools/lib/tool.ts";
+import type { Answer, Call, ChangingTool, PathUse, Plan, Tool, TouchedFile } from "../tools/lib/tool.ts";
 import { rangesAfterChange, type LineRange, coverReplacedLines } from "../tools/lib/line-ranges.ts";
 import { escapeControls } from "../engine/escape.ts";
 import {
@@ -32,7 +32,7 @@ import { decideStep } from "./sources.ts";
 
 /** A change that the guard checks. */
 export interface GuardedChange<Args extends object, Data, Todo> {
-  readonly tool: Pick<ChangingTool<Args, Data, Todo>, "name" | "apply">;
+  readonly tool: Pick<ChangingTool<Args, Data, Todo>, "name" | "apply" | "traits">;
   readonly args: Args;
   readonly uses: readonly PathUse[];
   readonly call: Call;
@@ -142,20 +142,25 @@ async function seenLinesAfterChange<Args extends object, Data, Todo>(
 ): Promise<SeenLinesByPath> {
   const after = new Map<string, readonly LineRange[]>();
   const inPart = new Map(touched?.map((one) => [one.path, one]));
-  for (const at of filesWrittenBy(tool.name, args, uses, call)) {
+  for (const at of filesWrittenBy(tool, args, uses, call)) {
     const part = inPart.get(at.path);
     if (part !== undefined) await assertLinesSeen(call, at, part, after);
     else if (deleted.includes(at.path)) await assertKnownForDeletion(call, at, at.path);
-    else if (touched !== undefined || !PARTIAL_EDIT_TOOLS.has(tool.name))
+    else if (touched !== undefined || !tool.traits.includes("edits"))
       await assertFileSeen(call, at, at.path, { isWhole: declaresWholeFile(args) });
   }
   const [first, second] = call.locations;
-  if (tool.name === "delete" && first !== undefined) await assertDeletable(settings, call, first);
-  if ((tool.name === "copy" || tool.name === "move") && first !== undefined && second !== undefined) {
+  if (tool.traits.includes("removes") && first !== undefined) await assertDeletable(settings, call, first);
+  if (
+    (tool.traits.includes("copies") || tool.traits.includes("moves")) &&
+    first !== undefined &&
+    second !== undefined
+  ) {
     const target = await lstatOrNull(call.fs, second.path);
-    if (tool.name === "copy" && target?.type === "symlink") await assertReplacedFileSeen(call, first, second);
+    if (tool.traits.includes("copies") && target?.type === "symlink")
+      await assertReplacedFileSeen(call, first, second);
     else if (target?.isDir !== true) await assertFileSeen(call, second, second.path, { entry: true });
-    else if (tool.name === "copy") await assertTreeSeen(call, second, first.path, second.path);
+    else if (tool.traits.includes("copies")) await assertTreeSeen(call, second, first.path, second.path);
   }
   return after;
 }
@@ -175,17 +180,17 @@ function declaresWholeFile(args: object): boolean {
   return (args as { readonly whole_file?: unknown }).whole_file === true;
 }
 
-/** The tools that change parts of files. A content that a reviewer wrote instead is not checked. */
-const PARTIAL_EDIT_TOOLS: ReadonlySet<string> = new Set(["edit_file", "apply_patch"]);
-
-/** Returns the files whose content the tool itself writes. */
+/**
+ * Returns the files whose content the tool itself writes. Where it changes a part of a file, a content that a reviewer
+ * wrote instead is not checked.
+ */
 function filesWrittenBy(
-  tool: string,
+  { traits }: Pick<Tool, "traits">,
   args: object,
   uses: readonly PathUse[],
   call: Call,
 ): readonly Location[] {
-  if (tool !== "write_file" && !PARTIAL_EDIT_TOOLS.has(tool)) return [];
+  if (!traits.includes("writes") && !traits.includes("edits")) return [];
   if ((args as { readonly append?: unknown }).append === true) return [];
   return call.locations.filter((_, index) => uses[index]?.intent === "write");
 }
@@ -259,8 +264,8 @@ async function noteWrittenAsSeen<Args extends object, Data, Todo>(
 ): Promise<void> {
   const { seen, fs } = call;
   const [first, second] = call.locations;
-  if (tool.name === "delete" && first !== undefined) forgetReadsBelow(call, first.path);
-  if (tool.name === "move" && first !== undefined && second !== undefined) {
+  if (tool.traits.includes("removes") && first !== undefined) forgetReadsBelow(call, first.path);
+  if (tool.traits.includes("moves") && first !== undefined && second !== undefined) {
     forgetReadsBelow(call, second.path);
     await seen.refresh?.(first.path, true);
     for (const path of seen.below(first.path)) {
@@ -270,13 +275,13 @@ async function noteWrittenAsSeen<Args extends object, Data, Todo>(
       seen.note(`${second.path}${path.slice(first.path.length)}`, file.version, file.hash, file.lines);
     }
   }
-  if (tool.name === "copy" && second !== undefined) {
+  if (tool.traits.includes("copies") && second !== undefined) {
     const made = await lstatOrNull(fs, second.path);
     if (made?.isFile === true) await noteFileAsSeen(call, second.path, undefined);
     else if (copies && made?.isDir === true && first !== undefined)
       await noteCopiesAsSeen(call, first.path, second.path);
   }
-  for (const { path } of filesWrittenBy(tool.name, args, uses, call)) {
+  for (const { path } of filesWrittenBy(tool, args, uses, call)) {
     const part = lines.get(path);
     const noted = seen.recall(path);
     if (noted?.hash === undefined) await noteFileAsSeen(call, path, part);

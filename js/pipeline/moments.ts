@@ -55,15 +55,15 @@ export function makeMoments(source: MomentSource, policy: SandboxPolicy, views: 
  */
 export async function sessionAtMoment(
   session: Session,
-  tool: Pick<Tool, "kind" | "name"> & { readonly searches?: boolean | undefined },
+  tool: Pick<Tool, "kind" | "traits">,
   args: object,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly session: Session; readonly version: string | undefined }> {
   const { enterMoment } = session.files;
-  if (enterMoment === undefined || tool.kind !== "read" || tool.searches !== true)
+  if (enterMoment === undefined || tool.kind !== "read" || !tool.traits.includes("searches"))
     return { session, version: undefined };
   // For files that are named one by one, no snapshot is needed: the stage of the call reads them in one round trip.
-  if (tool.name === "read_many_files" && namesFilesOnly(args)) return { session, version: undefined };
+  if (tool.traits.includes("takesLists") && namesFilesOnly(args)) return { session, version: undefined };
   const { version, ...parts } = await enterMoment(signal);
   return { session: { ...session, files: { ...session.files, ...parts } }, version };
 }

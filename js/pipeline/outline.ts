@@ -13,9 +13,6 @@ import { beginCall, type CallOptions, previewChange } from "./enter.ts";
 import { type ErrorData, toErrorData } from "./result.ts";
 import type { Session } from "./session.ts";
 
-/** The icon of a tool, by the names of Gemini CLI. */
-export type ToolIcon = "fileSearch" | "folder" | "hammer" | "lightBulb" | "pencil" | "regex" | "terminal";
-
 /** One path that a call names. */
 export interface CallLocation {
   /** Absolute. */
@@ -42,28 +39,6 @@ export type CallOutline =
       /** The error of the arguments. */
       readonly error: ErrorData;
     };
-
-const ICON_BY_TOOL: Readonly<Record<string, ToolIcon>> = {
-  write_file: "pencil",
-  edit_file: "pencil",
-  apply_patch: "pencil",
-  undo: "pencil",
-  list_directory: "folder",
-  mkdir: "folder",
-  copy: "folder",
-  move: "folder",
-  delete: "folder",
-  grep: "regex",
-  batch: "hammer",
-  access_info: "lightBulb",
-  history: "lightBulb",
-  run_command: "terminal",
-};
-
-/** Returns the icon of a canonical tool. */
-export function iconOfTool(name: string): ToolIcon {
-  return ICON_BY_TOOL[name] ?? "fileSearch";
-}
 
 /** Returns the outline of a call. `meant` converts a preset's call to the canonical one. */
 export function outlineOfCall(

@@ -28,7 +28,7 @@ export interface EarlyLocks {
  */
 export async function lockContendedPaths(
   session: Session,
-  tool: Pick<Tool, "name" | "kind" | "paths">,
+  tool: Pick<Tool, "name" | "kind" | "paths" | "traits">,
   args: object,
   signal: AbortSignal,
 ): Promise<EarlyLocks | undefined> {
@@ -42,7 +42,7 @@ export async function lockContendedPaths(
     throw error;
   }
   const keys = await keysOf(uses, locations, (path) => path);
-  nameCallPaths(session, tool.name, args, uses, locations);
+  nameCallPaths(session, tool, args, uses, locations);
   const locks = await acquireLocks(session, keys, { fs: session.files.fs, signal }, true);
   return { locks, areFor: (others) => isSameKeys(keys, others) };
 }
@@ -50,7 +50,7 @@ export async function lockContendedPaths(
 /** Returns true when a call may lock its paths early, and one of those that it names is contended. */
 export function mayLockEarly(
   session: Session,
-  tool: Pick<Tool, "name" | "kind" | "paths">,
+  tool: Pick<Tool, "name" | "kind" | "paths" | "traits">,
   args: object,
 ): boolean {
   const { stage } = session.staging;

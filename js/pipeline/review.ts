@@ -112,7 +112,7 @@ export async function changeQuestionOf<Args extends object, Data, Todo>(
   const paths: string[] = [];
   for (const [index, { path }] of call.locations.entries())
     paths.push(uses[index]?.belowReplaced === true ? path : await realpathVia(call.fs, path));
-  const limit = tool.several === true ? undefined : maxUndoneBytes;
+  const limit = tool.traits.includes("writesSeveral") ? undefined : maxUndoneBytes;
   const preview = await withUndoNote(await tool.preview(plan, args, call), limit, call.fs);
   const placeOfPath = new Map(call.locations.map(({ path }, index) => [path, places[index] as string]));
   const changes = preview.changes.map(({ contents, ...one }) =>

@@ -7,21 +7,9 @@ import { parentOf } from "../backends/paths.ts";
 import { stageEntryOf } from "../backends/transaction/stage.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { PathToRead } from "../storage/staged/reads.ts";
-import type { PathUse } from "../tools/lib/tool.ts";
+import type { PathUse, Tool } from "../tools/lib/tool.ts";
 import { hasGlobSyntax } from "../tools/lib/walks.ts";
 import type { Session } from "./session.ts";
-
-/** The tools that read the contents of the files that they name; a copy is searched for secrets. */
-const CONTENT_TOOLS: ReadonlySet<string> = new Set([
-  "read_file",
-  "read_many_files",
-  "stat",
-  "write_file",
-  "edit_file",
-  "apply_patch",
-  "copy",
-  "diff",
-]);
 
 /**
  * Returns the state of a workspace for one call, which sees and changes the files through its stage. With `mayAssume`
@@ -49,14 +37,14 @@ export function withStage(session: Session, mayAssume = true): Session {
 /** Names the paths of a call for its stage, so that its first read is the only one. */
 export function nameCallPaths(
   session: Pick<Session, "staging" | "files">,
-  tool: string,
+  tool: Pick<Tool, "traits">,
   args: object,
   uses: readonly PathUse[],
   locations: readonly Location[],
 ): void {
   const { stage } = session.staging;
   if (stage === undefined) return;
-  const body = CONTENT_TOOLS.has(tool);
+  const body = tool.traits.includes("readsContents");
   const paths: PathToRead[] = [];
   const trees: string[] = [];
   const above = (path: string, root: string, isWritten: boolean): void => {
@@ -74,14 +62,14 @@ export function nameCallPaths(
     above(path, root, intent === "write");
     if (tree === true) trees.push(path);
   }
-  for (const path of tool === "read_many_files" ? namedFiles(session, args) : []) {
+  for (const path of tool.traits.includes("takesLists") ? namedFiles(session, args) : []) {
     paths.push({ path, body });
     above(path, "", false);
   }
   stage.name(paths, trees);
 }
 
-/** Returns the paths that `read_many_files` names itself; globs and what cannot be resolved are left out. */
+/** Returns the paths that a tool which takes lists names itself; globs and what cannot be resolved are left out. */
 function namedFiles({ files: { resolver } }: Pick<Session, "files">, args: object): readonly string[] {
   const { paths = [] } = args as { readonly paths?: readonly string[] };
   const found: string[] = [];
@@ -95,7 +83,7 @@ function namedFiles({ files: { resolver } }: Pick<Session, "files">, args: objec
   return found;
 }
 
-/** Returns true for a call of `read_many_files` that seems to name files, and neither globs nor directories. */
+/** Returns true for a call with lists that seems to name files, and neither globs nor directories. */
 export function namesFilesOnly(args: object): boolean {
   const { paths = [], include = [] } = args as {
     readonly paths?: readonly string[];

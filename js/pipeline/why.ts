@@ -310,18 +310,9 @@ async function locate(session: Session, tool: AnyTool, typed: string): Promise<L
 /** The error codes with which the storage refuses a link that leads to a path that the policy does not allow. */
 const LINK_REFUSALS: ReadonlySet<string> = new Set(["OUTSIDE_ALLOWED", "PROTECTED_PATH"]);
 
-/** The tools that act on a link itself, never on its target. */
-const ENTRY_TOOLS: ReadonlySet<string> = new Set(["delete", "move"]);
-
-function pathUseOf({ kind, name }: AnyTool, typed: string): PathUse {
+function pathUseOf({ kind, traits }: AnyTool, typed: string): PathUse {
   const intent = kind === "read" ? "read" : "write";
-  return {
-    argument: "path",
-    typed,
-    intent,
-    missing: "accept",
-    ...(ENTRY_TOOLS.has(name) ? { entry: true } : {}),
-  };
+  return { argument: "path", typed, intent, missing: "accept", entry: traits.includes("actsOnLinks") };
 }
 
 async function readsSecret({ files: { resolver, fs } }: Session, real: string): Promise<boolean> {

@@ -82,6 +82,7 @@ export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, DeleteTo
   kind: "change",
   name: "delete",
   title: "Delete",
+  traits: ["actsOnLinks", "removes"],
   description: `Deletes a file, a symbolic link (never its target) or a directory. A directory that is not empty needs recursive: true and goes with everything in it; there is no undo by this tool, so look with list_directory first. The roots of the workspace cannot be deleted.`,
   inputSchema,
   outputSchema,

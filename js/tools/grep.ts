@@ -147,9 +147,9 @@ const outputSchema = object(
 /** Searches the contents of files. */
 export const grep: ReadingTool<GrepToolArgs, GrepData> = {
   kind: "read",
-  searches: true,
   name: "grep",
   title: "Search contents",
+  traits: ["searches"],
   description: `Searches the contents of files for a regular expression or plain text, below a directory or in one file; gives path:line:text by path and line, or a path with line:text below it where a file has six lines or more. Use it to find where something is defined or used; to find files by name use glob. Narrow it with glob or file_types; output files or count gives an overview first.
 Ignored files, binary files and .git are left out. Nothing found is a success. At most max_results lines are given; the last line then says that there is more, and next_cursor goes on.`,
   inputSchema,

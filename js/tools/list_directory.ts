@@ -110,9 +110,9 @@ const outputSchema = object(
 /** Lists a directory. */
 export const listDirectory: ReadingTool<Args, ListDirectoryData> = {
   kind: "read",
-  searches: true,
   name: "list_directory",
   title: "List directory",
+  traits: ["searches"],
   description: `Lists a directory: names, types, sizes and times, directories first. depth goes into subdirectories. Use it to look around; to find files by name anywhere use glob, by content grep.
 Symbolic links are shown with their target, unless that is out of bounds, and never followed. At most limit entries are given; the total is always told, and next_cursor goes on.`,
   inputSchema,

@@ -44,6 +44,7 @@ export const mkdir: ChangingTool<Required<MkdirArgs>, MkdirData, undefined> = {
   kind: "change",
   name: "mkdir",
   title: "Make directory",
+  traits: [],
   description: `Makes a directory, with missing parents unless parents is false. An existing directory is fine unless exist_ok is false.
 Not needed before write_file, copy or move: they make missing directories themselves.`,
   inputSchema,

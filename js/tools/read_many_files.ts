@@ -128,9 +128,9 @@ const CONCURRENT_READS = 8;
 /** Reads several files. */
 export const readManyFiles: ReadingTool<CheckedReadManyFilesArgs, ReadManyFilesData> = {
   kind: "read",
-  searches: true,
   name: "read_many_files",
   title: "Read many files",
+  traits: ["readsContents", "takesLists", "searches"],
   description: `Reads several files at once: exact paths, whole directories, and globs, one after the other in path order, each behind a line with its path. Use it to take in a small module or a set of configuration files; for one file, for line numbers or for long files use read_file.
 A file that cannot be read never fails the call: it is listed as skipped with the reason. Binary files, ignored files and the usual build and dependency directories are left out. At most max_files files and max_total_bytes of content are given.`,
   inputSchema,

@@ -136,6 +136,7 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
   kind: "change",
   name: "run_command",
   title: "Run command",
+  traits: ["keepsTime"],
   description: `Runs a program in the sandbox of the workspace. ${TOOL_DESCRIPTION}`,
   inputSchema,
   outputSchema,

@@ -109,13 +109,13 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoT
     kind: "change",
     name: "undo",
     title: "Undo",
+    traits: ["recordsItself"],
     description:
       "Takes one of your changes back: puts every file as it was before that call. Without call_id your last change. Refused where something changed since; an undo can be undone.",
     inputSchema,
     outputSchema,
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
     parse: compileArgumentCheck("undo", inputSchema),
-    recordsItself: true,
     prepare: (args, past) => chooseUndo(args, past, all),
     paths: ({ chosen, effects }) =>
       (chosen?.paths ?? []).map((typed) => ({

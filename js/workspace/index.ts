@@ -84,7 +84,8 @@ export type {
   ToolMethods,
 } from "./types.ts";
 export { toolsFor } from "./workspace.ts";
-export type { CallLocation, CallOutline, ToolIcon } from "../pipeline/outline.ts";
+export type { CallLocation, CallOutline } from "../pipeline/outline.ts";
+export type { ToolIcon } from "../tools/icons.ts";
 export type { PolicySummary } from "../pipeline/policy-summary.ts";
 export type { RuleSummary } from "../policy/rules.ts";
 export type { GateName, WhyGate, WhyQuestion } from "../pipeline/why.ts";

@@ -3,11 +3,12 @@ import { makeError } from "../engine/errors.ts";
 import { callsOf } from "../call/stages.ts";
 import { checkCallOptions, optionsOrThrow } from "../pipeline/call-options.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
-import { iconOfTool, outlineOfCall, previewOfCall } from "../pipeline/outline.ts";
+import { outlineOfCall, previewOfCall } from "../pipeline/outline.ts";
 import { makeRootLookup, ROOT_LOOKUP } from "../pipeline/paths/first-root.ts";
 import { type ToolResult, unknownToolFailure } from "../pipeline/result.ts";
 import type { Session } from "../pipeline/session.ts";
 import { TOOLS } from "../tools/index.ts";
+import { iconOfTool } from "../tools/icons.ts";
 import type { Tool } from "../tools/lib/tool.ts";
 import { runCommandToolFor } from "../tools/run_command.ts";
 import type { Entrance } from "./entrance.ts";
@@ -62,8 +63,8 @@ export function makeOwnTools(session: Session, { gate, refusal }: Entrance): Own
 }
 
 /** A read-only workspace does not offer changing tools; a call of one fails with READ_ONLY. */
-function isOffered({ files, settings }: Session, { kind, name }: Tool): boolean {
-  return (!files.access.readOnly || kind === "read") && (settings.findFiles || name !== "find_files");
+function isOffered({ files, settings }: Session, { kind, traits }: Tool): boolean {
+  return (!files.access.readOnly || kind === "read") && (settings.findFiles || !traits.includes("isExtra"));
 }
 
 /** Returns a method for each tool, which returns the data of a call or throws its error. */

@@ -3,6 +3,7 @@ import type { HookPreview } from "../hooks/hook.ts";
 import type { Preset, PresetTool } from "../presets/index.ts";
 import type { PresetHost } from "../presets/preset.ts";
 import type { ObjectSchema } from "../tools/lib/schema.ts";
+import { iconOfTool, type ToolIcon } from "../tools/icons.ts";
 import type { Annotations } from "../tools/lib/tool.ts";
 import type { RunCall } from "../call/call.ts";
 import { callsOf } from "../call/stages.ts";
@@ -11,13 +12,7 @@ import type { CallGate } from "../pipeline/scheduling/admission.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
 import { homeOfHost } from "./host.ts";
-import {
-  type CallOutline,
-  iconOfTool,
-  outlineOfCall,
-  previewOfCall,
-  type ToolIcon,
-} from "../pipeline/outline.ts";
+import { type CallOutline, outlineOfCall, previewOfCall } from "../pipeline/outline.ts";
 import { type ToolResult, unknownToolFailure } from "../pipeline/result.ts";
 import type { Session } from "../pipeline/session.ts";
 

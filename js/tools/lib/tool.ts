@@ -325,10 +325,43 @@ interface ParseArguments<Args> {
   (args: Arguments): Args;
 }
 
+/**
+ * What is special about a tool.
+ *
+ * - `edits`, `writes`, `removes`, `copies`, `moves`: what it does with the files that it names: changes parts of their
+ *   contents, replaces them whole, and so on. The guard goes by it.
+ * - `writesSeveral`: it writes several files, all or none; without it one.
+ * - `recordsItself`: it records its change in the history itself, as an undo does.
+ * - `readsContents`: it reads the contents of the files that it names, not only their facts; a copy is searched for
+ *   secrets.
+ * - `searches`: it returns paths that the call did not name. Its data must have `warnings`.
+ * - `takesLists`: it names files and globs by the arguments `paths` and `include`.
+ * - `actsOnLinks`: it acts on a link itself, never on its target.
+ * - `endsAtOnce`: a call looks at one path, and ends before it could be cancelled.
+ * - `keepsTime`: it enforces `timeout_ms` itself.
+ * - `isExtra`: models are offered it only where the host wants that.
+ */
+type ToolTrait =
+  | "actsOnLinks"
+  | "copies"
+  | "edits"
+  | "endsAtOnce"
+  | "isExtra"
+  | "keepsTime"
+  | "moves"
+  | "readsContents"
+  | "recordsItself"
+  | "removes"
+  | "searches"
+  | "takesLists"
+  | "writes"
+  | "writesSeveral";
+
 interface ToolBase<Args, Data> {
   /** The name, in `snake_case`. */
   readonly name: string;
   readonly title: string;
+  readonly traits: readonly ToolTrait[];
   /** The description for models: what the tool does, when to use it, and its limits. */
   readonly description: string;
   readonly inputSchema: ObjectSchema;
@@ -356,8 +389,6 @@ interface ToolBase<Args, Data> {
 /** A tool that changes nothing. */
 export interface ReadingTool<Args, Data> extends ToolBase<Args, Data> {
   readonly kind: "read";
-  /** True when the tool returns paths that the call did not name. The data must then have `warnings`. */
-  readonly searches?: boolean;
   /**
    * Returns true when a call walks a tree, so that it has to wait for its turn when many do. `partial` means
    * that the call returns its partial result when its time is over. Default: never.
@@ -379,8 +410,6 @@ export interface ChangingTool<Args, Data, Todo> extends ToolBase<Args, Data> {
    * paths inside a text such as a patch.
    */
   withPaths?(args: Args, taken: ReadonlyMap<string, string>): Args;
-  /** True when the tool records its change in the history itself, as an undo does. */
-  readonly recordsItself?: boolean;
   /**
    * Returns the program that the call runs, with its arguments, for a tool that runs one. An approval covers the same
    * arguments alone. Nothing records what the program changes: the history names the call.
@@ -400,8 +429,6 @@ export interface ChangingTool<Args, Data, Todo> extends ToolBase<Args, Data> {
     files: readonly RevisedFile[],
     call: Call,
   ): MaybePromise<Plan<Data, Todo>>;
-  /** True when `apply` writes several files, all or none. Default false: it writes one. */
-  readonly several?: boolean;
   /**
    * Makes the planned change. If it throws, or the process dies, everything that was written by `call.fs` is
    * rolled back.

@@ -53,12 +53,11 @@ export function mergeTool(
     kind: "change",
     name: "merge",
     title: "Merge fork",
+    traits: ["writesSeveral", ...(files.isCommit ? ["recordsItself" as const] : [])],
     description: "Brings the changes of a fork into its workspace.",
     inputSchema,
     outputSchema,
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-    several: true,
-    ...(files.isCommit ? { recordsItself: true } : {}),
     parse(given) {
       // A hook may refuse the merge. It cannot make another one of it.
       if (JSON.stringify(given) === JSON.stringify(args)) return args;

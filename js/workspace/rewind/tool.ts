@@ -62,11 +62,11 @@ export function rewindTool(
     kind: "change",
     name: "rewind",
     title: "Rewind",
+    traits: ["writesSeveral"],
     description: "Takes back later changes.",
     inputSchema,
     outputSchema,
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-    several: true,
     parse(given) {
       // A hook may refuse the rewind. It cannot make another one of it.
       if (JSON.stringify(given) === JSON.stringify(args)) return args;
