@@ -87,7 +87,6 @@ export function buildTypeScript({ force = false } = {}) {
     inputs: [
       "tsconfig.json",
       "scripts/bundle.mjs",
-      "scripts/describe-types.mjs",
       "scripts/lib/element-style.mjs",
       "scripts/review-page.mjs",
       "package-lock.json",
@@ -99,8 +98,6 @@ export function buildTypeScript({ force = false } = {}) {
     console.error("building the TypeScript");
     removeOrphans("js", "dist");
     runAndWait(process.execPath, [compilerScript, "-p", "."]);
-    const { describeTypes } = await import("./describe-types.mjs");
-    await describeTypes();
     const { bundleDependencies, removeComments } = await import("./bundle.mjs");
     const { buildReviewPage } = await import("./review-page.mjs");
     const inputs = await buildReviewPage();

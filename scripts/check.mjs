@@ -91,6 +91,7 @@ const CHECK_STEPS = [
   { name: "dependencies", command: [process.execPath, "scripts/deny.mjs"] },
   { name: "versions", command: [process.execPath, "scripts/release.mjs", "--check"] },
   { name: "records of the engine", command: [process.execPath, "scripts/wire.mjs", "--check"] },
+  { name: "types of the tools", command: [process.execPath, "scripts/tool-types.mjs", "--check"] },
   { name: "subjects of commits", command: [process.execPath, "scripts/commit-subjects.mjs"] },
 ];
 

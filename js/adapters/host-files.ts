@@ -12,7 +12,7 @@ import {
 } from "../schema/option.ts";
 import { joinPath } from "../backends/paths.ts";
 import type { ToolArgs, ToolData, ToolName } from "../tools/index.ts";
-import type { RunCommandData } from "../tools/run_command.ts";
+import type { RunCommandData } from "../tools/generated/internal.ts";
 import { type ToolResult, toolsFor, type Workspace } from "../workspace/index.ts";
 
 /** Options of every call. */

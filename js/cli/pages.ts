@@ -3,9 +3,7 @@
  * person has no cursor, and a limit counts only what the person said.
  */
 import { compareCodePoints } from "../backends/paths.ts";
-import type { ReadFileData } from "../tools/read_file.ts";
-import type { ReadOne } from "../tools/read_many_files.ts";
-import type { GrepData } from "../tools/grep/types.ts";
+import type { GrepData, ReadFileData, ReadOne } from "../tools/index.ts";
 import { BYTES_PER_MIB, type Limits } from "../tools/lib/limits.ts";
 import type { ToolResult } from "../workspace/index.ts";
 import type { ToolCall } from "./command.ts";

@@ -3,7 +3,8 @@ import { grep } from "../tools/grep.ts";
 import { grepText } from "../tools/grep/text.ts";
 import type { Arguments } from "../tools/lib/schema.ts";
 import { NAMES_FOR_PEOPLE } from "../tools/render/display.ts";
-import type { CheckedGrepArgs, GrepData } from "../tools/grep/types.ts";
+import type { CheckedArgs } from "../tools/generated/internal.ts";
+import type { GrepData } from "../tools/index.ts";
 import type { ToolResult } from "../workspace/index.ts";
 import type { Shell } from "./person/style.ts";
 import type { Command, PathResult, SeveralPaths, ToolCall } from "./command.ts";
@@ -83,7 +84,7 @@ export const mergeSearches: NonNullable<SeveralPaths["merge"]> = async (calls, r
   }
   if (searched.length === 0) return failed;
   const data = mergeGrepData(searched);
-  const text = grepText(data, grep.parse(given) as CheckedGrepArgs, NAMES_FOR_PEOPLE);
+  const text = grepText(data, grep.parse(given) as CheckedArgs["grep"], NAMES_FOR_PEOPLE);
   const meta = { duration_ms: duration, truncated: data.truncated, undoable: false };
   return [{ ...first, result: { ok: true, text, display: text, data, meta } }, ...failed];
 };
@@ -100,7 +101,7 @@ export function nothingFoundIn(command: Command, results: readonly PathResult[])
   if (results.length === 1 || command.several?.merge === undefined) return first.result.text;
   const data = mergeGrepData(results.map(({ result }) => result.data as GrepData));
   const notes = (data.warnings ?? []).map((warning) => `\n[${warning}]`).join("");
-  return `${grepText(data, grep.parse(first.call.args as Arguments) as CheckedGrepArgs, NAMES_FOR_PEOPLE)}${notes}`;
+  return `${grepText(data, grep.parse(first.call.args as Arguments) as CheckedArgs["grep"], NAMES_FOR_PEOPLE)}${notes}`;
 }
 
 const resultCountOf = ({ matches, files, counts }: GrepData): number =>

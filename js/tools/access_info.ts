@@ -1,68 +1,24 @@
 /** `access_info`: where this workspace may read and write. */
+import { exactly, named } from "./lib/exact.ts";
+import type { AccessInfoArgs, AccessInfoData } from "./generated/types.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { choice, text, texts } from "./lib/shared.ts";
 import { displayPath } from "../backends/windows-paths.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { AccessSummary, DecidingSource, ReadingTool } from "./lib/tool.ts";
 
-/** `access_info` takes no arguments. */
-export type AccessInfoArgs = Readonly<Record<string, never>>;
-
-/** One grant of a directory. */
-export interface GrantedDirectory {
-  readonly dir: string;
-  readonly access: "read" | "write";
-  /** ISO 8601; absent for a grant that lasts until it is revoked. */
-  readonly expires?: string;
-}
-
-/** The data of `access_info`. */
-export interface AccessInfoData {
-  readonly cwd: string;
-  /** The directories below which paths may be read; null when everything may be read. */
-  readonly read_roots: readonly string[] | null;
-  readonly write_roots: readonly string[];
-  readonly deny: readonly string[];
-  /**
-   * The paths of the directories that the user has granted; empty in a workspace that does not ask for
-   * grants.
-   */
-  readonly grants: readonly string[];
-  /** The grants of directories in force, each with its access and its expiry. */
-  readonly granted: readonly GrantedDirectory[];
-  readonly read_only: boolean;
-  /**
-   * The sources that decide whether a change is allowed, in the order in which they are consulted. Each may
-   * replace the decision of those before it; a denial is final.
-   */
-  readonly decided_by: readonly DecidingSource[];
-  /** The engine in use: `native`, or `wasm` with the reason why the native one is not. */
-  readonly engine: { readonly kind: string; readonly reason?: string };
-  /** How paths are held to the directories: resolved and opened in one step, or checked before they are used. */
-  readonly confinement: "native" | "checked";
-  /** The restrictions that the operating system enforces in addition to Filewright's own checks. */
-  readonly sandbox: {
-    readonly fs: string;
-    readonly net: string;
-    /** How commands are confined; absent in a workspace that runs no commands. */
-    readonly commands?: {
-      readonly tier: string;
-      readonly files: string;
-      readonly network: string;
-      readonly policy: string;
-      readonly processes: string;
-      readonly limits: string;
-    };
-  };
-  /** The directory of locks and history, where it is not in its usual place or cannot be written. */
-  readonly state?: {
-    readonly dir: string;
-    /** The better places that cannot be used, with the reason of each. */
-    readonly passed_over: readonly string[];
-    /** Why no file can be changed: nothing can be written in the directory. */
-    readonly problem?: string;
-  };
-}
+const DESCRIPTION_BY_SOURCE: Readonly<Record<DecidingSource, string>> = {
+  framework: "your application may ask its user",
+  hooks: "a hook may stop the call or change it",
+  policy: "paths outside the directories above, denied and protected ones are refused",
+  rules: "rules for tools and paths allow, ask or refuse",
+  grants: "a directory or a secret may need a person's grant",
+  default: "a person is asked about every other change",
+  places: "some project files always need a person's approval",
+  approvals: "an earlier approval may cover the call",
+  approver: "a person answers",
+  guard: "a change must not lose content that you have not read",
+};
 
 const inputSchema = object({}, []);
 
@@ -80,7 +36,7 @@ const outputSchema = object(
     granted: {
       type: "array",
       description: "What each granted directory allows.",
-      items: {
+      items: named("GrantedDirectory", {
         type: "object",
         description: "One grant.",
         properties: {
@@ -90,10 +46,12 @@ const outputSchema = object(
         },
         required: ["dir", "access"],
         additionalProperties: false,
-      },
+      }),
     },
     read_only: { type: "boolean", description: "Whether nothing may be changed." },
-    decided_by: texts("What decides about a change, in its order."),
+    decided_by: exactly(texts("What decides about a change, in its order."), {
+      values: Object.keys(DESCRIPTION_BY_SOURCE),
+    }),
     engine: {
       type: "object",
       description: "The engine in use.",
@@ -101,7 +59,10 @@ const outputSchema = object(
       required: ["kind"],
       additionalProperties: false,
     },
-    confinement: text("native: paths are resolved and opened in one step. checked: they are checked before."),
+    confinement: exactly(
+      text("native: paths are resolved and opened in one step. checked: they are checked before."),
+      { values: ["native", "checked"] },
+    ),
     sandbox: {
       type: "object",
       description: "What the operating system enforces besides.",
@@ -143,19 +104,6 @@ const outputSchema = object(
     ...["engine", "confinement", "sandbox"],
   ],
 );
-
-const DESCRIPTION_BY_SOURCE: Readonly<Record<DecidingSource, string>> = {
-  framework: "your application may ask its user",
-  hooks: "a hook may stop the call or change it",
-  policy: "paths outside the directories above, denied and protected ones are refused",
-  rules: "rules for tools and paths allow, ask or refuse",
-  grants: "a directory or a secret may need a person's grant",
-  default: "a person is asked about every other change",
-  places: "some project files always need a person's approval",
-  approvals: "an earlier approval may cover the call",
-  approver: "a person answers",
-  guard: "a change must not lose content that you have not read",
-};
 
 function engineDataOf({ kind, reason }: AccessSummary["engine"]): AccessInfoData["engine"] {
   return kind === "native" || reason === undefined ? { kind } : { kind, reason };

@@ -5,31 +5,15 @@ import { FilewrightError, type Signalled } from "../engine/errors.ts";
 import type { MaybePromise } from "../backends/backend.ts";
 import type { ParsedPatch, ParseOptions, PatchFile, PatchOperation } from "../engine/text/patch.ts";
 import { commitFileChanges } from "./lib/commit.ts";
-import {
-  type ApplyPatchData,
-  DEFAULT_FUZZ,
-  type PatchOutcome,
-  type PatchRequest,
-  type PatchTodo,
-  planPatch,
-  shownDiffOf,
-} from "./lib/patching.ts";
+import { DEFAULT_FUZZ, type PatchRequest, type PatchTodo, planPatch, shownDiffOf } from "./lib/patching.ts";
 import { previewPatch, revisePatch } from "./lib/patch-review.ts";
+import { exactly, named } from "./lib/exact.ts";
+import type { ApplyPatchData, PatchOutcome } from "./generated/types.ts";
 import { type Arguments, compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, path, text } from "./lib/shared.ts";
 import { writeWarnings } from "./lib/overwrite.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { ChangingTool, PathEffect, PathUse } from "./lib/tool.ts";
-
-/** The arguments of `apply_patch`. */
-export interface ApplyPatchArgs {
-  readonly patch: string;
-  readonly path?: string;
-  readonly strip?: number | "auto";
-  readonly fuzz?: number;
-  readonly reverse?: boolean;
-  readonly dry_run?: boolean;
-}
 
 const inputSchema = object(
   {
@@ -38,10 +22,13 @@ const inputSchema = object(
       { minLength: 1 },
     ),
     path: path("The file to patch, for a patch of one file that does not name it"),
-    strip: integer("Leading directories to take from the names of a diff. Default: a/ and b/ are taken.", {
-      minimum: 0,
-      maximum: 1000,
-    }),
+    strip: exactly(
+      integer("Leading directories to take from the names of a diff. Default: a/ and b/ are taken.", {
+        minimum: 0,
+        maximum: 1000,
+      }),
+      { type: 'number | "auto"' },
+    ),
     fuzz: integer(
       "Outermost context lines of a hunk that may differ. With 0 the hunk's lines must all be there; otherwise indentation and slips are forgiven where only one place fits.",
       { minimum: 0, maximum: 3, default: DEFAULT_FUZZ },
@@ -58,25 +45,28 @@ const outputSchema = object(
     files: {
       type: "array",
       description: "What the patch did with each file, in its order.",
-      items: object(
-        {
-          path: text("The file, relative to the workspace."),
-          from: text("Its name before, where it was renamed or copied."),
-          operation: {
-            type: "string",
-            enum: ["update", "create", "delete", "rename", "copy"],
-            description: "What was done.",
+      items: named(
+        "PatchOutcome",
+        object(
+          {
+            path: text("The file, relative to the workspace."),
+            from: text("Its name before, where it was renamed or copied."),
+            operation: {
+              type: "string",
+              enum: ["update", "create", "delete", "rename", "copy"],
+              description: "What was done.",
+            },
+            added: integer("Lines added."),
+            removed: integer("Lines removed."),
+            offset: integer("Lines between where the patch said and where it went."),
+            matched: {
+              type: "string",
+              enum: ["exact", "whitespace", "fuzzy", "fuzz"],
+              description: "How its loosest hunk was found.",
+            },
           },
-          added: integer("Lines added."),
-          removed: integer("Lines removed."),
-          offset: integer("Lines between where the patch said and where it went."),
-          matched: {
-            type: "string",
-            enum: ["exact", "whitespace", "fuzzy", "fuzz"],
-            description: "How its loosest hunk was found.",
-          },
-        },
-        ["path", "operation", "added", "removed", "offset", "matched"],
+          ["path", "operation", "added", "removed", "offset", "matched"],
+        ),
       ),
     },
     diff: text("Unified diff of the whole change."),

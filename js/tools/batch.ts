@@ -1,44 +1,11 @@
 /** `batch`: several calls as one, all or none. The workspace runs the operations. */
+import { exactly, named } from "./lib/exact.ts";
+import type { BatchData, BatchOutcome } from "./generated/types.ts";
+import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, text, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { BatchTool } from "./lib/tool.ts";
-
-/** One operation of a batch. */
-export interface BatchOperation {
-  readonly tool: string;
-  readonly args?: Readonly<Record<string, unknown>>;
-}
-
-/** The arguments of `batch`. */
-export interface BatchArgs {
-  readonly operations: readonly BatchOperation[];
-  readonly atomic?: boolean;
-  readonly dry_run?: boolean;
-}
-
-/** The result of one operation. */
-export interface BatchOutcome {
-  readonly tool: string;
-  readonly ok: boolean;
-  /** The text that the tool would return when called alone. */
-  readonly text: string;
-  readonly data?: unknown;
-  readonly error?: unknown;
-  /** Who changed the arguments or the content of the operation; absent when nobody did. */
-  readonly modified_by?: "hook" | "reviewer";
-}
-
-/** The data of `batch`. */
-export interface BatchData {
-  /** Notes for the caller, for example that a written file decides which programs are run. */
-  readonly warnings?: readonly string[];
-  readonly results: readonly BatchOutcome[];
-  /** True when anything was written: false for a dry run. */
-  readonly applied: boolean;
-  /** True when earlier operations were rolled back. */
-  readonly rolled_back: boolean;
-}
 
 const inputSchema = object(
   {
@@ -47,12 +14,15 @@ const inputSchema = object(
       minItems: 1,
       maxItems: 100,
       description: "The calls, in order; each sees what those before it did.",
-      items: object(
-        {
-          tool: text("The name of a tool; any but batch.", { minLength: 1 }),
-          args: { type: "object", description: "Its arguments, as for the tool alone.", default: {} },
-        },
-        ["tool"],
+      items: named(
+        "BatchOperation",
+        object(
+          {
+            tool: text("The name of a tool; any but batch.", { minLength: 1 }),
+            args: { type: "object", description: "Its arguments, as for the tool alone.", default: {} },
+          },
+          ["tool"],
+        ),
       ),
     },
     atomic: flag(
@@ -69,20 +39,23 @@ const outputSchema = object(
     results: {
       type: "array",
       description: "What became of each operation, in order.",
-      items: object(
-        {
-          tool: text("The tool."),
-          ok: { type: "boolean", description: "Whether it succeeded." },
-          text: text("What the tool says."),
-          data: { type: "object", description: "The tool's data." },
-          error: { type: "object", description: "The tool's failure." },
-          modified_by: {
-            type: "string",
-            enum: ["hook", "reviewer"],
-            description: "Who changed what was asked for before it was done.",
+      items: named(
+        "BatchOutcome",
+        object(
+          {
+            tool: text("The tool."),
+            ok: { type: "boolean", description: "Whether it succeeded." },
+            text: text("What the tool says."),
+            data: exactly({ type: "object", description: "The tool's data." }, { type: "unknown" }),
+            error: exactly({ type: "object", description: "The tool's failure." }, { type: "unknown" }),
+            modified_by: {
+              type: "string",
+              enum: ["hook", "reviewer"],
+              description: "Who changed what was asked for before it was done.",
+            },
           },
-        },
-        ["tool", "ok", "text"],
+          ["tool", "ok", "text"],
+        ),
       ),
     },
     applied: { type: "boolean", description: "Whether anything was written." },
@@ -93,7 +66,7 @@ const outputSchema = object(
 );
 
 /** Runs several calls as one. */
-export const batch: BatchTool<Required<BatchArgs>, BatchData> = {
+export const batch: BatchTool<CheckedArgs["batch"], BatchData> = {
   kind: "batch",
   name: "batch",
   title: "Batch",

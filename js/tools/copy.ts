@@ -5,26 +5,16 @@ import {
   planTransfer,
   previewTransfer,
   replacingEffect,
-  type TransferArgs,
   type TransferTodo,
   transferSchema,
 } from "./lib/transfer.ts";
+import type { CopyData } from "./generated/types.ts";
+import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { integer, text, TRANSFER_ALIASES, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { ChangingTool } from "./lib/tool.ts";
 import { plural } from "./lib/text.ts";
-
-/** The data of `copy`. */
-export interface CopyData {
-  /** Notes for the caller, for example that a written file decides which programs are run. */
-  readonly warnings?: readonly string[];
-  readonly source: string;
-  readonly destination: string;
-  readonly files: number;
-  readonly directories: number;
-  readonly bytes: number;
-}
 
 const inputSchema = transferSchema("copy");
 
@@ -41,7 +31,7 @@ const outputSchema = object(
 );
 
 /** Copies a file or a directory. */
-export const copy: ChangingTool<Required<TransferArgs>, CopyData, TransferTodo> = {
+export const copy: ChangingTool<CheckedArgs["copy"], CopyData, TransferTodo> = {
   kind: "change",
   name: "copy",
   title: "Copy",

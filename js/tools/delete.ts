@@ -11,6 +11,8 @@ import {
   textIfDecodableAsync,
   readTreeFacts,
 } from "./render/preview.ts";
+import type { DeleteData } from "./generated/types.ts";
+import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import {
   TIMEOUT_BEFORE_WRITING_TEXT,
@@ -26,24 +28,6 @@ import { escapeControls } from "../engine/escape.ts";
 import { type ChangingTool, type Preview, locationError } from "./lib/tool.ts";
 import { assertNotRoot } from "./lib/transfer.ts";
 import { plural } from "./lib/text.ts";
-
-/** The arguments of `delete`. */
-export interface DeleteArgs {
-  readonly path: string;
-  readonly recursive?: boolean;
-  readonly missing_ok?: boolean;
-  readonly timeout_ms?: number;
-}
-
-/** The data of `delete`. */
-export interface DeleteData {
-  /** Notes for the caller, for example that a written file decides which programs are run. */
-  readonly warnings?: readonly string[];
-  readonly path: string;
-  /** The number of deleted entries that are not directories. */
-  readonly files: number;
-  readonly directories: number;
-}
 
 const inputSchema = object(
   {
@@ -78,7 +62,7 @@ interface DeleteTodo {
 }
 
 /** Removes a file, a link or a directory. */
-export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, DeleteTodo> = {
+export const deletePath: ChangingTool<CheckedArgs["delete"], DeleteData, DeleteTodo> = {
   kind: "change",
   name: "delete",
   title: "Delete",

@@ -4,65 +4,39 @@ import { engine } from "../engine/current.ts";
 import type { DiffHunk } from "../engine/text/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { isTextKind, readWholeFile } from "./lib/contents.ts";
-import { renderDiffAsHtml, type HunkData, TRUNCATED_DIFF_NOTE } from "./render/diff_html.ts";
+import { renderDiffAsHtml, TRUNCATED_DIFF_NOTE } from "./render/diff_html.ts";
+import { exactly, named } from "./lib/exact.ts";
+import type { DiffData, HunkData } from "./generated/types.ts";
+import type { CheckedArgs } from "./generated/internal.ts";
 import { type Arguments, compileArgumentCheck, object } from "./lib/schema.ts";
 import { COMPARE_ALIASES, choice, flag, integer, path, text, timeoutSchema } from "./lib/shared.ts";
 import { encodeUtf8 } from "./lib/text.ts";
 import { type Call, type ReadingTool, locationError } from "./lib/tool.ts";
 import { maxAnswerBytes } from "./lib/limits.ts";
 
-/** The arguments of `diff`. */
-export interface DiffArgs {
-  readonly a: string;
-  readonly b?: string;
-  readonly content_b?: string;
-  readonly context?: number;
-  readonly ignore_whitespace?: boolean;
-  readonly format?: "unified" | "json" | "html";
-  readonly timeout_ms?: number;
-}
+type CheckedDiffArgs = CheckedArgs["diff"];
 
-/** The data of `diff`. */
-export interface DiffData {
-  readonly identical: boolean;
-  /** The unified diff; empty when nothing differs. */
-  readonly diff: string;
-  /** The number of lines that only the second side has. */
-  readonly added: number;
-  /** The number of lines that only the first side has. */
-  readonly removed: number;
-  /** The hunks; present with `format: "json"` or `"html"`. */
-  readonly hunks?: readonly HunkData[];
-  /**
-   * Present with `format: "json"` or `"html"`: true when the diff is larger than an answer, so that its rest
-   * is left out.
-   */
-  readonly truncated?: boolean;
-}
-
-type CheckedDiffArgs = Required<
-  Pick<DiffArgs, "a" | "context" | "ignore_whitespace" | "format" | "timeout_ms">
-> &
-  Pick<DiffArgs, "b" | "content_b">;
-
-const inputSchema = object(
-  {
-    a: path("The first (old) file"),
-    b: path("The second (new) file; or give content_b"),
-    content_b: text("The second (new) content itself, instead of a file."),
-    context: integer("Unchanged lines around each change.", { default: 3, minimum: 0, maximum: 1_000_000 }),
-    ignore_whitespace: flag(
-      "Treat lines as equal that differ only in white space, line ends included.",
-      false,
-    ),
-    format: choice(
-      "The text: a unified diff, JSON hunks, or an HTML table.",
-      ["unified", "json", "html"],
-      "unified",
-    ),
-    timeout_ms: timeoutSchema(),
-  },
-  ["a"],
+const inputSchema = exactly(
+  object(
+    {
+      a: path("The first (old) file"),
+      b: path("The second (new) file; or give content_b"),
+      content_b: text("The second (new) content itself, instead of a file."),
+      context: integer("Unchanged lines around each change.", { default: 3, minimum: 0, maximum: 1_000_000 }),
+      ignore_whitespace: flag(
+        "Treat lines as equal that differ only in white space, line ends included.",
+        false,
+      ),
+      format: choice(
+        "The text: a unified diff, JSON hunks, or an HTML table.",
+        ["unified", "json", "html"],
+        "unified",
+      ),
+      timeout_ms: timeoutSchema(),
+    },
+    ["a"],
+  ),
+  { oneOf: { cases: [{ required: ["b"] }, { required: ["content_b"] }] } },
 );
 
 const outputSchema = object(
@@ -74,15 +48,18 @@ const outputSchema = object(
     hunks: {
       type: "array",
       description: "With format json or html: the hunks as data.",
-      items: object(
-        {
-          old_start: integer("First line in the first file."),
-          old_lines: integer("Lines in the first file."),
-          new_start: integer("First line in the second file."),
-          new_lines: integer("Lines in the second file."),
-          lines: { type: "array", items: { type: "string" }, description: "Lines with their markers." },
-        },
-        ["old_start", "old_lines", "new_start", "new_lines", "lines"],
+      items: named(
+        "HunkData",
+        object(
+          {
+            old_start: integer("First line in the first file."),
+            old_lines: integer("Lines in the first file."),
+            new_start: integer("First line in the second file."),
+            new_lines: integer("Lines in the second file."),
+            lines: { type: "array", items: { type: "string" }, description: "Lines with their markers." },
+          },
+          ["old_start", "old_lines", "new_start", "new_lines", "lines"],
+        ),
       ),
     },
     truncated: { type: "boolean", description: "Whether the end of the diff is left out." },

@@ -26,14 +26,8 @@ import {
   omissionWarnings,
 } from "./lib/omission.ts";
 import { textFormOf, writeWarnings } from "./lib/overwrite.ts";
-import {
-  type EditFileArgs,
-  type EditFileData,
-  type EditOutcome,
-  type EditRequest,
-  inputSchema,
-  outputSchema,
-} from "./edit/schema.ts";
+import { type EditRequest, inputSchema, outputSchema } from "./edit/schema.ts";
+import type { EditFileArgs, EditFileData, EditOutcome } from "./generated/types.ts";
 import { normalizeEdits, withEmptyOldTextHint } from "./edit/arguments.ts";
 import { NOTEBOOK_MIME, planNotebookEdits } from "./edit/notebook.ts";
 import { withAnchorRetries, withEditRetries } from "./edit/retry.ts";
@@ -432,5 +426,3 @@ function editOutcomeOf(edit: AppliedEdit): EditOutcome {
     end_line: edit.endLine,
   };
 }
-
-export type { EditFileArgs, EditFileData } from "./edit/schema.ts";

@@ -15,7 +15,8 @@ import type {
   SearchQuery,
   SearchResult,
 } from "../engine/search-types.ts";
-import { rankedGrep, type Rank } from "./grep/rank.ts";
+import type { Rank } from "./generated/types.ts";
+import { rankedGrep } from "./grep/rank.ts";
 import { grepWithoutExcludedLines } from "./grep/search.ts";
 import { maxAnswerBytes } from "./lib/limits.ts";
 import { otherReadableRoots } from "./render/left-out.ts";

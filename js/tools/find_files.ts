@@ -6,6 +6,9 @@ import type { FuzzyResult } from "../engine/search-types.ts";
 import { closedRootsNote, coveredRoots } from "./every-root.ts";
 import { leftOutNote, otherRootsNote } from "./render/left-out.ts";
 import { findLeftOut } from "./lib/left-out-entry.ts";
+import { named } from "./lib/exact.ts";
+import type { FindFilesData, FoundFile } from "./generated/types.ts";
+import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import {
   choice,
@@ -29,36 +32,7 @@ import {
 import { escapeControls } from "../engine/escape.ts";
 import { plural } from "./lib/text.ts";
 
-/** The arguments of `find_files`. */
-export interface FindFilesArgs {
-  readonly query: string;
-  readonly path?: string;
-  readonly rank?: "score" | "recent";
-  readonly respect_ignore?: boolean;
-  readonly limit?: number;
-  readonly timeout_ms?: number;
-}
-
-/** The data of `find_files`. */
-export interface FindFilesData {
-  /** Best first. */
-  readonly files: readonly FoundFile[];
-  /** The number of all matching files, including those beyond the limit. */
-  readonly total: number;
-  readonly truncated: boolean;
-  /** Notes for the caller, for example that entries were left out. */
-  readonly warnings?: readonly string[];
-}
-
-/** A file with its score. */
-export interface FoundFile {
-  /** Relative to the workspace. */
-  readonly path: string;
-  /** Higher is better. Only scores of the same answer can be compared. */
-  readonly score: number;
-}
-
-type CheckedFindFilesArgs = Required<FindFilesArgs>;
+type CheckedFindFilesArgs = CheckedArgs["find_files"];
 
 const inputSchema = object(
   {
@@ -80,10 +54,13 @@ const outputSchema = object(
     files: {
       type: "array",
       description: "Files, best first.",
-      items: object({ path: text("Relative to the workspace."), score: integer("Higher is better.") }, [
-        "path",
-        "score",
-      ]),
+      items: named(
+        "FoundFile",
+        object({ path: text("Relative to the workspace."), score: integer("Higher is better.") }, [
+          "path",
+          "score",
+        ]),
+      ),
     },
     total: integer("All files that fit, also those beyond the limit."),
     truncated: { type: "boolean", description: "Whether there are more." },

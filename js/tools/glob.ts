@@ -16,6 +16,8 @@ import {
   type ReadingTool,
   locationError,
 } from "./lib/tool.ts";
+import type { GlobArgs, GlobData } from "./generated/types.ts";
+import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import {
   choice,
@@ -31,37 +33,7 @@ import {
 } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 
-/** The arguments of `glob`. */
-export interface GlobArgs {
-  readonly pattern: string | readonly string[];
-  readonly path?: string;
-  readonly exclude?: readonly string[];
-  readonly type?: "file" | "dir" | "any";
-  readonly case_sensitive?: boolean;
-  readonly hidden?: boolean;
-  readonly respect_ignore?: boolean;
-  readonly sort?: "path" | "recent" | "mtime";
-  readonly recency_ms?: number;
-  readonly limit?: number;
-  readonly cursor?: string;
-  readonly timeout_ms?: number;
-}
-
-/** The data of `glob`. */
-export interface GlobData {
-  /** Relative to the workspace. */
-  readonly matches: readonly string[];
-  /** The number of all matches, including those beyond the limit. */
-  readonly total: number;
-  readonly truncated: boolean;
-  readonly next_cursor?: string;
-  /** The number of matching files that ignore files exclude. */
-  readonly ignored: number;
-  /** Notes for the caller, for example that entries were left out. */
-  readonly warnings?: readonly string[];
-}
-
-type CheckedGlobArgs = Required<Omit<GlobArgs, "cursor">> & Pick<GlobArgs, "cursor">;
+type CheckedGlobArgs = CheckedArgs["glob"];
 
 const inputSchema = object(
   {

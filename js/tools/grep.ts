@@ -30,7 +30,9 @@ import { grepText, resultLines } from "./grep/text.ts";
 import { grepWithoutExcludedLines } from "./grep/search.ts";
 import { plural } from "./lib/text.ts";
 import { matchesElsewhereNote } from "./grep/elsewhere.ts";
-import type { CheckedGrepArgs, GrepData, GrepMatch, GrepSummary } from "./grep/types.ts";
+import { exactly, named } from "./lib/exact.ts";
+import type { GrepData, GrepMatch, GrepSummary } from "./generated/types.ts";
+import type { CheckedArgs } from "./generated/internal.ts";
 import {
   excludeGlobNotes,
   grepWarnings,
@@ -44,7 +46,7 @@ import type { Answer, Call, ReadingTool } from "./lib/tool.ts";
 import { searchedGlobs } from "./lib/walks.ts";
 import { maxAnswerBytes } from "./lib/limits.ts";
 
-type GrepToolArgs = CheckedGrepArgs;
+type GrepToolArgs = CheckedArgs["grep"];
 
 const inputSchema = object(
   {
@@ -67,15 +69,21 @@ const inputSchema = object(
     before: integer("Lines shown before each match.", { minimum: 0, maximum: 50 }),
     after: integer("Lines shown after each match.", { minimum: 0, maximum: 50 }),
     context: integer("Lines shown before and after each match.", { default: 0, minimum: 0, maximum: 50 }),
-    output: choice(
-      "The matching lines, only the paths of files that match, or the number of matching lines of each.",
-      ["content", "files", "count"],
-      "content",
+    output: named(
+      "GrepOutput",
+      choice(
+        "The matching lines, only the paths of files that match, or the number of matching lines of each.",
+        ["content", "files", "count"],
+        "content",
+      ),
     ),
-    rank: choice(
-      "path; definitions: lines that define what was found first; recent: files that changed lately first. The latter two have no cursor.",
-      ["path", "definitions", "recent"],
-      "path",
+    rank: named(
+      "Rank",
+      choice(
+        "path; definitions: lines that define what was found first; recent: files that changed lately first. The latter two have no cursor.",
+        ["path", "definitions", "recent"],
+        "path",
+      ),
     ),
     max_results: integer("The most lines (or files) given.", {
       default: 200,
@@ -92,56 +100,85 @@ const inputSchema = object(
   ["pattern"],
 );
 
-const outputSchema = object(
-  {
-    matches: {
-      type: "array",
-      description: "Matching lines, by path and line.",
-      items: object(
-        {
-          path: text("Relative to the workspace."),
-          line: integer("From 1."),
-          column: integer("Of the first match, in characters from 1."),
-          text: text("The line."),
-          end_line: integer("Last line of a match that spans several."),
-          rest: {
-            type: "array",
-            items: { type: "string" },
-            description: "Lines of such a match after its first.",
-          },
-          before: { type: "array", items: { type: "string" }, description: "Lines before." },
-          after: { type: "array", items: { type: "string" }, description: "Lines after." },
+const AS_TEXT = object(
+  { path: text("The first file."), line: integer("The first line."), count: integer("Matching lines.") },
+  ["path", "line", "count"],
+);
+
+const outputSchema = exactly(
+  object(
+    {
+      matches: {
+        type: "array",
+        description: "Matching lines, by path and line.",
+        items: named(
+          "GrepMatch",
+          object(
+            {
+              path: text("Relative to the workspace."),
+              line: integer("From 1."),
+              column: integer("Of the first match, in characters from 1."),
+              text: text("The line."),
+              end_line: integer("Last line of a match that spans several."),
+              rest: {
+                type: "array",
+                items: { type: "string" },
+                description: "Lines of such a match after its first.",
+              },
+              before: { type: "array", items: { type: "string" }, description: "Lines before." },
+              after: { type: "array", items: { type: "string" }, description: "Lines after." },
+            },
+            ["path", "line", "column", "text"],
+          ),
+        ),
+      },
+      files: { type: "array", items: { type: "string" }, description: "With output files." },
+      counts: {
+        type: "array",
+        description: "With output count.",
+        items: named(
+          "GrepCount",
+          object({ path: text("Relative to the workspace."), count: integer("Matching lines.") }, [
+            "path",
+            "count",
+          ]),
+        ),
+      },
+      total_matches: integer("Matching lines; a lower bound unless complete."),
+      files_with_matches: integer("Files that match."),
+      files_searched: integer("Files searched."),
+      skipped_binary: integer("Binary files passed over."),
+      skipped_large: integer("Files too large to be searched."),
+      unreadable: integer("Entries that could not be read."),
+      truncated: { type: "boolean", description: "Whether there is more." },
+      fresh: exactly(text("watch, sweep or scan: how changes are known."), {
+        values: ["watch", "sweep", "scan"],
+      }),
+      complete: { type: "boolean", description: "Whether everything was searched." },
+      incomplete_reason: text("max_results, max_per_file or timeout."),
+      next_cursor: text("Pass as cursor to go on."),
+      as_text: exactly(AS_TEXT, {
+        object: {
+          ...AS_TEXT,
+          description: "Where a pattern that finds nothing as a regular expression is there as plain text.",
         },
-        ["path", "line", "column", "text"],
-      ),
+      }),
+      warnings: WARNINGS_SCHEMA,
     },
-    files: { type: "array", items: { type: "string" }, description: "With output files." },
-    counts: {
-      type: "array",
-      description: "With output count.",
-      items: object({ path: text("Relative to the workspace."), count: integer("Matching lines.") }, [
-        "path",
-        "count",
-      ]),
+    ["total_matches", "files_with_matches", "files_searched", "skipped_binary", "truncated", "complete"],
+  ),
+  {
+    always: ["skipped_large", "unreadable", "fresh"],
+    oneOf: {
+      common: "GrepSummary",
+      by: { argument: "output", type: "GrepOutput" },
+      cases: [
+        { name: "GrepContentData", value: "content", required: ["matches"] },
+        { name: "GrepFilesData", value: "files", required: ["files"] },
+        { name: "GrepCountData", value: "count", required: ["counts"] },
+      ],
     },
-    total_matches: integer("Matching lines; a lower bound unless complete."),
-    files_with_matches: integer("Files that match."),
-    files_searched: integer("Files searched."),
-    skipped_binary: integer("Binary files passed over."),
-    skipped_large: integer("Files too large to be searched."),
-    unreadable: integer("Entries that could not be read."),
-    truncated: { type: "boolean", description: "Whether there is more." },
-    fresh: text("watch, sweep or scan: how changes are known."),
-    complete: { type: "boolean", description: "Whether everything was searched." },
-    incomplete_reason: text("max_results, max_per_file or timeout."),
-    next_cursor: text("Pass as cursor to go on."),
-    as_text: object(
-      { path: text("The first file."), line: integer("The first line."), count: integer("Matching lines.") },
-      ["path", "line", "count"],
-    ),
-    warnings: WARNINGS_SCHEMA,
   },
-  ["total_matches", "files_with_matches", "files_searched", "skipped_binary", "truncated", "complete"],
 );
 
 /** Searches the contents of files. */

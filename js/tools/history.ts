@@ -1,36 +1,14 @@
 /** `history`: the changes that can be undone. */
 import type { HistoryEntry } from "./lib/history-entry.ts";
+import { named } from "./lib/exact.ts";
+import type { CheckedArgs, HistoryData, ListedChange } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { integer, text } from "./lib/shared.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { ReadingTool } from "./lib/tool.ts";
 
-/** The arguments of `history`. */
-export interface HistoryArgs {
-  readonly path?: string;
-  readonly limit?: number;
-  readonly cursor?: string;
-}
-
-/** One change as `history` lists it. */
-interface ListedChange {
-  readonly call_id: string;
-  readonly tool: string;
-  readonly time: string;
-  readonly paths: readonly string[];
-  readonly agent?: string;
-  readonly undo_of?: string;
-}
-
-/** The data of `history`. */
-export interface HistoryData {
-  readonly changes: readonly ListedChange[];
-  readonly truncated: boolean;
-  readonly next_cursor?: string;
-}
-
-type CheckedHistoryArgs = HistoryArgs & { readonly limit: number };
+type CheckedHistoryArgs = CheckedArgs["history"];
 
 const inputSchema = object(
   {
@@ -41,16 +19,19 @@ const inputSchema = object(
   [],
 );
 
-const CHANGE_SCHEMA = object(
-  {
-    call_id: text("What undo takes."),
-    tool: text("The tool that was called, or undo."),
-    time: text("When, ISO 8601 in UTC."),
-    paths: { type: "array", items: { type: "string" }, description: "What it touched." },
-    agent: text("Who made it, where that is known."),
-    undo_of: text("The call that this one undid."),
-  },
-  ["call_id", "tool", "time", "paths"],
+const CHANGE_SCHEMA = named(
+  "ListedChange",
+  object(
+    {
+      call_id: text("What undo takes."),
+      tool: text("The tool that was called, or undo."),
+      time: text("When, ISO 8601 in UTC."),
+      paths: { type: "array", items: { type: "string" }, description: "What it touched." },
+      agent: text("Who made it, where that is known."),
+      undo_of: text("The call that this one undid."),
+    },
+    ["call_id", "tool", "time", "paths"],
+  ),
 );
 
 const outputSchema = object(

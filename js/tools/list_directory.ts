@@ -17,7 +17,10 @@ import { shownLinkTarget } from "./render/link-target.ts";
 import type { LeftOutEntry } from "./lib/left-out-entry.ts";
 import { maxAnswerBytes } from "./lib/limits.ts";
 import { unfollowedNote, unlistedLinks } from "./render/unfollowed.ts";
-import { type ListDirectoryData, type ListedEntry, renderListing } from "./render/listing.ts";
+import { renderListing } from "./render/listing.ts";
+import { named } from "./lib/exact.ts";
+import type { ListDirectoryData, ListedEntry } from "./generated/types.ts";
+import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import {
   choice,
@@ -35,22 +38,7 @@ import { skipReasonOf } from "./lib/skip-reason.ts";
 import type { Answer, Call, ReadingTool } from "./lib/tool.ts";
 import { unignoredPaths } from "./lib/walks.ts";
 
-/** The arguments of `list_directory`. */
-export interface ListDirectoryArgs {
-  readonly path?: string;
-  readonly depth?: number;
-  readonly hidden?: boolean;
-  readonly ignore?: readonly string[];
-  readonly respect_ignore?: boolean;
-  readonly sort?: "type" | "name" | "size" | "mtime";
-  readonly order?: "asc" | "desc";
-  readonly limit?: number;
-  readonly cursor?: string;
-  readonly format?: "text" | "json" | "names" | "tree";
-  readonly timeout_ms?: number;
-}
-
-type Args = Required<Omit<ListDirectoryArgs, "cursor">> & Pick<ListDirectoryArgs, "cursor">;
+type Args = CheckedArgs["list_directory"];
 
 const inputSchema = object(
   {
@@ -83,20 +71,23 @@ const outputSchema = object(
     entries: {
       type: "array",
       description: "The entries of this page, each directory followed by what is in it.",
-      items: object(
-        {
-          name: text("Last part of the path."),
-          path: text("Relative to the workspace."),
-          type: {
-            type: "string",
-            enum: ["file", "dir", "symlink", "other"],
-            description: "`other` is a FIFO, socket or device.",
+      items: named(
+        "ListedEntry",
+        object(
+          {
+            name: text("Last part of the path."),
+            path: text("Relative to the workspace."),
+            type: {
+              type: "string",
+              enum: ["file", "dir", "symlink", "other"],
+              description: "`other` is a FIFO, socket or device.",
+            },
+            size: integer("Bytes."),
+            modified: text("ISO 8601, UTC."),
+            target: text("Where a link points."),
           },
-          size: integer("Bytes."),
-          modified: text("ISO 8601, UTC."),
-          target: text("Where a link points."),
-        },
-        ["name", "path", "type"],
+          ["name", "path", "type"],
+        ),
       ),
     },
     total: integer("All entries, also those beyond the limit."),

@@ -1,25 +1,11 @@
 /** `mkdir`: makes a directory. */
+import type { MkdirData } from "./generated/types.ts";
+import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, path, PATH_ALIASES, text, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { type ChangingTool, locationError } from "./lib/tool.ts";
 import { statOrNull } from "./lib/contents.ts";
-
-/** The arguments of `mkdir`. */
-export interface MkdirArgs {
-  readonly path: string;
-  readonly parents?: boolean;
-  readonly exist_ok?: boolean;
-}
-
-/** The data of `mkdir`. */
-export interface MkdirData {
-  /** Notes for the caller, for example that a written file decides which programs are run. */
-  readonly warnings?: readonly string[];
-  readonly path: string;
-  /** False when the directory existed already. */
-  readonly created: boolean;
-}
 
 const inputSchema = object(
   {
@@ -40,7 +26,7 @@ const outputSchema = object(
 );
 
 /** Makes a directory. */
-export const mkdir: ChangingTool<Required<MkdirArgs>, MkdirData, undefined> = {
+export const mkdir: ChangingTool<CheckedArgs["mkdir"], MkdirData, undefined> = {
   kind: "change",
   name: "mkdir",
   title: "Make directory",

@@ -5,22 +5,15 @@ import {
   planTransfer,
   previewTransfer,
   replacingEffect,
-  type TransferArgs,
   type TransferTodo,
   transferSchema,
 } from "./lib/transfer.ts";
+import type { MoveData } from "./generated/types.ts";
+import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { text, TRANSFER_ALIASES, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { ChangingTool } from "./lib/tool.ts";
-
-/** The data of `move`. */
-export interface MoveData {
-  /** Notes for the caller, for example that a written file decides which programs are run. */
-  readonly warnings?: readonly string[];
-  readonly source: string;
-  readonly destination: string;
-}
 
 const inputSchema = transferSchema("move");
 
@@ -34,7 +27,7 @@ const outputSchema = object(
 );
 
 /** Moves or renames. */
-export const move: ChangingTool<Required<TransferArgs>, MoveData, TransferTodo> = {
+export const move: ChangingTool<CheckedArgs["move"], MoveData, TransferTodo> = {
   kind: "change",
   name: "move",
   title: "Move or rename",

@@ -11,15 +11,15 @@ import { pageWarning, renderPage } from "./render/page.ts";
 import { type KnownFile, renderFile } from "./render/renderings.ts";
 import { type Arguments, compileArgumentCheck } from "./lib/schema.ts";
 import { PATH_ALIASES } from "./lib/shared.ts";
-import { inputSchema, outputSchema, type ReadFileArgs, type ReadFileData } from "./read/schema.ts";
+import type { CheckedArgs } from "./generated/internal.ts";
+import type { ReadFileData } from "./generated/types.ts";
+import { inputSchema, outputSchema } from "./read/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { encodeUtf8 } from "./lib/text.ts";
 import { type Answer, type Call, type ReadingTool, locationError } from "./lib/tool.ts";
 import { maxAnswerBytes } from "./lib/limits.ts";
 
-type OptionalReadArgs = "start_byte" | "pages" | "json_pointer";
-type CheckedReadFileArgs = Required<Omit<ReadFileArgs, OptionalReadArgs>> &
-  Pick<ReadFileArgs, OptionalReadArgs>;
+type CheckedReadFileArgs = CheckedArgs["read_file"];
 
 const checkReadFileArgs = compileArgumentCheck<CheckedReadFileArgs>("read_file", inputSchema);
 
@@ -285,5 +285,3 @@ function pageOfRenderedText(content: string, first: number, args: CheckedReadFil
     cutLines: page.cutLines.map((line) => line + shift),
   };
 }
-
-export type { ReadFileArgs, ReadFileData } from "./read/schema.ts";

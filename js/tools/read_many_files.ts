@@ -3,60 +3,23 @@ import { excludeGlobNotes } from "./render/left-out.ts";
 import type { Location } from "../policy/index.ts";
 import { FilewrightError, fromEngine } from "../engine/errors.ts";
 import { readPage } from "./lib/contents.ts";
-import type { NonText } from "../readers/index.ts";
 import { imageText, readImage } from "./render/image.ts";
 import { maxAnswerBytes, type Limits } from "./lib/limits.ts";
-import { expandPaths, type SkippedOne, type RequestedFile } from "./lib/read_many_paths.ts";
+import { expandPaths, type RequestedFile } from "./lib/read_many_paths.ts";
 import { skipReasonOf } from "./lib/skip-reason.ts";
 import { phraseIfNamed, type Answer, type Call, type ContentBlock, type ReadingTool } from "./lib/tool.ts";
 import { renderPage } from "./render/page.ts";
 import { type KnownFile, renderFile } from "./render/renderings.ts";
+import { named } from "./lib/exact.ts";
+import type { ReadManyFilesData, ReadOne, SkippedOne } from "./generated/types.ts";
+import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { choice, flag, integer, text, texts, timeoutSchema, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { Yielder } from "../engine/yielder.ts";
 import { utf8Length, plural } from "./lib/text.ts";
 
-/** The arguments of `read_many_files`. */
-export interface ReadManyFilesArgs {
-  readonly paths: readonly string[];
-  readonly include?: readonly string[];
-  readonly exclude?: readonly string[];
-  readonly use_default_excludes?: boolean;
-  readonly respect_ignore?: boolean;
-  readonly recursive?: boolean;
-  readonly max_files?: number;
-  readonly max_total_bytes?: number;
-  readonly separator?: string;
-  readonly non_text?: NonText;
-  readonly timeout_ms?: number;
-}
-
-/** One file that was read. */
-export interface ReadOne {
-  readonly path: string;
-  readonly content: string;
-  readonly lines_read: number;
-  readonly total_lines: number | null;
-  /** Bytes of the file. */
-  readonly size: number;
-  /** True when only the beginning of the file is returned, because the file or the answer would be too large. */
-  readonly truncated: boolean;
-  readonly mime: string;
-}
-
-/** The data of `read_many_files`. */
-export interface ReadManyFilesData {
-  readonly files: readonly ReadOne[];
-  readonly skipped: readonly SkippedOne[];
-  /** True when a limit left out files or parts of files. */
-  readonly truncated: boolean;
-  /** Notes for the caller, for example that entries were left out. */
-  readonly warnings?: readonly string[];
-}
-
-type CheckedReadManyFilesArgs = Required<Omit<ReadManyFilesArgs, "max_total_bytes">> &
-  Pick<ReadManyFilesArgs, "max_total_bytes">;
+type CheckedReadManyFilesArgs = CheckedArgs["read_many_files"];
 
 const inputSchema = object(
   {
@@ -92,27 +55,33 @@ const outputSchema = object(
     files: {
       type: "array",
       description: "The files, in path order.",
-      items: object(
-        {
-          path: text("Relative to the workspace."),
-          content: text("What is in it."),
-          lines_read: integer("Lines given."),
-          total_lines: { type: ["integer", "null"], description: "Lines of the file." },
-          size: integer("Bytes of the file."),
-          truncated: { type: "boolean", description: "Whether only its beginning is given." },
-          mime: text("Media type."),
-        },
-        ["path", "content", "lines_read", "total_lines", "size", "truncated", "mime"],
+      items: named(
+        "ReadOne",
+        object(
+          {
+            path: text("Relative to the workspace."),
+            content: text("What is in it."),
+            lines_read: integer("Lines given."),
+            total_lines: { type: ["integer", "null"], description: "Lines of the file." },
+            size: integer("Bytes of the file."),
+            truncated: { type: "boolean", description: "Whether only its beginning is given." },
+            mime: text("Media type."),
+          },
+          ["path", "content", "lines_read", "total_lines", "size", "truncated", "mime"],
+        ),
       ),
     },
     skipped: {
       type: "array",
       description: "What was not read, and why.",
-      items: object({ path: text("As asked for."), reason: text("Why."), code: text("An error code.") }, [
-        "path",
-        "reason",
-        "code",
-      ]),
+      items: named(
+        "SkippedOne",
+        object({ path: text("As asked for."), reason: text("Why."), code: text("An error code.") }, [
+          "path",
+          "reason",
+          "code",
+        ]),
+      ),
     },
     truncated: { type: "boolean", description: "Whether a limit left something out." },
     warnings: WARNINGS_SCHEMA,

@@ -1,4 +1,5 @@
 /** `run_command`: runs a program in the sandbox of the workspace. Offered only where the workspace has one. */
+import type { CheckedArgs, RunCommandData } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, integer, path, text, texts } from "./lib/shared.ts";
 import type { SandboxProvider, SandboxStatus } from "../backends/sandbox/sandbox.ts";
@@ -8,37 +9,7 @@ import type { Location } from "../policy/index.ts";
 import { type ChangingTool, locationError } from "./lib/tool.ts";
 import { argvInWords } from "./render/argv.ts";
 
-/** The arguments of `run_command`. */
-export interface RunCommandArgs {
-  readonly command: string | readonly string[];
-  readonly shell?: boolean;
-  readonly cwd?: string;
-  readonly timeout_ms?: number;
-  readonly max_output_bytes?: number;
-}
-
-/** The result of a command. */
-export interface RunCommandData {
-  readonly exit_code: number | null;
-  readonly signal: number | null;
-  readonly timed_out: boolean;
-  readonly truncated: boolean;
-  readonly stdout: string;
-  readonly stderr: string;
-  /** The sandbox that confined the command; `none` when there was none. */
-  readonly tier: string;
-  /** The limit that ended the command: `processes`, `memory`, or `file_size`. */
-  readonly exceeded?: string;
-  /** Protected places that the command created. They were removed afterwards. */
-  readonly removed?: readonly string[];
-  /**
-   * Repositories that the command created. Their hooks were removed, and their configuration contains only
-   * keys that git itself writes.
-   */
-  readonly repositories?: readonly string[];
-}
-
-type CheckedRunCommandArgs = Required<RunCommandArgs>;
+type CheckedRunCommandArgs = CheckedArgs["run_command"];
 
 const inputSchema = object(
   {

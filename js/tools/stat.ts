@@ -4,43 +4,13 @@ import { lstatVia, readVersioned } from "../backends/fallback/fallback.ts";
 import { nameOf } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
 import { HIDDEN_TARGET_TEXT, shownLinkTarget } from "./render/link-target.ts";
+import type { StatData } from "./generated/types.ts";
+import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, integer, path, PATH_ALIASES, text } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { formatIsoTime } from "./lib/text.ts";
 import { type Call, type ReadingTool, locationError } from "./lib/tool.ts";
-
-/** The arguments of `stat`. */
-export interface StatArgs {
-  readonly path: string;
-  readonly follow?: boolean;
-  readonly hash?: boolean;
-}
-
-/** The data of `stat`. Times are ISO 8601 in UTC with milliseconds. */
-export interface StatData {
-  readonly name: string;
-  readonly path: string;
-  readonly type: "file" | "dir" | "symlink" | "other";
-  /** The size in bytes. */
-  readonly size: number;
-  /** The permission bits in octal, such as `0644`. */
-  readonly mode?: string;
-  /** Type and permissions as `ls` shows them, such as `-rw-r--r--`. */
-  readonly mode_string?: string;
-  readonly created?: string;
-  readonly modified: string;
-  readonly accessed?: string;
-  readonly is_dir: boolean;
-  readonly is_file: boolean;
-  readonly is_symlink: boolean;
-  /** The target of a link as it is written; absent when it lies outside, or a rule hides it. */
-  readonly target?: string;
-  readonly mime?: string;
-  readonly hash?: string;
-  /** A string that changes with the content. */
-  readonly version?: string;
-}
 
 const inputSchema = object(
   {
@@ -103,7 +73,7 @@ const SHOWN_FIELDS = [
 const MAX_DETECTION_BYTES = 8192;
 
 /** Returns the facts about one path. */
-export const stat: ReadingTool<Required<StatArgs>, StatData> = {
+export const stat: ReadingTool<CheckedArgs["stat"], StatData> = {
   kind: "read",
   name: "stat",
   title: "File facts",

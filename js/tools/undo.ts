@@ -5,33 +5,17 @@ import { FilewrightError } from "../engine/errors.ts";
 import { previewDiff, textIfDecodable } from "./render/preview.ts";
 import type { HistoryEntry } from "./lib/history-entry.ts";
 import { lastUndoableChange, type UndoableHistory, type RestoredState } from "./lib/past.ts";
+import type { UndoArgs, UndoData } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { text, texts, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Call, ChangingTool, PathEffect, Preview, PreviewChange } from "./lib/tool.ts";
-
-/** The arguments of `undo`. */
-export interface UndoArgs {
-  readonly call_id?: string;
-}
 
 /** The arguments, with the call that will be undone. */
 interface ChosenUndo extends UndoArgs {
   readonly chosen?: HistoryEntry;
   /** The effect of restoring on each path, as calls of other tools, so that rules for those tools apply. */
   readonly effects?: ReadonlyMap<string, readonly PathEffect[]>;
-}
-
-/** The data of `undo`. */
-export interface UndoData {
-  /** Notes for the caller, for example that a written file decides which programs are run. */
-  readonly warnings?: readonly string[];
-  /** The id of the call that was undone. */
-  readonly undone: string;
-  readonly tool: string;
-  readonly paths: readonly string[];
-  /** The diff of the restored content. It is returned only to a person. */
-  readonly diff?: string;
 }
 
 const inputSchema = object(

@@ -33,28 +33,12 @@ import {
 } from "./lib/overwrite.ts";
 import { assertExpectedHash, toConflict, normalizeHash, readWholeFile, assertFile } from "./lib/contents.ts";
 import { previewDiff, contentPreview } from "./render/preview.ts";
+import type { WriteFileData } from "./generated/types.ts";
 import { object } from "./lib/schema.ts";
 import { choice, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, text, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { checkWriteFileArgs, writeFileInputSchema, type WriteFileToolArgs } from "./write/arguments.ts";
 import { countLines, countLinesYielding, encodeUtf8, encodeUtf8Yielding, plural } from "./lib/text.ts";
-
-/** The data of `write_file`. */
-export interface WriteFileData {
-  /** Notes for the caller, for example that a written file decides which programs are run. */
-  readonly warnings?: readonly string[];
-  readonly path: string;
-  readonly operation: "create" | "update" | "append";
-  /** The size in bytes of the content that was sent, after encoding. */
-  readonly bytes_written: number;
-  readonly lines_written: number;
-  /** The hash of the whole file after the write. */
-  readonly hash: string;
-  /** The diff from the old content to the new one; absent if one of them is not text or is larger than 1 MiB. */
-  readonly diff?: string;
-  /** The changes that after hooks, such as formatters, made in the file. `hash` is the hash after them. */
-  readonly hook_diff?: string;
-}
 
 interface WriteTodo {
   readonly found: PathBeforeWrite;

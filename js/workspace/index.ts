@@ -81,8 +81,8 @@ export type {
   Workspace,
   WorkspaceApprovals,
   WorkspaceGrants,
-  ToolMethods,
 } from "./types.ts";
+export type { ToolMethods } from "./generated/tool-methods.ts";
 export { toolsFor } from "./workspace.ts";
 export type { CallLocation, CallOutline } from "../pipeline/outline.ts";
 export type { ToolIcon } from "../tools/icons.ts";

@@ -13,7 +13,7 @@ import type { Tool } from "../tools/lib/tool.ts";
 import { runCommandToolFor } from "../tools/run_command.ts";
 import type { Entrance } from "./entrance.ts";
 import type { ToolDefinition } from "./preset-tools.ts";
-import type { ToolMethods } from "./types.ts";
+import type { ToolMethods } from "./generated/tool-methods.ts";
 
 /** The tools of a workspace under their canonical names. */
 export interface OwnTools {

@@ -14,7 +14,8 @@ import { assertWorkspace } from "./given-workspace.ts";
 import { makeOwnTools } from "./own-tools.ts";
 import { makePastMethods } from "./past-methods.ts";
 import { presetTools, type PresetTools, type ToolDefinition } from "./preset-tools.ts";
-import type { AgentWorkspace, Capabilities, ToolMethods, Workspace } from "./types.ts";
+import type { ToolMethods } from "./generated/tool-methods.ts";
+import type { AgentWorkspace, Capabilities, Workspace } from "./types.ts";
 
 /** The workspace to which an agent's or a fork's belongs, whose hooks and observers it shares. */
 interface WorkspaceAbove {

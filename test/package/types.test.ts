@@ -1,14 +1,5 @@
 /** The declarations as users of the package meet them: without the DOM, strictly checked, and completed by an editor. */
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import ts from "typescript";
@@ -376,29 +367,4 @@ describe("every method, argument and result has a description", () => {
   test("of the workspace", () => {
     expect(silent("Workspace")).toEqual([]);
   }, 120_000);
-});
-
-test("descriptions of arguments are written in the schemas alone", () => {
-  const folder = join(root, "js/tools");
-  const written = readdirSync(folder)
-    .filter((name) => name.endsWith(".ts"))
-    .flatMap((name) => {
-      const source = ts.createSourceFile(
-        name,
-        readFileSync(join(folder, name), "utf8"),
-        ts.ScriptTarget.ES2022,
-        true,
-      );
-      return source.statements
-        .filter(ts.isInterfaceDeclaration)
-        .filter(
-          (one) =>
-            /^[A-Z]\w+Args$/u.test(one.name.text) &&
-            one.modifiers !== undefined &&
-            one.name.text !== "ToolArgs",
-        )
-        .flatMap((one) => one.members.filter((member) => ts.getJSDocCommentsAndTags(member).length > 0))
-        .map((member) => `${name}: ${member.name?.getText()}`);
-    });
-  expect(written).toEqual([]);
 });

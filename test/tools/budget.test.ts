@@ -1,6 +1,6 @@
 /** Every answer stays within `limits.outputBytes`, whatever the tool, and says how to go on. */
 import { describe, expect, test } from "vitest";
-import type { ReadFileArgs } from "../../js/tools/read_file.ts";
+import type { ReadFileArgs } from "../../js/tools/index.ts";
 import { KINDS, type Seed, place } from "./harness.ts";
 
 const BUDGET = 3000;

@@ -11,7 +11,7 @@ import { OverlayBackend } from "../../backends/overlay/overlay.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { About, Undoability, Made } from "../../journal/index.ts";
-import type { BatchArgs, BatchData, BatchOutcome } from "../../tools/batch.ts";
+import type { BatchArgs, BatchData, BatchOutcome } from "../../tools/index.ts";
 import { forkForTrial } from "../../tools/lib/seen.ts";
 import type { AnyChangingTool, Answer, Call, Tool } from "../../tools/lib/tool.ts";
 import { failedEarly, failureResult } from "../../pipeline/answer.ts";

@@ -7,7 +7,7 @@ import type { Location } from "../../policy/index.ts";
 import type { FsBackend } from "../../backends/backend.ts";
 import { FilewrightError, type Signalled } from "../../engine/errors.ts";
 import { withCanonicalKeys, type Arguments } from "../../tools/lib/schema.ts";
-import type { BatchArgs, BatchData } from "../../tools/batch.ts";
+import type { BatchArgs, BatchData } from "../../tools/index.ts";
 import type {
   AnyChangingTool,
   AnyReadingTool,

@@ -1,7 +1,7 @@
 /** Runs the operations of a batch in order, calls their `after` hooks, and reports their outcomes. */
 import { FilewrightError } from "../../engine/errors.ts";
 import { hooksFor, HookException, runAfterHooksOnResult } from "../../hooks/run.ts";
-import type { BatchOutcome } from "../../tools/batch.ts";
+import type { BatchOutcome } from "../../tools/index.ts";
 import { translatedRetries } from "../../tools/lib/retry.ts";
 import type { Answer, Call } from "../../tools/lib/tool.ts";
 import { withHookChanges } from "../../pipeline/after-hooks.ts";

@@ -7,7 +7,7 @@
  * highlighted.
  */
 import { createContext, Script } from "node:vm";
-import type { GrepMatch } from "../../tools/grep/types.ts";
+import type { GrepMatch } from "../../tools/index.ts";
 
 /** The beginning and the end of a match, as UTF-16 offsets in the lines of one result joined by line feeds. */
 export type HighlightRange = readonly [from: number, to: number];

@@ -2,14 +2,18 @@
  * Prints the results of tools, page by page and without notes: directories, paths, matches, files. For a person with
  * colours and columns, in a pipe as plain lines.
  */
-import type { FindFilesData } from "../../tools/find_files.ts";
-import type { GlobData } from "../../tools/glob.ts";
-import type { GrepData } from "../../tools/grep/types.ts";
+import type {
+  FindFilesData,
+  GlobData,
+  GrepData,
+  ListDirectoryData,
+  ListedEntry,
+  ReadFileData,
+  ReadManyFilesData,
+} from "../../tools/index.ts";
 import { type GrepRow, grepRowsOf } from "../../tools/grep/text.ts";
-import type { ReadFileData } from "../../tools/read_file.ts";
-import type { ReadManyFilesData } from "../../tools/read_many_files.ts";
 import { CANONICAL_NAMES } from "../../tools/lib/tool.ts";
-import { type ListDirectoryData, type ListedEntry, renderListing } from "../../tools/render/listing.ts";
+import { renderListing } from "../../tools/render/listing.ts";
 import type { ToolCall } from "../command.ts";
 import {
   type OutputForm,

@@ -17,7 +17,7 @@ import {
 } from "../../sandbox/remote/protocol.ts";
 import { SANDBOX_PROTOCOL } from "../../sandbox/remote/address.ts";
 import { optionChecker } from "../../schema/option.ts";
-import type { RunCommandData } from "../../tools/run_command.ts";
+import type { RunCommandData } from "../../tools/generated/internal.ts";
 import type { ToolResult } from "../../workspace/index.ts";
 import { policyOfWorkspace } from "../../workspace/workspace.ts";
 import type { ServedWorkspace } from "../host.ts";

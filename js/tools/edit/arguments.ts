@@ -4,7 +4,8 @@
  */
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Arguments } from "../lib/schema.ts";
-import type { EditArgs, EditFileArgs, EditRequest } from "./schema.ts";
+import type { EditArgs, EditFileArgs } from "../generated/types.ts";
+import { type EditRequest, PLACE_BY_FIELD } from "./schema.ts";
 
 type ParsedEditArgs = Omit<EditRequest, "edits"> & EditFileArgs;
 
@@ -36,97 +37,71 @@ export function withEmptyOldTextHint<T>(
 /** Extends the argument check: an edit given by arguments at the top level becomes a list with one edit. */
 export function normalizeEdits(parse: (args: Arguments) => ParsedEditArgs): (args: Arguments) => EditRequest {
   return (given) => {
-    const {
-      old_text,
-      new_text,
-      replace_all,
-      expected_matches,
-      near_line,
-      from,
-      to,
-      insert,
-      json_pointer,
-      edits,
-      ...rest
-    } = parse(given);
-    const single = {
-      old_text,
-      new_text,
-      replace_all,
-      expected_matches,
-      near_line,
-      from,
-      to,
-      insert,
-      json_pointer,
-    };
-    const stray = Object.entries(single).find(([, value]) => value !== undefined)?.[0];
-    if (edits !== undefined) {
-      if (stray !== undefined)
-        throw invalidArgumentError(stray, "give edits, or one edit at the top level, not both");
-      for (const [index, edit] of edits.entries()) checkSingleTarget(edit, `edits[${index}].`);
-      return { ...rest, edits };
-    }
-    if (stray === undefined)
-      throw invalidArgumentError("edits", "is required: a list of {old_text, new_text}");
-    const edit = Object.fromEntries(
-      Object.entries(single).filter(([, value]) => value !== undefined),
-    ) as EditArgs;
-    checkSingleTarget(edit, "");
-    return { ...rest, edits: [edit] };
+    const { edits, ...fields } = parse(given);
+    const [single, rest] = [{}, {}] as [Record<string, unknown>, Record<string, unknown>];
+    for (const [name, value] of Object.entries(fields)) (isEditField(name) ? single : rest)[name] = value;
+    return { ...rest, edits: checkedEdits(edits, single) } as EditRequest;
   };
 }
 
-/**
- * Checks that an edit names its place in exactly one way: by a text, by lines, or by a pointer. @throws
- * INVALID_ARGUMENT
- */
-function checkSingleTarget(edit: EditArgs, prefix: string): void {
-  const at = (field: string): string => `${prefix}${field}`;
-  if (edit.json_pointer !== undefined) {
-    const fields = [
-      "old_text",
-      "from",
-      "to",
-      "insert",
-      "replace_all",
-      "expected_matches",
-      "near_line",
-    ] as const;
-    const other = fields.find((field) => edit[field] !== undefined && edit[field] !== false);
-    if (other !== undefined)
-      throw invalidArgumentError(at(other), "names another place than json_pointer; give one of them");
-    if (edit.new_text === undefined)
-      throw invalidArgumentError(at("new_text"), "is required beside json_pointer");
-    return;
-  }
-  if (edit.from === undefined) {
-    const needs = (["to", "insert"] as const).find((field) => edit[field] !== undefined);
-    if (needs !== undefined) throw invalidArgumentError(at(needs), "goes with from, the anchor of a line");
-    if (edit.old_text === undefined)
-      throw invalidArgumentError(
-        at("old_text"),
-        "is required: the text to replace, or from: the line to replace",
-      );
-    assertNewText(edit, at);
-    return;
-  }
-  const textual = ["old_text", "replace_all", "expected_matches", "near_line"] as const;
-  const both = textual.find((field) => edit[field] !== undefined && edit[field] !== false);
-  if (both !== undefined) throw invalidArgumentError(at(both), "is for a text; give either old_text or from");
-  if (edit.insert !== undefined && edit.to !== undefined) {
-    throw invalidArgumentError(at("to"), "has no meaning with insert, which goes beside the line from");
-  }
-  assertNewText(edit, at);
+/** Returns the list of edits, or the edit at the top level as one. @throws INVALID_ARGUMENT */
+function checkedEdits(
+  edits: readonly EditArgs[] | undefined,
+  single: Readonly<Record<string, unknown>>,
+): readonly EditArgs[] {
+  const [stray] = Object.keys(single);
+  if (edits === undefined && stray === undefined)
+    throw invalidArgumentError("edits", "is required: a list of {old_text, new_text}");
+  if (edits === undefined) return [checkedEdit(single, "")];
+  if (stray !== undefined)
+    throw invalidArgumentError(stray, "give edits, or one edit at the top level, not both");
+  return edits.map((edit, index) => checkedEdit(edit, `edits[${index}].`));
 }
 
+type PlaceField = keyof typeof PLACE_BY_FIELD;
+
+/** Returns true for the name of a field of one edit. */
+const isEditField = (name: string): boolean => name === "new_text" || Object.hasOwn(PLACE_BY_FIELD, name);
+
+/** The fields in the order in which the first one that does not belong to the place of an edit is named. */
+const FIELDS: readonly PlaceField[] = [
+  ...(["old_text", "from", "to", "insert"] as const),
+  ...(["replace_all", "expected_matches", "near_line", "json_pointer"] as const),
+];
+
+/** What is wrong with a field of another place, by the place that the edit has. */
+const STRAY_TEXT = {
+  json_pointer: "names another place than json_pointer; give one of them",
+  from: "is for a text; give either old_text or from",
+  old_text: "goes with from, the anchor of a line",
+} as const;
+
+const MISSING_DELETION = 'is required; send "" to delete the text';
+/** What is wrong with an edit without a new text, by the place that it has. */
+const MISSING_TEXT = {
+  json_pointer: "is required beside json_pointer",
+  from: MISSING_DELETION,
+  old_text: MISSING_DELETION,
+} as const;
+
 /**
- * Requires a new text. A missing one is not taken as a deletion, because a caller that forgot the argument
- * would lose the text. @throws INVALID_ARGUMENT
+ * Returns an edit that names its place in exactly one way: by a text, by lines, or by a pointer; and that has a new
+ * text. A missing one is not taken as a deletion, because a caller that forgot it would lose the text. @throws
+ * INVALID_ARGUMENT
  */
-function assertNewText({ new_text }: EditArgs, at: (field: string) => string): void {
-  if (new_text === undefined)
-    throw invalidArgumentError(at("new_text"), 'is required; send "" to delete the text');
+function checkedEdit(edit: { readonly [Field in keyof EditArgs]?: unknown }, prefix: string): EditArgs {
+  const isGiven = (field: PlaceField): boolean => edit[field] !== undefined && edit[field] !== false;
+  const place = (["json_pointer", "from"] as const).find(isGiven) ?? "old_text";
+  const refuse = (field: string, what: string): never => {
+    throw invalidArgumentError(`${prefix}${field}`, what);
+  };
+  const stray = FIELDS.find((field) => PLACE_BY_FIELD[field] !== place && isGiven(field));
+  if (stray !== undefined) refuse(stray, STRAY_TEXT[place]);
+  if (!isGiven(place)) refuse(place, "is required: the text to replace, or from: the line to replace");
+  if (isGiven("insert") && isGiven("to"))
+    refuse("to", "has no meaning with insert, which goes beside the line from");
+  if (edit.new_text === undefined) refuse("new_text", MISSING_TEXT[place]);
+  return edit as EditArgs;
 }
 
 /**

@@ -37,7 +37,8 @@ export function withAnchorRetries(error: FilewrightError, args: EditRequest): Fi
   };
   const [edit, ...others] = args.edits;
   const isAmbiguous = error.code === "MATCH_NOT_UNIQUE" && reason === "stale_anchor";
-  if (edit === undefined || others.length > 0 || !isAmbiguous || found !== candidates.length) return error;
+  if (edit?.from === undefined || others.length > 0 || !isAmbiguous || found !== candidates.length)
+    return error;
   const calls = candidates.map(({ from, to }) => {
     const placed = edit.to === undefined ? { ...edit, from } : { ...edit, from, to };
     return { tool: "edit_file", arguments: callArguments({ ...args, edits: [placed] }, [{ index: 0 }]) };

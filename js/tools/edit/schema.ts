@@ -1,5 +1,7 @@
 /** The types of `edit_file`'s arguments and data, and its schemas for models. */
-import type { MatchMode } from "../../engine/text/edit.ts";
+import { exactly, named, type Case } from "../lib/exact.ts";
+import type { CheckedArgs } from "../generated/internal.ts";
+import type { EditArgs } from "../generated/types.ts";
 import { object, type ObjectSchema, type Schema } from "../lib/schema.ts";
 import {
   choice,
@@ -12,83 +14,38 @@ import {
   WARNINGS_SCHEMA,
 } from "../lib/shared.ts";
 
-/** One replacement. */
-export interface EditArgs {
-  readonly old_text?: string;
-  readonly new_text?: string;
-  readonly replace_all?: boolean;
-  readonly expected_matches?: number;
-  readonly near_line?: number;
-  readonly from?: string;
-  readonly to?: string;
-  readonly insert?: "before" | "after";
-  readonly json_pointer?: string;
-}
-
-/** The arguments of `edit_file`: a list of edits, or the fields of one. */
-export interface EditFileArgs extends Partial<EditArgs> {
-  readonly path: string;
-  readonly edits?: readonly EditArgs[];
-  readonly dry_run?: boolean;
-  readonly match?: MatchMode;
-  readonly threshold?: number;
-  readonly on_multiple?: "error" | "first";
-  readonly expected_hash?: string;
-  readonly whole_file?: boolean;
-}
-
-/** The result of one edit. Lines are 1-based, of the text that the edit was applied to. */
-export interface EditOutcome {
-  readonly index: number;
-  /**
-   * The number of places that match. It can exceed the number of replaced ones, for example when `near_line`
-   * chose one of several.
-   */
-  readonly matches: number;
-  readonly tier: MatchMode;
-  /** The share of the old text that matched, from 0 to 1; 1 for an exact match. */
-  readonly score: number;
-  /**
-   * The corrections that were made to the edit before it matched, such as removing `line numbers` from the
-   * old text.
-   */
-  readonly repairs: readonly string[];
-  readonly start_line: number;
-  readonly end_line: number;
-}
-
-/** The data of `edit_file`. */
-export interface EditFileData {
-  /** Notes for the caller, for example that a written file decides which programs are run. */
-  readonly warnings?: readonly string[];
-  readonly path: string;
-  /** False for a dry run. */
-  readonly applied: boolean;
-  readonly replacements: number;
-  /**
-   * True when a reviewer changed the result or accepted only parts of it: `diff` is what was made, `replacements` and
-   * `edits` are what the call asked for.
-   */
-  readonly revised?: true;
-  readonly edits: readonly EditOutcome[];
-  readonly diff: string;
-  /** The size of the whole file after the edit, in bytes. */
-  readonly bytes_written: number;
-  /** The hash of the whole file after the edit. */
-  readonly hash: string;
-  /** Changes that after hooks, such as formatters, made in the file; `hash` is the hash afterwards. */
-  readonly hook_diff?: string;
-  /** True when `diff` is not the whole diff, because of its size. */
-  readonly truncated?: boolean;
-}
+/** The options of an edit that concern the whole call. */
+type CallOptions =
+  | ("path" | "dry_run" | "match" | "threshold")
+  | ("on_multiple" | "expected_hash" | "whole_file");
 
 /** The checked arguments, as a list of edits. */
-export interface EditRequest extends Pick<EditFileArgs, "path" | "expected_hash" | "match" | "threshold"> {
+export interface EditRequest extends Pick<CheckedArgs["edit_file"], CallOptions> {
   readonly edits: readonly EditArgs[];
-  readonly dry_run: boolean;
-  readonly on_multiple: "error" | "first";
-  readonly whole_file: boolean;
 }
+
+/** The fields that name the place of an edit. */
+type Place = "old_text" | "from" | "json_pointer";
+
+/** The field that names the place of an edit, by the fields that go with it. Besides, each edit has `new_text`. */
+export const PLACE_BY_FIELD: Readonly<Record<Exclude<keyof EditArgs, "new_text">, Place>> = {
+  old_text: "old_text",
+  from: "from",
+  to: "from",
+  insert: "from",
+  replace_all: "old_text",
+  expected_matches: "old_text",
+  near_line: "old_text",
+  json_pointer: "json_pointer",
+};
+
+/** The three forms of an edit. */
+const PLACES: readonly Case[] = (["old_text", "from", "json_pointer"] satisfies Place[]).map((place) => ({
+  required: [place, "new_text"],
+  optional: Object.entries(PLACE_BY_FIELD).flatMap(([field, its]) =>
+    its === place && field !== place ? [field] : [],
+  ),
+}));
 
 const OLD_TEXT_DESCRIPTION =
   "The text to replace, copied from the file without line numbers; with enough lines around it to be there only once.";
@@ -120,49 +77,52 @@ const EDIT_FIELD_SCHEMAS: Readonly<Record<string, Schema>> = {
 };
 
 /** The schema of the arguments. */
-export const inputSchema: ObjectSchema = object(
-  {
-    path: path("The file to edit"),
-    edits: {
-      type: "array",
-      minItems: 1,
-      items: object(EDIT_FIELD_SCHEMAS, []),
-      description:
-        "The replacements, applied in order, each on the result of those before; all of them or none. For one alone its fields may stand at the top level instead.",
+export const inputSchema: ObjectSchema = exactly(
+  object(
+    {
+      path: path("The file to edit"),
+      edits: {
+        type: "array",
+        minItems: 1,
+        items: exactly(object(EDIT_FIELD_SCHEMAS, []), { name: "EditArgs", oneOf: { cases: PLACES } }),
+        description:
+          "The replacements, applied in order, each on the result of those before; all of them or none. For one alone its fields may stand at the top level instead.",
+      },
+      old_text: text(`For a single edit: ${OLD_TEXT_DESCRIPTION}`, { minLength: 1 }),
+      new_text: text('For a single edit, required: the text to put there; "" deletes.'),
+      replace_all: { type: "boolean", description: "For a single edit: replace every occurrence." },
+      expected_matches: integer("For a single edit: replace exactly this many occurrences, or refuse.", {
+        minimum: 1,
+      }),
+      near_line: integer("For a single edit: take the occurrence nearest to this line.", { minimum: 1 }),
+      from: text(`For a single edit. ${FROM_DESCRIPTION}`),
+      to: text(`For a single edit. ${TO}`),
+      insert: insertArgumentSchema(`For a single edit. ${INSERT_DESCRIPTION}`),
+      json_pointer: text(`For a single edit. ${POINTER_DESCRIPTION}`),
+      dry_run: flag("Only show the diff; nothing is written.", false),
+      match: {
+        type: "string",
+        enum: ["exact", "whitespace", "fuzzy"],
+        description:
+          "How strictly old_text must match: exact (line ends aside), whitespace (indentation and blanks may differ), or fuzzy (small slips too). Default: whitespace, unless the host has set another.",
+      },
+      threshold: {
+        type: "number",
+        minimum: 0,
+        maximum: 1,
+        description:
+          "With match: fuzzy, the least share of old_text that must be found. It can only make matching stricter.",
+      },
+      on_multiple: choice("What to do where an edit fits in several places.", ["error", "first"], "error"),
+      expected_hash: EXPECTED_HASH_SCHEMA,
+      whole_file: flag(
+        "The edits leave nothing out, although a new line looks like a comment that stands for lines left out.",
+        false,
+      ),
     },
-    old_text: text(`For a single edit: ${OLD_TEXT_DESCRIPTION}`, { minLength: 1 }),
-    new_text: text('For a single edit, required: the text to put there; "" deletes.'),
-    replace_all: { type: "boolean", description: "For a single edit: replace every occurrence." },
-    expected_matches: integer("For a single edit: replace exactly this many occurrences, or refuse.", {
-      minimum: 1,
-    }),
-    near_line: integer("For a single edit: take the occurrence nearest to this line.", { minimum: 1 }),
-    from: text(`For a single edit. ${FROM_DESCRIPTION}`),
-    to: text(`For a single edit. ${TO}`),
-    insert: insertArgumentSchema(`For a single edit. ${INSERT_DESCRIPTION}`),
-    json_pointer: text(`For a single edit. ${POINTER_DESCRIPTION}`),
-    dry_run: flag("Only show the diff; nothing is written.", false),
-    match: {
-      type: "string",
-      enum: ["exact", "whitespace", "fuzzy"],
-      description:
-        "How strictly old_text must match: exact (line ends aside), whitespace (indentation and blanks may differ), or fuzzy (small slips too). Default: whitespace, unless the host has set another.",
-    },
-    threshold: {
-      type: "number",
-      minimum: 0,
-      maximum: 1,
-      description:
-        "With match: fuzzy, the least share of old_text that must be found. It can only make matching stricter.",
-    },
-    on_multiple: choice("What to do where an edit fits in several places.", ["error", "first"], "error"),
-    expected_hash: EXPECTED_HASH_SCHEMA,
-    whole_file: flag(
-      "The edits leave nothing out, although a new line looks like a comment that stands for lines left out.",
-      false,
-    ),
-  },
-  ["path"],
+    ["path"],
+  ),
+  { oneOf: { cases: [{ required: ["edits"] }, ...PLACES] } },
 );
 
 /** The schema of the data. */
@@ -171,32 +131,38 @@ export const outputSchema: ObjectSchema = object(
     path: text("The file, relative to the workspace."),
     applied: { type: "boolean", description: "False for a dry run." },
     replacements: integer("Places replaced."),
-    revised: {
-      type: "boolean",
-      description: "Whether a reviewer changed the result or accepted parts: see the diff.",
-    },
+    revised: exactly(
+      {
+        type: "boolean",
+        description: "Whether a reviewer changed the result or accepted parts: see the diff.",
+      },
+      { values: [true] },
+    ),
     edits: {
       type: "array",
       description: "What became of each edit.",
-      items: object(
-        {
-          index: integer("Position in the list, from 0."),
-          matches: integer("Places where the text was found: more than replaced where one was chosen."),
-          tier: {
-            type: "string",
-            enum: ["exact", "whitespace", "fuzzy"],
-            description: "How they were found.",
+      items: named(
+        "EditOutcome",
+        object(
+          {
+            index: integer("Position in the list, from 0."),
+            matches: integer("Places where the text was found: more than replaced where one was chosen."),
+            tier: {
+              type: "string",
+              enum: ["exact", "whitespace", "fuzzy"],
+              description: "How they were found.",
+            },
+            score: { type: "number", description: "Share of old_text that was found, 0 to 1." },
+            repairs: {
+              type: "array",
+              items: { type: "string" },
+              description: "What had to be undone in the edit, such as pasted line numbers.",
+            },
+            start_line: integer("First line replaced, before this edit."),
+            end_line: integer("Last line replaced, before this edit."),
           },
-          score: { type: "number", description: "Share of old_text that was found, 0 to 1." },
-          repairs: {
-            type: "array",
-            items: { type: "string" },
-            description: "What had to be undone in the edit, such as pasted line numbers.",
-          },
-          start_line: integer("First line replaced, before this edit."),
-          end_line: integer("Last line replaced, before this edit."),
-        },
-        ["index", "matches", "tier", "score", "repairs", "start_line", "end_line"],
+          ["index", "matches", "tier", "score", "repairs", "start_line", "end_line"],
+        ),
       ),
     },
     diff: text("Unified diff of the whole change."),

@@ -5,7 +5,7 @@
 import { grepBackend } from "../../backends/search/search.ts";
 import { childOf, relativeTo } from "../../backends/paths.ts";
 import type { SearchQuery, SearchResult } from "../../engine/search-types.ts";
-import type { CheckedGrepArgs } from "./types.ts";
+import type { CheckedArgs } from "../generated/internal.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { Call } from "../lib/tool.ts";
 
@@ -43,7 +43,7 @@ function derivedDirectoryIn(path: string): string | undefined {
  */
 export async function matchesElsewhereNote(
   found: SearchResult,
-  args: CheckedGrepArgs,
+  args: CheckedArgs["grep"],
   call: Call,
   query: SearchQuery & { readonly signal?: AbortSignal | undefined },
 ): Promise<string | undefined> {

@@ -16,9 +16,6 @@ import { utf8Length } from "../lib/text.ts";
 /** The maximum number of matches, or of files, that are ranked. */
 const MAX_RANKED_MATCHES = 5000;
 
-/** The order of results. */
-export type Rank = "path" | "definitions" | "recent";
-
 /**
  * The bytes of one line of an answer in addition to its path and text: two separators, at least one digit of
  * the line number, and the line end.

@@ -2,7 +2,8 @@
  * The text of the answer of `grep`: lines such as `path:line:text`, many lines of one file below its path, and a last
  * line about results that are not shown.
  */
-import type { CheckedGrepArgs, GrepData, GrepMatch } from "./types.ts";
+import type { CheckedArgs } from "../generated/internal.ts";
+import type { GrepData, GrepMatch } from "../generated/types.ts";
 import { plainParenthesesHint } from "../render/left-out.ts";
 import { assignmentPhrase, type ReaderNames, phraseIfNamed, set, settingPhrase } from "../lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
@@ -97,7 +98,7 @@ export function grepRowsOf(matches: readonly GrepMatch[]): readonly GrepRow[][] 
  * Returns the text of an answer: its results, or a sentence that there are none, and a last line when results
  * are missing.
  */
-export function grepText(data: GrepData, args: CheckedGrepArgs, names: ReaderNames): string {
+export function grepText(data: GrepData, args: CheckedArgs["grep"], names: ReaderNames): string {
   const lines = resultLines(data).flat();
   if (lines.length === 0) return nothingFoundText(data, args, names);
   if (data.truncated || !data.complete) lines.push(closingLine(data, args, names));
@@ -111,7 +112,7 @@ export function flatGrepText(data: GrepData, text: string): string {
 }
 
 /** Returns the text for a search that found nothing, with a hint where there is one. */
-function nothingFoundText(data: GrepData, args: CheckedGrepArgs, names: ReaderNames): string {
+function nothingFoundText(data: GrepData, args: CheckedArgs["grep"], names: ReaderNames): string {
   const shown = args.pattern.length > 100 ? `${args.pattern.slice(0, 100)}…` : args.pattern;
   const searched = data.complete
     ? `No matches for '${escapeControls(shown)}' in ${plural(data.files_searched, "file")}`
@@ -126,7 +127,7 @@ function nothingFoundText(data: GrepData, args: CheckedGrepArgs, names: ReaderNa
 /** Returns a hint why a search found nothing; undefined when no reason is apparent. */
 function nothingFoundHint(
   data: GrepData,
-  { pattern, regex, glob }: CheckedGrepArgs,
+  { pattern, regex, glob }: CheckedArgs["grep"],
   names: ReaderNames,
 ): string | undefined {
   const list = typeof glob === "string" && data.files_searched === 0 ? unmatchedGlobHint(glob) : undefined;
@@ -178,7 +179,7 @@ function severalGlobsHint(glob: string): string | undefined {
  * Returns the last line of an answer that is truncated or incomplete: how much is shown, and how to get the
  * rest.
  */
-export function closingLine(data: GrepData, args: CheckedGrepArgs, names: ReaderNames): string {
+export function closingLine(data: GrepData, args: CheckedArgs["grep"], names: ReaderNames): string {
   const shown = data.matches?.length ?? data.files?.length ?? data.counts?.length ?? 0;
   const results = (count: number): string =>
     args.output === "content" ? plural(count, "match", "matches") : plural(count, "file");

@@ -5,13 +5,8 @@ import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { hashOfAll, previewDiff, textIfDecodableAsync } from "../render/preview.ts";
 import type { FileChange, FileState } from "./commit.ts";
-import {
-  type ApplyPatchData,
-  describePatch,
-  type PatchRequest,
-  type PatchTodo,
-  shownDiffOf,
-} from "./patching.ts";
+import type { ApplyPatchData } from "../generated/types.ts";
+import { describePatch, type PatchRequest, type PatchTodo, shownDiffOf } from "./patching.ts";
 import type { BaseVersion, Call, Plan, Preview, PreviewChange, RevisedFile } from "./tool.ts";
 
 /** Returns what a reviewer sees of a patch. */

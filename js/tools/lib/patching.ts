@@ -5,7 +5,8 @@ import { lstatOrNull, realpathVia } from "../../backends/fallback/fallback.ts";
 import { forEachYielding, STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { CorrectedPatch, PatchedFile, PatchOperation } from "../../engine/text/patch.ts";
+import type { CorrectedPatch, PatchedFile } from "../../engine/text/patch.ts";
+import type { ApplyPatchData, PatchOutcome } from "../generated/types.ts";
 import type { FileChange, FileState } from "./commit.ts";
 import { isTextKind, readWholeFile } from "./contents.ts";
 import { findOmissionsOfFile, type Omission, omissionError, omissionWarnings } from "./omission.ts";
@@ -16,35 +17,6 @@ import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { encodeUtf8 } from "./text.ts";
 import { type Call, type PathEffect, type Plan, locationError } from "./tool.ts";
 import { maxAnswerBytes } from "./limits.ts";
-
-/** The result of a patch for one file. */
-export interface PatchOutcome {
-  readonly path: string;
-  /** The previous name of a renamed or copied file. */
-  readonly from?: string;
-  readonly operation: PatchOperation;
-  /** The number of added lines. */
-  readonly added: number;
-  readonly removed: number;
-  /** The largest distance, in lines, between where a hunk was expected and where it was found. */
-  readonly offset: number;
-  /** The least exact match method among the hunks. */
-  readonly matched: "exact" | "whitespace" | "fuzzy" | "fuzz";
-}
-
-/** The data of `apply_patch`. */
-export interface ApplyPatchData {
-  /** False for a dry run, which writes nothing. */
-  readonly applied: boolean;
-  readonly files: readonly PatchOutcome[];
-  readonly diff: string;
-  /** Changes that after hooks, such as formatters, made in the files. */
-  readonly hook_diff?: string;
-  /** Defects of the patch that were repaired. */
-  readonly warnings?: readonly string[];
-  /** True when the diff is truncated. */
-  readonly truncated?: boolean;
-}
 
 /** The checked arguments, with the patch's paths. */
 export interface PatchRequest {

@@ -5,6 +5,7 @@ import { globsInForm } from "../../backends/windows-globs.ts";
 import { fromEngine } from "../../engine/errors.ts";
 import { STEPS_PER_YIELD_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
 import { unmatchedGlobHint } from "../grep/text.ts";
+import type { SkippedOne } from "../generated/types.ts";
 import { skipReasonOf } from "./skip-reason.ts";
 import { phraseIfNamed, type Call, locationError } from "./tool.ts";
 import { findPaths, hasGlobSyntax, splitGlob } from "./walks.ts";
@@ -17,13 +18,6 @@ interface ChosenFiles {
   readonly use_default_excludes: boolean;
   readonly respect_ignore: boolean;
   readonly recursive: boolean;
-}
-
-/** One path that was not read, and why. */
-export interface SkippedOne {
-  readonly path: string;
-  readonly reason: string;
-  readonly code: string;
 }
 
 /**

@@ -24,6 +24,8 @@ import {
   currentVersionsOf,
 } from "../render/preview.ts";
 import { checkLinkTargets } from "../render/link-target.ts";
+import type { CopyArgs, MoveArgs } from "../generated/types.ts";
+import type { CheckedArgs } from "../generated/internal.ts";
 import { type ObjectSchema, object } from "./schema.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { TIMEOUT_BEFORE_WRITING_TEXT, flag, path, timeoutSchema } from "./shared.ts";
@@ -38,27 +40,11 @@ import {
 import { FilewrightError } from "../../engine/errors.ts";
 import { transact } from "../../backends/transaction/transaction.ts";
 
-/** The arguments that `copy` and `move` have in common. */
-export interface TransferOptions {
-  readonly overwrite?: boolean;
-  readonly create_dirs?: boolean;
-  readonly timeout_ms?: number;
-}
-
-/** The arguments of `copy`. */
-export interface CopyArgs extends TransferOptions {
-  readonly source: string;
-  readonly destination: string;
-}
-
-/** The arguments of `move`. */
-export interface MoveArgs extends TransferOptions {
-  readonly source: string;
-  readonly destination: string;
-}
-
 /** The arguments of either tool. */
-export type TransferArgs = CopyArgs | MoveArgs;
+type TransferArgs = CheckedArgs["copy" | "move"];
+/** The arguments that `copy` and `move` have in common. */
+export interface TransferOptions
+  extends Pick<CopyArgs & MoveArgs, "overwrite" | "create_dirs" | "timeout_ms"> {}
 
 /** The planned copy or move. */
 export interface TransferTodo {
@@ -98,7 +84,7 @@ export function replacingEffect(destination: string): PathEffect {
  * PROTECTED_PATH and others
  */
 export async function planTransfer(
-  args: Required<TransferArgs>,
+  args: TransferArgs,
   call: Call,
   verb: "copy" | "move",
 ): Promise<Plan<never, TransferTodo>> {

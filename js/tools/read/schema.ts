@@ -1,83 +1,8 @@
-/** The arguments and the data of `read_file`. */
-import { DEFAULT_LINE_CHARS, DEFAULT_PAGE_LINES, type LineNumbers } from "../../engine/read.ts";
-import type { NonText } from "../../readers/index.ts";
+/** The schemas of the arguments and the data of `read_file`. */
+import { DEFAULT_LINE_CHARS, DEFAULT_PAGE_LINES } from "../../engine/read.ts";
+import { exactly, named } from "../lib/exact.ts";
 import { object, type ObjectSchema } from "../lib/schema.ts";
 import { choice, flag, integer, path, text } from "../lib/shared.ts";
-import type { ImageFacts } from "../render/image.ts";
-
-/** The arguments of `read_file`. */
-export interface ReadFileArgs {
-  readonly path: string;
-  readonly start_line?: number;
-  readonly max_lines?: number | null;
-  readonly max_line_chars?: number;
-  readonly line_numbers?: LineNumbers;
-  readonly encoding?: string;
-  readonly non_text?: NonText;
-  readonly anchors?: boolean;
-  readonly force_text?: boolean;
-  readonly start_byte?: number;
-  readonly pages?: string;
-  readonly json_pointer?: string;
-}
-
-/** The data of `read_file`. Lines are 1-based, sizes bytes. */
-export interface ReadFileData {
-  readonly path: string;
-  /** The lines of the page with their own line endings, without a byte order mark. */
-  readonly content: string;
-  readonly start_line: number;
-  readonly end_line: number;
-  readonly lines_read: number;
-  /** The number of lines of the file; null for a large file that was not read to its end. */
-  readonly total_lines: number | null;
-  /** A lower bound of the number of lines, when `total_lines` is null. */
-  readonly at_least_lines?: number;
-  readonly size: number;
-  readonly encoding: string;
-  readonly eol: "lf" | "crlf" | "mixed" | "none" | null;
-  readonly bom: boolean;
-  readonly truncated: boolean;
-  readonly next_start_line?: number;
-  readonly next_start_byte?: number;
-  /** The number of lines longer than `max_line_chars`. */
-  readonly long_lines: number;
-  readonly hash: string | null;
-  readonly version?: string;
-  readonly mime: string;
-  /**
-   * The numbers of lines that are truncated in `content` itself, because the page would otherwise exceed its
-   * size.
-   */
-  readonly cut_lines?: readonly number[];
-  /**
-   * The first lines that are longer than `max_line_chars`, each with the offset at which its truncated rest
-   * begins.
-   */
-  readonly long?: readonly {
-    /** The line, from 1. */
-    readonly line: number;
-    /** The offset of the rest: pass it as `start_byte`. */
-    readonly rest_byte: number;
-    /** The number of bytes of the rest; absent when the file was not read that far. */
-    readonly rest_bytes?: number;
-  }[];
-  /**
-   * With `anchors: true`: the anchors of all lines as one string, with the same number of characters (six or
-   * seven) for each line.
-   */
-  readonly anchors?: string;
-  /** True when a reader converted the file to text, so that `content` is not text of the file. */
-  readonly rendered?: true;
-  /**
-   * Facts that a reader found out about the file, such as the number of pages, its entries, or the place of a
-   * value.
-   */
-  readonly facts?: Readonly<Record<string, unknown>>;
-  /** The size of an image in pixels, if its header contains it. */
-  readonly image?: ImageFacts;
-  readonly warning?: string;
-}
 
 /** The JSON Schema of the arguments. */
 export const inputSchema: ObjectSchema = object(
@@ -158,26 +83,55 @@ export const outputSchema: ObjectSchema = object(
     },
     long: {
       type: "array",
-      items: { type: "object", additionalProperties: true },
+      items: exactly(
+        { type: "object", additionalProperties: true },
+        {
+          object: object(
+            {
+              line: integer("The line, from 1."),
+              rest_byte: integer("Where the rest begins: pass it as start_byte."),
+              rest_bytes: integer("Bytes of the rest, where the file was read that far."),
+            },
+            ["line", "rest_byte"],
+          ),
+        },
+      ),
       description: "The first long lines: line, and rest_byte to pass as start_byte to go on inside it.",
     },
     anchors: text("The anchors of the lines, each of the same length (six or seven characters)."),
-    rendered: {
-      type: "boolean",
-      description: "Whether the content was made from the file: no lines to edit.",
-    },
+    rendered: exactly(
+      {
+        type: "boolean",
+        description: "Whether the content was made from the file: no lines to edit.",
+      },
+      { values: [true] },
+    ),
     facts: { type: "object", description: "What else is known of the file.", additionalProperties: true },
-    image: {
+    image: named("ImageFacts", {
       type: "object",
       description: "Of an image: its size in pixels, and what was sent where it was scaled down.",
       properties: {
         width: integer("Pixels."),
         height: integer("Pixels."),
-        sent: { type: "object", description: "The copy that was sent.", additionalProperties: true },
+        sent: exactly(
+          { type: "object", description: "The copy that was sent.", additionalProperties: true },
+          {
+            name: "SentImage",
+            object: object(
+              {
+                mime: text("Media type."),
+                size: integer("Bytes."),
+                width: integer("Pixels."),
+                height: integer("Pixels."),
+              },
+              ["mime", "size", "width", "height"],
+            ),
+          },
+        ),
       },
       required: [],
       additionalProperties: false,
-    },
+    }),
     warning: text("Something worth knowing."),
   },
   [

@@ -1,15 +1,7 @@
 /** Converts a diff to an HTML table that needs no other file. All content is escaped. */
 import { escapeControls } from "../../engine/escape.ts";
+import type { HunkData } from "../generated/types.ts";
 import { utf8Length } from "../lib/text.ts";
-
-/** One hunk. Lines count from 1. A side without lines has the number of the line before it. */
-export interface HunkData {
-  readonly old_start: number;
-  readonly old_lines: number;
-  readonly new_start: number;
-  readonly new_lines: number;
-  readonly lines: readonly string[];
-}
 
 const HTML_ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",

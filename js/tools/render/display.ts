@@ -4,11 +4,9 @@
  */
 import type { ToolArgs, ToolData, ToolName } from "../index.ts";
 import type { ReaderNames } from "../lib/tool.ts";
-import type { HistoryData } from "../history.ts";
-import type { RunCommandArgs, RunCommandData } from "../run_command.ts";
+import type { HistoryData, RunCommandArgs, RunCommandData, UndoData } from "../generated/internal.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { plural } from "../lib/text.ts";
-import type { UndoData } from "../undo.ts";
 
 /**
  * The names for texts that people read. People do not call tools, so all advice that names tools or arguments

@@ -1,28 +1,9 @@
 /** Reads images for models. The reader of the format supplies the image block. */
 import type { Location } from "../../policy/index.ts";
+import type { ImageFacts } from "../generated/types.ts";
 import { renderFile } from "./renderings.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { type Call, type ContentBlock, locationError } from "../lib/tool.ts";
-
-/** The size of an image in pixels, if its header contains it. */
-export interface ImageFacts {
-  readonly width?: number;
-  readonly height?: number;
-  /** Facts about the scaled copy, if one was sent instead of the file's own bytes. */
-  readonly sent?: SentImage;
-}
-
-/** A copy of an image that was scaled down for the model. */
-export interface SentImage {
-  /** The media type. */
-  readonly mime: string;
-  /** The size in bytes. */
-  readonly size: number;
-  /** The width in pixels. */
-  readonly width: number;
-  /** The height in pixels. */
-  readonly height: number;
-}
 
 /** An image that was read for a model. */
 export interface ReadImage {

@@ -4,33 +4,8 @@ import { isAbsolutePath } from "../../backends/windows-paths.ts";
 import { HIDDEN_TARGET_TEXT } from "./link-target.ts";
 import { assignmentPhrase, type ReaderNames } from "../lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
+import type { ListDirectoryData, ListedEntry } from "../generated/types.ts";
 import { plural } from "../lib/text.ts";
-
-/** One entry of a listing. */
-export interface ListedEntry {
-  readonly name: string;
-  /** The path relative to the workspace. Every tool accepts it. */
-  readonly path: string;
-  readonly type: "file" | "dir" | "symlink" | "other";
-  /** The size in bytes. */
-  readonly size?: number;
-  /** The time of the last change, as ISO 8601 in UTC. */
-  readonly modified?: string;
-  /** The target of a link as it is written; absent when it lies outside, or a rule hides it. */
-  readonly target?: string;
-}
-
-/** The data of `list_directory`. */
-export interface ListDirectoryData {
-  readonly path: string;
-  readonly entries: readonly ListedEntry[];
-  /** The number of entries at all levels, including those that are not on this page. */
-  readonly total: number;
-  readonly truncated: boolean;
-  readonly next_cursor?: string;
-  /** Notes for the caller, for example that entries were left out. */
-  readonly warnings?: readonly string[];
-}
 
 /** The arguments on which the text depends. */
 interface ListingForm {

@@ -6,26 +6,10 @@ import {
   object,
   type ObjectSchema,
 } from "../lib/schema.ts";
+import type { CheckedArgs } from "../generated/internal.ts";
 import { choice, EXPECTED_HASH_SCHEMA, flag, path, text } from "../lib/shared.ts";
 
-/** The arguments of `write_file`. */
-export interface WriteFileArgs {
-  readonly path: string;
-  readonly content: string;
-  readonly overwrite?: boolean;
-  readonly create_dirs?: boolean;
-  readonly append?: boolean;
-  readonly encoding?: string;
-  readonly content_encoding?: "text" | "base64";
-  readonly eol?: "as_is" | "lf" | "crlf" | "keep";
-  readonly mode?: string;
-  readonly expected_hash?: string;
-  readonly whole_file?: boolean;
-}
-
-type OptionalWriteArgs = "mode" | "expected_hash";
-type CheckedWriteArgs = Required<Omit<WriteFileArgs, OptionalWriteArgs>> &
-  Pick<WriteFileArgs, OptionalWriteArgs>;
+type CheckedWriteArgs = CheckedArgs["write_file"];
 /** The arguments of a call after their check, with the defaults. */
 export interface WriteFileToolArgs extends CheckedWriteArgs {
   /** True when the call sets the line endings, so that those of the file do not matter. */

@@ -4,7 +4,8 @@ import type { Recovery } from "../../journal/index.ts";
 import type { CallOptions } from "../../pipeline/enter.ts";
 import type { ToolArgs } from "../../tools/index.ts";
 import { COMPARE_ALIASES } from "../../tools/lib/shared.ts";
-import type { Capabilities, ForkWorkspace, ToolMethods, Workspace } from "../types.ts";
+import type { ToolMethods } from "../generated/tool-methods.ts";
+import type { Capabilities, ForkWorkspace, Workspace } from "../types.ts";
 import type { OpenedFork } from "./forks.ts";
 
 /** A fork is new, so nothing was interrupted in it. */
