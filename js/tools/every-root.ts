@@ -21,6 +21,7 @@ import { grepWithoutExcludedLines } from "./grep/search.ts";
 import { maxAnswerBytes } from "./lib/limits.ts";
 import { otherReadableRoots } from "./render/left-out.ts";
 import { escapeControls } from "../engine/escape.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { Call } from "./lib/tool.ts";
 import { findPaths } from "./lib/walks.ts";
 
@@ -85,10 +86,13 @@ export function makeRootCursor(index: number, cursor = ""): string {
 }
 
 /** Splits a cursor into the position of the root in which the call continues, and the cursor of that root. */
-function parseRootCursor(cursor: string | undefined): { readonly index: number; readonly cursor?: string } {
-  const [, index, inner] = /^r(\d{1,4})\.(.*)$/u.exec(cursor ?? "") ?? [];
-  if (index === undefined) return { index: 0, ...(cursor === undefined ? {} : { cursor }) };
-  return { index: Number(index), ...(inner === "" ? {} : { cursor: inner as string }) };
+function parseRootCursor(given: string | undefined): {
+  readonly index: number;
+  readonly cursor: string | undefined;
+} {
+  const [, index, cursor] = /^r(\d{1,4})\.(.*)$/u.exec(given ?? "") ?? [];
+  if (index === undefined) return { index: 0, cursor: given };
+  return { index: Number(index), cursor: cursor === "" ? undefined : cursor };
 }
 
 /**
@@ -103,38 +107,53 @@ export async function findInCovered(
   const [only] = roots;
   if (roots.length === 1) return findPaths(call, only!.path, queryIn(only!.path));
   const paths: string[] = [];
-  const sums = { total: 0, ignored: 0, unreadable: 0 };
-  let complete = true;
+  const results: FindResult[] = [];
   let next: string | undefined;
   for (const { path, index } of roots) {
     const { cursor: given, limit, ...query } = queryIn(path);
     const begin = parseRootCursor(given);
+    const cursor = index === begin.index ? begin.cursor : undefined;
     // Roots before the cursor, and roots after a full page, are searched only because the totals include
     // them.
     const isCounted = index < begin.index || next !== undefined;
-    const { cursor } = index === begin.index ? begin : {};
     const room = isCounted ? 0 : limit - paths.length;
     const found = await findPaths(call, path, { ...query, cursor, limit: Math.max(1, room) });
-    sums.total += found.total;
-    sums.ignored += found.ignored;
-    sums.unreadable += found.unreadable;
-    complete &&= found.complete;
+    results.push(found);
     if (isCounted) continue;
-    if (room > 0) {
-      paths.push(...found.paths);
-      if (found.nextCursor !== undefined) next = makeRootCursor(index, found.nextCursor);
-    } else if (found.paths.length > 0) {
-      // The roots so far have filled the page exactly, and this one has more.
-      next = makeRootCursor(index);
-    }
+    if (room > 0) paths.push(...found.paths);
+    next = cursorAfterRoot(found, index, room);
   }
-  return {
-    ...sums,
+  return withoutUndefined({
+    total: sumOf(results, ({ total }) => total),
+    ignored: sumOf(results, ({ ignored }) => ignored),
+    unreadable: sumOf(results, ({ unreadable }) => unreadable),
     paths,
-    complete,
+    complete: results.every(({ complete }) => complete),
     truncated: next !== undefined,
-    ...(next === undefined ? {} : { nextCursor: next }),
-  };
+    nextCursor: next,
+  });
+}
+
+/** Returns the cursor of a page with room for so many results of a root; undefined while more roots fit. */
+function cursorAfterRoot({ paths, nextCursor }: FindResult, index: number, room: number): string | undefined {
+  if (room > 0) return nextCursor === undefined ? undefined : makeRootCursor(index, nextCursor);
+  // The roots so far have filled the page exactly, and this one has more.
+  return paths.length > 0 ? makeRootCursor(index) : undefined;
+}
+
+const sumOf = <T>(results: readonly T[], of: (one: T) => number): number =>
+  results.reduce((total, one) => total + of(one), 0);
+
+/** Searches contents below one root. */
+export function grepInRoot(
+  call: Call,
+  root: string,
+  rank: Rank,
+  query: CoveredContentQuery,
+): Promise<SearchResult> {
+  return rank === "path"
+    ? grepWithoutExcludedLines(call.fs, root, query, call.excludeLines)
+    : rankedGrep(call.fs, root, query, { rank, answerBytes: maxAnswerBytes(call.limits) });
 }
 
 /** A query of contents in which the limits are not optional. */
@@ -157,49 +176,56 @@ export async function grepInCovered(
   query: CoveredContentQuery,
   rank: Rank,
 ): Promise<SearchResult> {
-  const search = (root: string, one: CoveredContentQuery): Promise<SearchResult> =>
-    rank === "path"
-      ? grepWithoutExcludedLines(call.fs, root, one, call.excludeLines)
-      : rankedGrep(call.fs, root, one, rank, maxAnswerBytes(call.limits));
   const began = performance.now();
   const begin = parseRootCursor(query.cursor);
   const results: SearchResult[] = [];
+  const { onCounts } = query;
+  const resultUpTo = (cut: SearchResult | undefined, next: string | undefined): SearchResult =>
+    mergeRootResults(results, cut, rank === "path" ? next : undefined);
   let given = 0;
   let next: string | undefined;
-  /** The result of the first root that was not searched to its end; undefined when every root was. */
+  /** The result of the last root that was not searched to its end; undefined when every root was. */
   let cut: SearchResult | undefined;
-  for (const { path, index } of roots) {
-    if (index < begin.index) continue;
-    const { cursor } = index === begin.index ? begin : {};
+  for (const { path, index } of roots.filter((root) => root.index >= begin.index)) {
     const room = query.maxResults - given;
-    const timeoutMs = Math.max(1, Math.ceil(query.timeoutMs - (performance.now() - began)));
-    const { onCounts } = query;
-    const found = await search(path, {
+    const found = await grepInRoot(call, path, rank, {
       ...query,
-      ...{ cursor, timeoutMs, maxResults: Math.max(1, room) },
+      cursor: index === begin.index ? begin.cursor : undefined,
+      timeoutMs: Math.max(1, Math.ceil(query.timeoutMs - (performance.now() - began))),
+      maxResults: Math.max(1, room),
       onCounts: onCounts && ((counts) => onCounts(withCountsOfEarlierRoots(counts, results))),
     });
-    if (room <= 0 && found.totalMatches > 0) {
-      // The roots so far have filled the page exactly, and this one has more. Its one match is returned on
-      // the next page.
-      next = makeRootCursor(index);
-      cut = { ...found, complete: false, incompleteReason: "max_results" };
-      break;
-    }
+    // The roots so far have filled the page exactly, and this one has more. Its one match is returned on the
+    // next page.
+    if (room <= 0 && found.totalMatches > 0)
+      return resultUpTo(
+        { ...found, complete: false, incompleteReason: "max_results" },
+        makeRootCursor(index),
+      );
     results.push(withAbsolutePaths(found, path));
     given += query.output === "content" ? found.matches.length : found.counts.length;
-    if (!found.truncated && found.incompleteReason !== "timeout") continue;
+    const isTimeOver = found.incompleteReason === "timeout";
+    if (!found.truncated && !isTimeOver) continue;
     cut = found;
-    if (found.nextCursor !== undefined) next = makeRootCursor(index, found.nextCursor);
-    else {
-      // A search that was ended by its time limit and gave no cursor cannot be continued, but later roots can
-      // still be searched.
-      const after = roots.find((root) => root.index > index);
-      next = after === undefined ? undefined : makeRootCursor(after.index);
-    }
-    if (rank === "path" || found.incompleteReason === "timeout") break;
+    next = cursorAfterCut(found, index, roots);
+    if (rank === "path" || isTimeOver) break;
   }
-  return mergeRootResults(results, cut, rank === "path" ? next : undefined);
+  return resultUpTo(cut, next);
+}
+
+/**
+ * Returns the cursor that continues after a root that was not searched to its end; undefined where nothing follows. A
+ * search that was ended by its time limit and gave no cursor cannot be continued, but later roots can still be
+ * searched.
+ */
+function cursorAfterCut(
+  { nextCursor }: SearchResult,
+  index: number,
+  roots: CoveredRoots["roots"],
+): string | undefined {
+  if (nextCursor !== undefined) return makeRootCursor(index, nextCursor);
+  const after = roots.find((root) => root.index > index);
+  return after && makeRootCursor(after.index);
 }
 
 /** Returns the counts of the current root plus those of the roots before it, for a progress report. */
@@ -231,10 +257,9 @@ function mergeRootResults(
   cut: SearchResult | undefined,
   next: string | undefined,
 ): SearchResult {
-  const sum = (of: (one: SearchResult) => number): number =>
-    results.reduce((total, one) => total + of(one), 0);
+  const sum = (of: (one: SearchResult) => number): number => sumOf(results, of);
   const reason = cut?.incompleteReason ?? results.find((one) => !one.complete)?.incompleteReason;
-  return {
+  return withoutUndefined({
     matches: results.flatMap(({ matches }) => matches),
     counts: results.flatMap(({ counts }) => counts),
     totalMatches: sum((one) => one.totalMatches),
@@ -249,7 +274,7 @@ function mergeRootResults(
     // differently, with or without an index.
     fresh: results[0]?.fresh ?? "scan",
     complete: cut === undefined && results.every((one) => one.complete),
-    ...(reason === undefined ? {} : { incompleteReason: reason }),
-    ...(next === undefined ? {} : { nextCursor: next }),
-  };
+    incompleteReason: reason,
+    nextCursor: next,
+  });
 }

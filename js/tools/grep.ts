@@ -23,11 +23,10 @@ import {
   type CoveredRoots,
   coveredRoots,
   grepInCovered,
+  grepInRoot,
   makeRootCursor,
 } from "./every-root.ts";
-import { rankedGrep } from "./grep/rank.ts";
 import { grepText, resultLines } from "./grep/text.ts";
-import { grepWithoutExcludedLines } from "./grep/search.ts";
 import { plural } from "./lib/text.ts";
 import { matchesElsewhereNote } from "./grep/elsewhere.ts";
 import { exactly, named } from "./lib/exact.ts";
@@ -259,9 +258,7 @@ async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<GrepData>
   const coversMore = covered.roots.length > 1;
   const found = coversMore
     ? await grepInCovered(call, covered, counted, args.rank)
-    : args.rank === "path"
-      ? await grepWithoutExcludedLines(call.fs, root, counted, call.excludeLines)
-      : await rankedGrep(call.fs, root, counted, args.rank, maxAnswerBytes(call.limits));
+    : await grepInRoot(call, root, args.rank, counted);
   const shown = (path: string): string =>
     call.display(path === "" ? root : path.startsWith("/") ? path : childOf(root, path));
   const data = grepDataOf(found, args, shown);

@@ -171,28 +171,30 @@ async function restoringDiff(
   call: Pick<Call, "fs" | "display">,
 ): Promise<string> {
   const parts: string[] = [];
-  for (const { path, image, from } of restored.slice(0, MAX_COMPARED_PATHS)) {
-    const name = escapeControls(call.display(path));
-    if (from !== undefined) {
-      parts.push(`moves ${escapeControls(call.display(from))} back to ${name}\n`);
-      continue;
-    }
-    const stat = await lstatOrNull(call.fs, path).catch(() => null);
-    const isFile = (image === null || image.type === "file") && (stat === null || stat.type === "file");
-    const isSmall = Math.max(image?.size ?? 0, stat?.size ?? 0) <= MAX_COMPARED_BYTES;
-    if (!isFile || !isSmall) {
-      parts.push(`${image === null ? "removes" : "puts back"} ${name}\n`);
-      continue;
-    }
-    const now =
-      stat === null ? EMPTY_BYTES : await Promise.resolve(call.fs.readBytes(path)).catch(() => undefined);
-    const then = image?.bytes ?? (image === null ? EMPTY_BYTES : undefined);
-    if (now === undefined || then === undefined) parts.push(`puts back ${name}\n`);
-    else if (textIfDecodable(now) === null || textIfDecodable(then) === null)
-      parts.push(`puts back ${name} (no text)\n`);
-    else parts.push(await previewDiff(now, then, name));
-  }
+  for (const one of restored.slice(0, MAX_COMPARED_PATHS)) parts.push(await restoringPart(one, call));
   if (restored.length > MAX_COMPARED_PATHS)
     parts.push(`and ${restored.length - MAX_COMPARED_PATHS} more paths\n`);
   return parts.join("");
 }
+
+/** Returns what an undo changes at one path. */
+async function restoringPart(
+  { path, image, from }: RestoredState,
+  call: Pick<Call, "fs" | "display">,
+): Promise<string> {
+  const name = escapeControls(call.display(path));
+  if (from !== undefined) return `moves ${escapeControls(call.display(from))} back to ${name}\n`;
+  const stat = await lstatOrNull(call.fs, path).catch(() => null);
+  const isSmall = Math.max(image?.size ?? 0, stat?.size ?? 0) <= MAX_COMPARED_BYTES;
+  if (!isFileOrMissing(image) || !isFileOrMissing(stat) || !isSmall)
+    return `${image === null ? "removes" : "puts back"} ${name}\n`;
+  const now =
+    stat === null ? EMPTY_BYTES : await Promise.resolve(call.fs.readBytes(path)).catch(() => undefined);
+  const then = image === null ? EMPTY_BYTES : image.bytes;
+  if (now === undefined || then === undefined) return `puts back ${name}\n`;
+  const isText = textIfDecodable(now) !== null && textIfDecodable(then) !== null;
+  return isText ? previewDiff(now, then, name) : `puts back ${name} (no text)\n`;
+}
+
+const isFileOrMissing = (entry: { readonly type: string } | null): boolean =>
+  entry === null || entry.type === "file";

@@ -117,19 +117,26 @@ describe("a ranked search", () => {
   const query = { pattern: "a", maxResults: 1_000_000, output: "content" } as const;
 
   it("lets other tasks run while it looks for definitions", async () => {
-    const turns = await turnsDuring(() => rankedGrep(backend, "/", query, "definitions", 100_000));
+    const turns = await turnsDuring(() =>
+      rankedGrep(backend, "/", query, { rank: "definitions", answerBytes: 100_000 }),
+    );
     expect(turns).toBeGreaterThanOrEqual(5);
   });
 
   it("is cancelled while it looks for definitions", async () => {
     const cancel = new AbortController();
     setImmediate(() => cancel.abort());
-    const ranked = rankedGrep(backend, "/", { ...query, signal: cancel.signal }, "definitions", 100_000);
+    const ranked = rankedGrep(
+      backend,
+      "/",
+      { ...query, signal: cancel.signal },
+      { rank: "definitions", answerBytes: 100_000 },
+    );
     await expect(ranked).rejects.toMatchObject({ code: "CANCELLED" });
   });
 
   it("gives no more matches than an answer shows", async () => {
-    const ranked = await rankedGrep(backend, "/", query, "definitions", 1300);
+    const ranked = await rankedGrep(backend, "/", query, { rank: "definitions", answerBytes: 1300 });
     // 13 bytes a line, and the line beyond the limit.
     expect(ranked.matches).toHaveLength(101);
     expect(ranked.truncated).toBe(true);

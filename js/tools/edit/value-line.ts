@@ -2,7 +2,7 @@
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { EditInput } from "../../engine/text/edit.ts";
-import { formatOf, type Located, locatePointer, type StructuredFormat } from "../../readers/index.ts";
+import { formatOf, locatePointer, type StructuredFormat } from "../../readers/index.ts";
 import { ANCHOR_LENGTH } from "../lib/seen.ts";
 
 /** The edit of a value, and how the bytes of its file are read. */
@@ -35,7 +35,8 @@ export async function lineEditOfValue(bytes: Uint8Array, edit: EncodedValueEdit)
       "leads through an alias to a value that others share; name the place of its anchor",
     );
   }
-  await assertPointerNamesNewText(text, { start, end }, value, pointer, format);
+  const after = text.slice(0, start) + value + text.slice(end);
+  await assertPointerNamesNewText(after, value, pointer, format);
   const begin = text.lastIndexOf("\n", start - 1) + 1;
   const lineEnd = text.indexOf("\n", Math.max(begin, end));
   const close =
@@ -55,13 +56,11 @@ export async function lineEditOfValue(bytes: Uint8Array, edit: EncodedValueEdit)
  * file's format. @throws INVALID_ARGUMENT
  */
 async function assertPointerNamesNewText(
-  text: string,
-  { start, end }: Pick<Located, "start" | "end">,
+  after: string,
   value: string,
   pointer: string,
   format: StructuredFormat,
 ): Promise<void> {
-  const after = text.slice(0, start) + value + text.slice(end);
   let found: string | undefined;
   try {
     const there = await locatePointer(after, pointer, format);

@@ -11,6 +11,7 @@ import { childOf } from "../../backends/paths.ts";
 import type { FsBackend } from "../../backends/backend.ts";
 import type { FileCount, SearchMatch, SearchQuery, SearchResult } from "../../engine/search-types.ts";
 import { STEPS_PER_YIELD_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { utf8Length } from "../lib/text.ts";
 
 /** The maximum number of matches, or of files, that are ranked. */
@@ -30,8 +31,7 @@ export async function rankedGrep(
   backend: FsBackend,
   root: string,
   query: SearchQuery & { readonly signal?: AbortSignal | undefined },
-  rank: "definitions" | "recent",
-  answerBytes: number,
+  { rank, answerBytes }: RankOptions,
 ): Promise<SearchResult> {
   const { maxResults: most = MAX_RANKED_MATCHES } = query;
   const yielder = new Yielder({ signal: query.signal });
@@ -58,14 +58,20 @@ export async function rankedGrep(
     query.output === "content"
       ? counts
       : firstItemsWithin(answerBytes, counts, ({ path }) => utf8Length(path) + 1);
-  return {
+  return withoutUndefined({
     ...rest,
     matches: shown,
     counts: shownCounts,
     truncated: cut || shown.length < matches.length || shownCounts.length < counts.length,
     complete: reason === undefined,
-    ...(reason === undefined ? {} : { incompleteReason: reason }),
-  };
+    incompleteReason: reason,
+  });
+}
+
+/** The order of the results, and how many bytes of them are returned. */
+interface RankOptions {
+  readonly rank: "definitions" | "recent";
+  readonly answerBytes: number;
 }
 
 interface OrderedResults {

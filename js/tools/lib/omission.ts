@@ -11,6 +11,7 @@ import { escapeControls } from "../../engine/escape.ts";
 import { MIN_THREAD_BYTES } from "../../engine/threads.ts";
 import { runOnThread } from "../../engine/workers/file-calls.ts";
 import { Yielder } from "../../engine/yielder.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { type ReaderNames, phraseIfNamed, set, setPhrase } from "./tool.ts";
 
 /** A line that stands for lines of the old content. */
@@ -239,9 +240,9 @@ function omissionsAmongSuspects(
   const lines = splitLines(after);
   const old = splitLines(before);
   const left = occurrencesOf(old);
-  // A line that occurs as often in the old text belongs to the file and is no omission.
   const added = occurrencesOf(lines);
-  const omissions: Omission[] = [];
+  // A line that occurs as often in the old text belongs to the file and is no omission.
+  const isNew = (text: string): boolean => (added.get(text) ?? 0) > (left.get(text) ?? 0);
   const encoder = new TextEncoder();
   // Line endings are removed first, so that a change of line endings alone is no change of lines.
   const { hunks } = engine().diff(
@@ -249,24 +250,23 @@ function omissionsAmongSuspects(
     encoder.encode(`${lines.join("\n")}\n`),
     { context: 0 },
   );
-  for (const { oldStart, oldLines, newStart, newLines } of hunks) {
-    const removed = old.slice(oldStart - 1, oldStart - 1 + oldLines);
-    const deletes = removed.some((line) => line.trim() !== "");
-    for (let line = newStart; line < newStart + newLines; line++) {
-      if (!suspects.has(line)) continue;
-      const text = (lines[line - 1] as string).trim();
-      if (removed.some((one) => one.trim() === text)) continue;
-      if ((added.get(text) ?? 0) <= (left.get(text) ?? 0)) continue;
-      if (!deletes && !isAnswerNotice(text)) continue;
-      omissions.push({
-        line,
-        text,
-        ...(deletes ? { deletes: [oldStart, oldStart + oldLines - 1] as const } : {}),
-      });
-    }
-  }
-  return omissions;
+  return hunks.flatMap(({ oldStart, oldLines, newStart, newLines }) => {
+    const found = lineNumbers(newStart, newLines).filter((line) => suspects.has(line));
+    if (found.length === 0) return [];
+    const removed = old.slice(oldStart - 1, oldStart - 1 + oldLines).map((line) => line.trim());
+    const deletes = removed.some((text) => text !== "")
+      ? ([oldStart, oldStart + oldLines - 1] as const)
+      : undefined;
+    return found
+      .map((line) => withoutUndefined({ line, text: (lines[line - 1] as string).trim(), deletes }))
+      .filter(({ text }) => !removed.includes(text) && isNew(text))
+      .filter(({ text }) => deletes !== undefined || isAnswerNotice(text));
+  });
 }
+
+/** Returns the numbers of so many lines. */
+const lineNumbers = (first: number, count: number): readonly number[] =>
+  Array.from({ length: count }, (_, index) => first + index);
 
 /** The mark that a page appends to a line that it truncated. A model that copies the page may write it. */
 const TRUNCATED_LINE_END = "... [truncated]";

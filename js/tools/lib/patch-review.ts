@@ -3,6 +3,7 @@ import { engine } from "../../engine/current.ts";
 import type { PatchedFile } from "../../engine/text/patch.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import { Yielder } from "../../engine/yielder.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { hashOfAll, previewDiff, textIfDecodableAsync } from "../render/preview.ts";
 import type { FileChange, FileState } from "./commit.ts";
 import type { ApplyPatchData } from "../generated/types.ts";
@@ -66,17 +67,18 @@ async function shownChange(
   before: FileState | null,
 ): Promise<PreviewChange> {
   const isEdit = before !== null;
-  const kind = after === null ? "delete" : from !== undefined ? "move" : isEdit ? "edit" : "create";
+  const kind: PreviewChange["kind"] =
+    after === null ? "delete" : from !== undefined ? "move" : isEdit ? "edit" : "create";
   const isModeNew = after?.mode !== undefined && after.mode !== before?.mode;
-  return {
+  return withoutUndefined({
     path,
     kind,
-    type: "file",
-    ...(from === undefined ? {} : { from }),
-    ...(after === null ? {} : { hash: await engine().onThreads.sha256(after.bytes) }),
-    ...(isModeNew ? { mode: ((after.mode ?? 0) & 0o7777).toString(8).padStart(4, "0") } : {}),
+    type: "file" as const,
+    from,
+    hash: after === null ? undefined : await engine().onThreads.sha256(after.bytes),
+    mode: isModeNew ? ((after.mode ?? 0) & 0o7777).toString(8).padStart(4, "0") : undefined,
     contents: { before: before?.bytes ?? null, after: after?.bytes ?? null },
-  };
+  });
 }
 
 /** Returns the plan of a patch with the contents that a reviewer has chosen. */
@@ -98,7 +100,8 @@ export async function revisePatch(
   const patched = await revisedEntries(todo, changes, left, chosen);
   const moves = new Map([...todo.moves].filter(([to]) => !left.has(to)));
   const { members, data } = todo;
-  const described = await describePatch(data, { changes, patched, members }, call);
+  const { applied, warnings } = data;
+  const described = await describePatch({ applied, warnings }, { changes, patched, members }, call);
   return { todo: { ...todo, changes, moves, patched, data: described }, base };
 }
 

@@ -74,13 +74,19 @@ interface PatchMember {
   readonly found: CurrentFile | null;
 }
 
-/** Computes the files after the patch. @throws PATCH_FAILED and the errors of reading */
-export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<ApplyPatchData, PatchTodo>> {
+/** The files that a patch names. */
+interface PatchMembers {
+  readonly members: ReadonlyMap<string, PatchMember>;
+  /** Further names of these files, each with the one under which the file is a member. */
+  readonly same: Readonly<Record<string, string>>;
+}
+
+/** Reads the files that a patch names. @throws TOO_LARGE for all of them together, NOT_FOUND, and others */
+async function readMembers(args: PatchRequest, call: Call, yielder: Yielder): Promise<PatchMembers> {
   const members = new Map<string, PatchMember>();
   const same: Record<string, string> = Object.create(null);
   const byPlace = new Map<string, string>();
   let bytes = 0;
-  const yielder = new Yielder({ signal: call.signal });
   for (const [index, name] of args.names.entries()) {
     await yielder.yieldIfDue();
     const at = call.locations[index] as Location;
@@ -101,38 +107,23 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
   }
   // Hunks alone change an existing file: only a header with /dev/null, or `*** Add File`, creates one.
   const [only] = members.values();
-  if (only !== undefined && only.found === null && only.name === args.path && !FILE_HEADER.test(args.patch))
+  if (only?.found === null && only.name === args.path && !FILE_HEADER.test(args.patch))
     throw locationError("NOT_FOUND", only.at);
+  return { members, same };
+}
+
+/** Computes the files after the patch. @throws PATCH_FAILED and the errors of reading */
+export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<ApplyPatchData, PatchTodo>> {
+  const yielder = new Yielder({ signal: call.signal });
+  const { members, same } = await readMembers(args, call, yielder);
   const patched = await applyToMembers(args, members, same, call);
   const changes = await fileChangesOf(patched, members, yielder);
-  const data = await describePatch(
-    { applied: !args.dry_run, ...(args.warnings.length > 0 ? { warnings: args.warnings } : {}) },
-    { changes, patched, members },
-    call,
-  );
-  const omissions: { readonly change: FileChange; readonly left: readonly Omission[] }[] = [];
-  for (const change of changes) {
-    await yielder.yieldIfDue();
-    const left = await omissionsOfChange(change, call);
-    if (left.length > 0) omissions.push({ change, left });
-  }
-  const [first] = omissions;
-  if (first !== undefined && call.refusesOmissions && isModelPatch(args.patch)) {
-    const error = omissionError(
-      "apply_patch",
-      "patch",
-      first.left,
-      "Nothing was written: send the lines themselves, and remove only lines that are to go.",
-    );
-    throw new FilewrightError(error.code, error.message, {
-      complete: true,
-      path: first.change.path,
-      details: error.details ?? {},
-    });
-  }
-  const warnings = omissions.flatMap(({ change, left }) =>
-    omissionWarnings(left).map((warning) => `${call.display(change.path)}: ${warning}`),
-  );
+  const facts = {
+    applied: !args.dry_run,
+    warnings: args.warnings.length > 0 ? args.warnings : undefined,
+  };
+  const data = await describePatch(facts, { changes, patched, members }, call);
+  const warnings = await acceptedOmissions(changes, args, call, yielder);
   const moves = await movesOf(changes, patched, members, yielder);
   const todo = { changes, moves, patched, members, data, warnings };
   const base: { path: string; version: string | null }[] = [];
@@ -143,25 +134,58 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
   return { todo, base, ...(await changedFilesOf(todo, yielder)) };
 }
 
+/** Returns warnings about lines that stand for lines left out. @throws INVALID_ARGUMENT where they are refused */
+async function acceptedOmissions(
+  changes: readonly FileChange[],
+  args: PatchRequest,
+  call: Call,
+  yielder: Yielder,
+): Promise<readonly string[]> {
+  const warnings: string[] = [];
+  for (const change of changes) {
+    await yielder.yieldIfDue();
+    const left = await omissionsOfChange(change, call);
+    if (left.length > 0 && call.refusesOmissions && isModelPatch(args.patch))
+      throw omittedLinesError(change, left);
+    for (const warning of omissionWarnings(left)) warnings.push(`${call.display(change.path)}: ${warning}`);
+  }
+  return warnings;
+}
+
+function omittedLinesError({ path }: FileChange, left: readonly Omission[]): FilewrightError {
+  const {
+    code,
+    message,
+    details = {},
+  } = omissionError(
+    "apply_patch",
+    "patch",
+    left,
+    "Nothing was written: send the lines themselves, and remove only lines that are to go.",
+  );
+  return new FilewrightError(code, message, { complete: true, path, details });
+}
+
 /** Returns the data of the answer about these changes. */
 export async function describePatch(
-  facts: Pick<ApplyPatchData, "applied" | "warnings">,
+  facts: Pick<ApplyPatchData, "applied"> & { readonly warnings: readonly string[] | undefined },
   { changes, patched, members }: Pick<PatchTodo, "changes" | "patched" | "members">,
   call: Call,
 ): Promise<ApplyPatchData> {
   const yielder = new Yielder({ signal: call.signal });
   if (changes.length > STEPS_PER_YIELD_CHECK) await yielder.yieldNow();
-  const { text, shown, truncated } = await diffOfAllFiles(changes, patched, members, call, yielder);
+  const sides = await diffSidesOf(changes, patched, members, yielder);
+  const { text, shown, truncated } = await diffOfAllFiles(sides, call, yielder);
   const { applied, warnings } = facts;
   const files: PatchOutcome[] = [];
   await forEachYielding(patched, yielder, (file) => files.push(patchOutcomeOf(file, members, call)));
-  const data: ApplyPatchData = {
+  const data: ApplyPatchData = withoutUndefined({
     applied,
     files,
     diff: text,
-    ...(warnings === undefined ? {} : { warnings }),
-    ...(truncated ? { truncated: true } : {}),
-  };
+    warnings,
+    truncated: truncated ? true : undefined,
+  });
   if (shown !== text) shownDiffByData.set(data, shown);
   return data;
 }
@@ -424,13 +448,10 @@ export function shownDiffOf(data: ApplyPatchData): string {
  * it was truncated.
  */
 async function diffOfAllFiles(
-  changes: readonly FileChange[],
-  patched: readonly PatchedFile[],
-  members: ReadonlyMap<string, PatchMember>,
+  sides: readonly DiffSide[],
   call: Call,
   yielder: Yielder,
 ): Promise<{ readonly text: string; readonly shown: string; readonly truncated: boolean }> {
-  const sides = await diffSidesOf(changes, patched, members, yielder);
   // Once one file has a header in git's format, every file needs one.
   const withHeaders = sides.some(needsGitHeader);
   let [text, shown, truncated] = ["", "", false];
@@ -554,13 +575,13 @@ function patchOutcomeOf(
   call: Call,
 ): PatchOutcome {
   const shown = (name: string): string => call.display((members.get(name) as PatchMember).at.path);
-  return {
+  return withoutUndefined({
     path: shown(file.path),
-    ...(file.from === null ? {} : { from: shown(file.from) }),
+    from: file.from === null ? undefined : shown(file.from),
     operation: file.operation,
     added: file.added,
     removed: file.removed,
     offset: file.offset,
     matched: loosestOf(file),
-  };
+  });
 }

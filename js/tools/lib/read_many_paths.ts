@@ -76,14 +76,11 @@ export async function expandPaths(
   skipped: SkippedOne[],
   notes: string[],
 ): Promise<readonly RequestedFile[]> {
-  const found = new Map<string, RequestedFile>();
-  const add = (at: Location, byName: boolean): void => {
-    if (found.get(at.path)?.byName !== true) found.set(at.path, { at, byName });
-  };
+  const found = new FoundFiles(notes);
   for (const typed of [...args.paths, ...args.include]) {
     try {
       const before = found.size;
-      const ignored = await expandPath(typed, args, call, add, notes);
+      const ignored = await expandPath(typed, args, call, found);
       const miss = found.size === before ? unmatchedGlobHint(typed) : undefined;
       if (miss !== undefined && ignored === 0)
         skipped.push({ path: typed, reason: `no file matches; ${miss}`, code: "NOT_FOUND" });
@@ -101,45 +98,62 @@ export async function expandPaths(
   return sorted.map(({ file }) => file);
 }
 
+/** The files that were found, each once, and notes about them. */
+class FoundFiles {
+  readonly notes: string[];
+  readonly #byPath = new Map<string, RequestedFile>();
+
+  constructor(notes: string[]) {
+    this.notes = notes;
+  }
+
+  get size(): number {
+    return this.#byPath.size;
+  }
+
+  add(at: Location, byName: boolean): void {
+    if (this.#byPath.get(at.path)?.byName !== true) this.#byPath.set(at.path, { at, byName });
+  }
+
+  values(): Iterable<RequestedFile> {
+    return this.#byPath.values();
+  }
+}
+
 /**
  * Adds the files that one path, directory or glob names. Returns the number of matches that ignore files
  * exclude, if nothing else matches; otherwise 0.
  */
-async function expandPath(
-  typed: string,
-  args: ChosenFiles,
-  call: Call,
-  add: (at: Location, byName: boolean) => void,
-  notes: string[],
-): Promise<number> {
-  const { paths } = call.access;
-  const addMatches = async (): Promise<number> => {
-    let ignored = 0;
-    for (const glob of globsInForm(typed, paths)) {
-      const { base, pattern } = splitGlob(glob);
-      ignored += await addFoundFile(await call.locate(base, "read"), pattern, args, call, add);
-    }
-    return ignored;
-  };
+async function expandPath(typed: string, args: ChosenFiles, call: Call, found: FoundFiles): Promise<number> {
   // On Windows no path can have these characters, so it is not asked for.
-  if (paths === "windows" && /[*?]/u.test(typed)) return addMatches();
+  if (call.access.paths === "windows" && /[*?]/u.test(typed)) return addMatches(typed, args, call, found);
   const asked = await call.locate(typed, "read");
   const isMissing = !hasGlobSyntax(typed) && !(await call.fs.exists(asked.path));
   const taken = isMissing ? await call.alike?.(typed, asked) : undefined;
-  if (taken !== undefined) notes.push(taken.note);
+  if (taken !== undefined) found.notes.push(taken.note);
   const at = taken === undefined ? asked : await call.locate(taken.path, "read");
   if (await call.fs.exists(at.path)) {
     const { isDir } = await call.fs.stat(at.path);
-    if (isDir) return addFoundFile(at, "**/*", args, call, add);
+    if (isDir) return addFilesBelow({ at, pattern: "**/*" }, args, call, found);
     if (at.directory) throw locationError("NOT_DIRECTORY", at);
-    add(at, true);
+    found.add(at, true);
     return 0;
   }
   if (!hasGlobSyntax(typed)) {
     await call.fs.stat(at.path); // Throws the reason: missing, or not allowed.
     throw locationError("NOT_FOUND", at);
   }
-  return addMatches();
+  return addMatches(typed, args, call, found);
+}
+
+/** Adds the files that match a glob. */
+async function addMatches(typed: string, args: ChosenFiles, call: Call, found: FoundFiles): Promise<number> {
+  let ignored = 0;
+  for (const glob of globsInForm(typed, call.access.paths)) {
+    const { base, pattern } = splitGlob(glob);
+    ignored += await addFilesBelow({ at: await call.locate(base, "read"), pattern }, args, call, found);
+  }
+  return ignored;
 }
 
 function everyMatchIgnoredReason(ignored: number, { names }: Call): string {
@@ -153,12 +167,12 @@ function isWithinOneLevel(pattern: string): string {
   return flat.includes("/") ? flat : `/${flat}`;
 }
 
-async function addFoundFile(
-  root: Location,
-  pattern: string,
+/** Adds the files below a place that match a pattern. Returns the number of ignored matches if there is no other. */
+async function addFilesBelow(
+  { at: root, pattern }: { readonly at: Location; readonly pattern: string },
   args: ChosenFiles,
   call: Call,
-  add: (at: Location, byName: boolean) => void,
+  found: FoundFiles,
 ): Promise<number> {
   const exclude = args.use_default_excludes ? [...args.exclude, ...DEFAULT_EXCLUDE_GLOBS] : args.exclude;
   const { paths, ignored } = await findPaths(call, root.path, {
@@ -170,7 +184,7 @@ async function addFoundFile(
   const yielder = new Yielder({ signal: call.signal });
   for (const [index, path] of paths.entries()) {
     if (index % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
-    add(call.found(path, "read"), byName);
+    found.add(call.found(path, "read"), byName);
   }
   return paths.length === 0 ? ignored : 0;
 }

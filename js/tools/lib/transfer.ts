@@ -22,6 +22,7 @@ import {
   textIfDecodableAsync,
   readTreeFacts,
   currentVersionsOf,
+  type TreeFacts,
 } from "../render/preview.ts";
 import { checkLinkTargets } from "../render/link-target.ts";
 import type { CopyArgs, MoveArgs } from "../generated/types.ts";
@@ -38,6 +39,7 @@ import {
   locationError,
 } from "./tool.ts";
 import { FilewrightError } from "../../engine/errors.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { transact } from "../../backends/transaction/transaction.ts";
 
 /** The arguments of either tool. */
@@ -89,37 +91,19 @@ export async function planTransfer(
   verb: "copy" | "move",
 ): Promise<Plan<never, TransferTodo>> {
   const [from, to] = [call.locations[0]!, call.locations[1]!];
+  const { statOf, realPathOf } = LINKS_BY_VERB[verb];
   if (verb === "move") assertNotRoot(call, from);
   assertNotRoot(call, to);
-  // A copy follows a link to its target; a move moves the link itself.
-  const source = await (verb === "copy" ? call.fs.stat(from.path) : lstatVia(call.fs, from.path));
+  const source = await statOf(call.fs, from.path);
   if (from.directory && !source.isDir) throw locationError("NOT_DIRECTORY", from);
   if (source.type === "other" && verb === "copy") throw locationError("NOT_REGULAR_FILE", from);
   const target = await lstatOrNull(call.fs, to.path);
   if (target === null && to.directory && !source.isDir) throw locationError("NOT_DIRECTORY", to);
-  const realFrom =
-    verb === "copy" ? await realpathVia(call.fs, from.path) : await entryPathVia(call.fs, from.path);
+  const realFrom = await realPathOf(call.fs, from.path);
   const realTo = await entryPathVia(call.fs, to.path);
-  const ends = [
-    { path: realFrom, stat: source },
-    { path: realTo, stat: target },
-  ] as const;
-  await assertApart(call, verb, ...ends);
-  if (target !== null) {
-    // A caller that names a directory wants the source inside it: replacing the directory would lose it.
-    if (target.isDir && (!args.overwrite || !source.isDir)) {
-      const inside = `${to.typed.replace(/\/+$/u, "")}/${nameOf(from.path)}`;
-      throw locationError(args.overwrite ? "IS_DIRECTORY" : "ALREADY_EXISTS", to, {
-        complete: true,
-        message: `'${escapeControls(to.typed)}' is a directory that exists; give the path that the source will have: '${escapeControls(inside)}'.`,
-        details: { argument: "destination", path: inside },
-      });
-    }
-    if (!args.overwrite) throw locationError("ALREADY_EXISTS", to);
-    if (!target.isDir && source.isDir) throw locationError("NOT_DIRECTORY", to);
-    if (to.directory && !target.isDir) throw locationError("NOT_DIRECTORY", to);
-  }
-  await checkLinkTargets(call, verb, source.type, realFrom, realTo);
+  await assertApart(call, verb, { path: realFrom, stat: source }, { path: realTo, stat: target });
+  if (target !== null) assertReplaceable(args, call, source, target);
+  await checkLinkTargets(call, { verb, from: realFrom, to: realTo }, source.type);
   const seen = async (path: string): Promise<BaseVersion> => ({
     path,
     version: await currentVersion(call.fs, path, true),
@@ -128,6 +112,29 @@ export async function planTransfer(
   const own = source.isDir ? [] : [await seen(realFrom)];
   const version = source.isFile ? (own[0]?.version ?? undefined) : undefined;
   return { todo: { from: realFrom, version }, base: [...own, await seen(to.path)] };
+}
+
+/** A copy follows a link to its target; a move moves the link itself. */
+const LINKS_BY_VERB = {
+  copy: { statOf: async (fs: FsBackend, path: string) => fs.stat(path), realPathOf: realpathVia },
+  move: { statOf: lstatVia, realPathOf: entryPathVia },
+} as const;
+
+/** Refuses to put the source where something is that it may not replace. @throws ALREADY_EXISTS and others */
+function assertReplaceable(args: TransferArgs, call: Call, source: FsStat, target: FsStat): void {
+  const [from, to] = [call.locations[0]!, call.locations[1]!];
+  // A caller that names a directory wants the source inside it: replacing the directory would lose it.
+  if (target.isDir && (!args.overwrite || !source.isDir)) {
+    const inside = `${to.typed.replace(/\/+$/u, "")}/${nameOf(from.path)}`;
+    throw locationError(args.overwrite ? "IS_DIRECTORY" : "ALREADY_EXISTS", to, {
+      complete: true,
+      message: `'${escapeControls(to.typed)}' is a directory that exists; give the path that the source will have: '${escapeControls(inside)}'.`,
+      details: { argument: "destination", path: inside },
+    });
+  }
+  if (!args.overwrite) throw locationError("ALREADY_EXISTS", to);
+  const mustBeDirectory = source.isDir || to.directory;
+  if (!target.isDir && mustBeDirectory) throw locationError("NOT_DIRECTORY", to);
 }
 
 /** Refuses a transfer of an entry onto itself, and of a directory into itself. @throws SAME_FILE, INVALID_ARGUMENT */
@@ -178,41 +185,52 @@ export async function previewTransfer(
 ): Promise<Preview> {
   const to = await entryPathVia(call.fs, (call.locations[1] as Location).path);
   const [source, target] = [await lstatVia(call.fs, from), await lstatOrNull(call.fs, to)];
-  const tree = source.isDir ? await readTreeFacts(call, from) : undefined;
-  const entries = tree?.entries ?? [{ path: from, type: source.type }];
-  // When directories are merged, the approval requires that every file to be replaced is unchanged since the
-  // preview.
-  const replaced = target?.isDir === true && tree !== undefined ? tree.entries.slice(1) : [];
-  const incomplete = tree === undefined ? undefined : incompleteTreeReason(tree);
-  const counts = tree === undefined ? "" : ` (${formatTreeCounts(tree)})`;
+  const { counts, entries, base, incomplete } = source.isDir
+    ? await movedTree(from, to, target, call)
+    : { ...NO_TREE, entries: [{ path: from, type: source.type }] };
   const before = target?.isFile ? await readBytesForPreview(call, to) : null;
-  const after =
-    source.isFile && (verb === "Copy" || before !== null) ? await readBytesForPreview(call, from) : null;
-  return {
+  const isShown = source.isFile && (verb === "Copy" || before !== null);
+  const after = isShown ? await readBytesForPreview(call, from) : null;
+  return withoutUndefined({
     title: `${verb} ${args.source} to ${args.destination}${counts}${target === null ? "" : ", over what is there"}`,
     location: verb === "Copy" ? 1 : 0,
     diff: after === null ? "" : await previewDiff(before, after, args.destination),
-    originalContent: before === null ? null : await textIfDecodableAsync(before),
-    newContent: after === null ? null : await textIfDecodableAsync(after),
-    risk: target === null ? "low" : target.isDir ? "high" : "medium",
-    ...(tree === undefined
-      ? {}
-      : {
-          base: [
-            ...tree.base,
-            ...(await currentVersionsOf(
-              call.fs,
-              replaced.map(({ path: source }) => movedPath(source, from, to)),
-            )),
-          ],
-        }),
+    originalContent: before && (await textIfDecodableAsync(before)),
+    newContent: after && (await textIfDecodableAsync(after)),
+    risk: target === null ? ("low" as const) : target.isDir ? ("high" as const) : ("medium" as const),
+    base,
     changes: entries.map(({ path: source, type }) => ({
       path: movedPath(source, from, to),
       from: source,
-      kind: verb === "Copy" ? "copy" : "move",
+      kind: verb === "Copy" ? ("copy" as const) : ("move" as const),
       type,
     })),
-    ...(incomplete === undefined ? {} : { incomplete }),
+    incomplete,
+  });
+}
+
+/** What a preview says of the tree that a directory is. */
+type MovedTree = Pick<TreeFacts, "entries"> & {
+  readonly counts: string;
+  readonly base: readonly BaseVersion[] | undefined;
+  readonly incomplete: string | undefined;
+};
+
+const NO_TREE: Omit<MovedTree, "entries"> = { counts: "", base: undefined, incomplete: undefined };
+
+/**
+ * Returns the tree that is moved or copied. When directories are merged, the approval requires that every file to be
+ * replaced is unchanged since the preview.
+ */
+async function movedTree(from: string, to: string, target: FsStat | null, call: Call): Promise<MovedTree> {
+  const tree = await readTreeFacts(call, from);
+  const replaced = target?.isDir === true ? tree.entries.slice(1) : [];
+  const places = replaced.map(({ path }) => movedPath(path, from, to));
+  return {
+    entries: tree.entries,
+    counts: ` (${formatTreeCounts(tree)})`,
+    base: [...tree.base, ...(await currentVersionsOf(call.fs, places))],
+    incomplete: incompleteTreeReason(tree),
   };
 }
 

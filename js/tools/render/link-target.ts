@@ -55,14 +55,9 @@ const UNRESOLVED_CODES: ReadonlySet<string> = new Set(["NOT_FOUND", "NOT_DIRECTO
  * workspace, but to a missing entry inside when it is in a directory below.
  * @throws OUTSIDE_ALLOWED with the reason `link_target`
  */
-export async function checkLinkTargets(
-  call: Call,
-  verb: "copy" | "move",
-  type: FsStat["type"],
-  from: string,
-  to: string,
-): Promise<void> {
-  if (type === "symlink") return checkLinkTarget(call, verb, from, from, to);
+export async function checkLinkTargets(call: Call, transfer: Transfer, type: FsStat["type"]): Promise<void> {
+  const { from } = transfer;
+  if (type === "symlink") return checkLinkTarget(call, transfer, from);
   if (type !== "dir") return;
   const { signal } = call;
   const links = await findBackend(call.fs, from, {
@@ -71,20 +66,21 @@ export async function checkLinkTargets(
     respectIgnore: false,
     signal,
   });
-  for (const path of links.paths) await checkLinkTarget(call, verb, childOf(from, path), from, to);
+  for (const path of links.paths) await checkLinkTarget(call, transfer, childOf(from, path));
+}
+
+/** A copy or move, between real paths. */
+interface Transfer {
+  readonly verb: "copy" | "move";
+  readonly from: string;
+  readonly to: string;
 }
 
 /**
  * Refuses to copy or move one link whose hidden target would be visible at the new place. `link` is `from`, or a
  * link below it. @throws OUTSIDE_ALLOWED
  */
-async function checkLinkTarget(
-  call: Call,
-  verb: "copy" | "move",
-  link: string,
-  from: string,
-  to: string,
-): Promise<void> {
+async function checkLinkTarget(call: Call, { verb, from, to }: Transfer, link: string): Promise<void> {
   // A target that cannot be read is not shown in the new place either.
   const target = await readLinkVia(call.fs, link).catch(() => undefined);
   if (
