@@ -7,6 +7,7 @@
 // js/tools/lib/exact.ts describes where a type says more than its schema.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { BuildError, root, runScript } from "./lib/run.mjs";
 
@@ -179,7 +180,7 @@ function interfaceOf(name, doc, tools, memberOf) {
 const HEADER = "written by `npm run tool-types`, not to be edited.";
 
 /** The types of the tools that each workspace has: they are public. */
-function publicTypes(tools, exact) {
+export function publicTypesText(tools, exact) {
   const declarations = new Declarations(exact);
   for (const tool of tools) declarations.addTool(tool);
   const member =
@@ -206,7 +207,7 @@ function checkedType({ name, inputSchema: { properties, required } }) {
 }
 
 /** The types that the package does not export: those of the other tools, and checked arguments. */
-function internalTypes(tools, someTools, exact) {
+function internalTypesText(tools, someTools, exact) {
   const declarations = new Declarations(exact);
   for (const tool of someTools) declarations.addTool(tool);
   const names = tools.map(({ name }) => `${toPascalCase(name)}Args`).sort();
@@ -226,7 +227,7 @@ ${rows.join("")}}
 }
 
 /** The names of tools and arguments, for code that must not load the tools. */
-function toolNames(tools) {
+function namesText(tools) {
   const rows = tools.map(({ name, inputSchema: { properties } }) => {
     return `  ${name}: ${JSON.stringify(Object.keys(properties))},\n`;
   });
@@ -239,7 +240,7 @@ ${rows.join("")}};
 }
 
 /** The methods of a workspace. */
-function toolMethods(tools, exact) {
+export function methodsText(tools, exact) {
   const names = tools.flatMap(({ name }) => [`${toPascalCase(name)}Args`, `${toPascalCase(name)}Data`]);
   const by = tools.flatMap(({ outputSchema }) => outputSchema[exact]?.oneOf?.by ?? []);
   const imports = [...names, ...by.map(({ type }) => type)].sort();
@@ -262,19 +263,21 @@ ${interfaceOf("ToolMethods", "Every tool as a method: it returns the data, or th
 async function generatedFiles() {
   const { TOOLS, SOME_TOOLS, EXACT } = await loadTools();
   return new Map([
-    ["js/tools/generated/types.ts", publicTypes(TOOLS, EXACT)],
-    ["js/tools/generated/internal.ts", internalTypes(TOOLS, SOME_TOOLS, EXACT)],
-    ["js/schema/generated/arguments.ts", toolNames([...TOOLS, ...SOME_TOOLS])],
-    ["js/workspace/generated/tool-methods.ts", toolMethods(TOOLS, EXACT)],
+    ["js/tools/generated/types.ts", publicTypesText(TOOLS, EXACT)],
+    ["js/tools/generated/internal.ts", internalTypesText(TOOLS, SOME_TOOLS, EXACT)],
+    ["js/schema/generated/arguments.ts", namesText([...TOOLS, ...SOME_TOOLS])],
+    ["js/workspace/generated/tool-methods.ts", methodsText(TOOLS, EXACT)],
   ]);
 }
 
-await runScript(async () => {
-  for (const [file, text] of await generatedFiles()) {
-    const path = join(root, file);
-    if (existsSync(path) && readFileSync(path, "utf8") === text) continue;
-    if (process.argv.includes("--check")) throw new BuildError(`${file} is stale; run: npm run tool-types`);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  }
-});
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  await runScript(async () => {
+    for (const [file, text] of await generatedFiles()) {
+      const path = join(root, file);
+      if (existsSync(path) && readFileSync(path, "utf8") === text) continue;
+      if (process.argv.includes("--check")) throw new BuildError(`${file} is stale; run: npm run tool-types`);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
+    }
+  });
+}

@@ -1,10 +1,11 @@
 /** `access_info`: where this workspace may read and write. */
 import { exactly, named } from "./lib/exact.ts";
-import type { AccessInfoArgs, AccessInfoData } from "./generated/types.ts";
+import type { AccessInfoArgs, AccessInfoData, GrantedDirectory } from "./generated/types.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { choice, text, texts } from "./lib/shared.ts";
 import { displayPath } from "../backends/windows-paths.ts";
 import { escapeControls } from "../engine/escape.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { AccessSummary, DecidingSource, ReadingTool } from "./lib/tool.ts";
 
 const DESCRIPTION_BY_SOURCE: Readonly<Record<DecidingSource, string>> = {
@@ -115,16 +116,14 @@ function sandboxDataOf({ fs, net, commands }: AccessSummary["sandbox"]): AccessI
   return { fs, net, commands: { tier, files, network, policy, processes, limits } };
 }
 
-function stateDataOf({ state }: AccessSummary): Pick<AccessInfoData, "state"> {
-  if (state === undefined || (state.passedOver.length === 0 && state.problem === undefined)) return {};
+function stateDataOf({ state }: AccessSummary): AccessInfoData["state"] | undefined {
+  if (state === undefined || (state.passedOver.length === 0 && state.problem === undefined)) return undefined;
   const { path, passedOver, problem } = state;
-  return {
-    state: {
-      dir: path,
-      passed_over: passedOver.map(({ path: dir, reason }) => `${dir}: ${reason}`),
-      ...(problem === undefined ? {} : { problem }),
-    },
-  };
+  return withoutUndefined({
+    dir: path,
+    passed_over: passedOver.map(({ path: dir, reason }) => `${dir}: ${reason}`),
+    problem,
+  });
 }
 
 /** Shows where this workspace may read and write. */
@@ -146,7 +145,7 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
       expires === undefined ? { dir: shown(dir), access } : { dir: shown(dir), access, expires },
     );
     return {
-      data: {
+      data: withoutUndefined({
         cwd: shown(access.cwd),
         read_roots: access.readRoots === null ? null : access.readRoots.map(shown),
         write_roots: access.readOnly ? [] : access.writeRoots.map(shown),
@@ -158,45 +157,51 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
         engine: engineDataOf(access.engine),
         confinement: access.confinement,
         sandbox: sandboxDataOf(access.sandbox),
-        ...stateDataOf(access),
-      },
+        state: stateDataOf(access),
+      }),
     };
   },
-  render(data) {
-    const list = (paths: readonly string[]): string =>
-      paths.length === 0 ? "nothing" : paths.map(escapeControls).join(", ");
-    const lines = [
+  render: (data) =>
+    [
       `Working directory: ${escapeControls(data.cwd)}`,
-      `May read: ${data.read_roots === null ? "everything" : list(data.read_roots)}`,
-      `May change: ${data.read_only ? "nothing (read-only)" : list(data.write_roots)}`,
-    ];
-    if (data.deny.length > 0) lines.push(`Out of bounds: ${list(data.deny)}`);
-    for (const { dir, access, expires } of data.granted) {
-      const until = expires === undefined ? "" : ` until ${expires}`;
-      lines.push(
-        `Granted: ${escapeControls(dir)} (${access === "write" ? "read and write" : "read"}${until})`,
-      );
-    }
-    if (data.decided_by.length > 1)
-      lines.push(
-        `A call is checked in this order: ${data.decided_by.map((source) => DESCRIPTION_BY_SOURCE[source]).join("; ")}`,
-      );
-    lines.push(
+      `May read: ${data.read_roots === null ? "everything" : listed(data.read_roots)}`,
+      `May change: ${data.read_only ? "nothing (read-only)" : listed(data.write_roots)}`,
+      ...(data.deny.length > 0 ? [`Out of bounds: ${listed(data.deny)}`] : []),
+      ...data.granted.map(grantLine),
+      ...decidingLines(data),
       `Engine: ${data.engine.kind}${data.engine.reason === undefined ? "" : ` (${data.engine.reason})`}; confinement of paths: ${data.confinement}`,
-    );
-    lines.push(`Kernel confinement: files ${data.sandbox.fs}, network ${data.sandbox.net}`);
-    if (data.sandbox.commands !== undefined) {
-      const { tier, files, network, policy, processes, limits } = data.sandbox.commands;
-      lines.push(
-        `Commands (${tier}): files ${files}, network ${network}, denied, protected and secret places ${policy}, end of processes ${processes}, limits ${limits}`,
-      );
-    }
-    if (data.state !== undefined) {
-      const { dir, passed_over: passed, problem } = data.state;
-      lines.push(
-        `Locks and history: ${escapeControls(dir)}${problem === undefined ? "" : `, which cannot be written (${problem})`}${passed.length === 0 ? "" : `; not in ${list(passed)}`}`,
-      );
-    }
-    return lines.join("\n");
-  },
+      `Kernel confinement: files ${data.sandbox.fs}, network ${data.sandbox.net}`,
+      ...commandLines(data.sandbox),
+      ...stateLines(data),
+    ].join("\n"),
 };
+
+const listed = (paths: readonly string[]): string =>
+  paths.length === 0 ? "nothing" : paths.map(escapeControls).join(", ");
+
+function grantLine({ dir, access, expires }: GrantedDirectory): string {
+  const until = expires === undefined ? "" : ` until ${expires}`;
+  return `Granted: ${escapeControls(dir)} (${access === "write" ? "read and write" : "read"}${until})`;
+}
+
+function decidingLines({ decided_by: sources }: AccessInfoData): readonly string[] {
+  if (sources.length < 2) return [];
+  const order = sources.map((source) => DESCRIPTION_BY_SOURCE[source]).join("; ");
+  return [`A call is checked in this order: ${order}`];
+}
+
+function commandLines({ commands }: AccessInfoData["sandbox"]): readonly string[] {
+  if (commands === undefined) return [];
+  const { tier, files, network, policy, processes, limits } = commands;
+  return [
+    `Commands (${tier}): files ${files}, network ${network}, denied, protected and secret places ${policy}, end of processes ${processes}, limits ${limits}`,
+  ];
+}
+
+function stateLines({ state }: AccessInfoData): readonly string[] {
+  if (state === undefined) return [];
+  const { dir, passed_over: passed, problem } = state;
+  const unwritable = problem === undefined ? "" : `, which cannot be written (${problem})`;
+  const better = passed.length === 0 ? "" : `; not in ${listed(passed)}`;
+  return [`Locks and history: ${escapeControls(dir)}${unwritable}${better}`];
+}

@@ -24,6 +24,7 @@ import {
   timeoutSchema,
   WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { type ChangingTool, type Preview, locationError } from "./lib/tool.ts";
 import { assertNotRoot } from "./lib/transfer.ts";
@@ -104,17 +105,17 @@ export const deletePath: ChangingTool<CheckedArgs["delete"], DeleteData, DeleteT
     if (todo.isDir) {
       const tree = await readTreeFacts(call, await entryPathVia(call.fs, at.path));
       const incomplete = incompleteTreeReason(tree);
-      return {
+      return withoutUndefined({
         title: `Delete directory ${args.path} (${formatTreeCounts(tree)})`,
         location: 0,
         diff: "",
         originalContent: null,
         newContent: null,
-        risk: tree.base.length > 1 ? "high" : "low",
+        risk: tree.base.length > 1 ? ("high" as const) : ("low" as const),
         base: tree.base,
-        changes: tree.entries.map(({ path: gone, type }) => ({ path: gone, kind: "delete", type })),
-        ...(incomplete === undefined ? {} : { incomplete }),
-      };
+        changes: tree.entries.map(({ path: gone, type }) => ({ path: gone, kind: "delete" as const, type })),
+        incomplete,
+      });
     }
     const isLink = (await lstatVia(call.fs, at.path)).type === "symlink";
     const bytes = isLink ? null : await readBytesForPreview(call, at.path);

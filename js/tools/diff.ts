@@ -10,6 +10,7 @@ import type { DiffData, HunkData } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import { type Arguments, compileArgumentCheck, object } from "./lib/schema.ts";
 import { COMPARE_ALIASES, choice, flag, integer, path, text, timeoutSchema } from "./lib/shared.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { encodeUtf8 } from "./lib/text.ts";
 import { type Call, type ReadingTool, locationError } from "./lib/tool.ts";
 import { maxAnswerBytes } from "./lib/limits.ts";
@@ -99,13 +100,16 @@ export const diff: ReadingTool<CheckedDiffArgs, DiffData> = {
       ignoreWhitespace: args.ignore_whitespace,
       signal: call.signal,
       // The diff stops at the maximum size of an answer, because hunks beyond it could not be returned.
-      ...(args.format === "unified" ? {} : { limits: { bytes: maxAnswerBytes(call.limits) } }),
+      limits: args.format === "unified" ? undefined : { bytes: maxAnswerBytes(call.limits) },
     };
     // `data` contains every byte: other tools could not apply a diff without the CRs of its files.
     const result = await engine().diffAsync(before, after, { ...options, lineEnds: "raw" });
     const { identical, text: unified, added, removed, truncated } = result;
-    const hunks = args.format === "unified" ? {} : { hunks: result.hunks.map(toHunkData) };
-    const data = { identical, diff: unified, added, removed, ...hunks, ...(truncated ? { truncated } : {}) };
+    const hunks = args.format === "unified" ? undefined : result.hunks.map(toHunkData);
+    const data: DiffData = withoutUndefined({
+      ...{ identical, diff: unified, added, removed, hunks },
+      truncated: truncated ? true : undefined,
+    });
     if (args.format === "unified" && unified.includes("\r"))
       shownDiffByData.set(data, (await engine().diffAsync(before, after, options)).text);
     return { data };

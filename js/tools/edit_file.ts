@@ -17,6 +17,7 @@ import {
   type Plan,
   locationError,
 } from "./lib/tool.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { closingTagWarning } from "./lib/call-form.ts";
 import {
   findOmissionsOfFile,
@@ -27,7 +28,7 @@ import {
 } from "./lib/omission.ts";
 import { textFormOf, writeWarnings } from "./lib/overwrite.ts";
 import { type EditRequest, inputSchema, outputSchema } from "./edit/schema.ts";
-import type { EditFileArgs, EditFileData, EditOutcome } from "./generated/types.ts";
+import type { EditArgs, EditFileArgs, EditFileData, EditOutcome } from "./generated/types.ts";
 import { normalizeEdits, withEmptyOldTextHint } from "./edit/arguments.ts";
 import { NOTEBOOK_MIME, planNotebookEdits } from "./edit/notebook.ts";
 import { withAnchorRetries, withEditRetries } from "./edit/retry.ts";
@@ -129,16 +130,7 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
     assertExpectedHash(at, normalizeHash(args.expected_hash), engine().sha256(before));
   }
   const planned = await replaceInContent(before, version, args, call);
-  if (!planned.ok && planned.error.details?.["reason"] === "stale_anchor") {
-    refuseRepeatedInsertion(before, [], args, call);
-  }
-  if (!planned.ok) {
-    const refused = withSendableAnchors(withEditRetries(planned.error, args), at.path, before, call);
-    const error = withAnchorRetries(refused, args);
-    const now = { version, bytes: before };
-    if (call.seen.changed(at.path, now) !== false) await call.seen.refresh?.(at.path);
-    throw withStaleness(error, call.seen.changed(at.path, now));
-  }
+  if (!planned.ok) throw await refusedEdits(planned.error, { bytes: before, version }, args, call);
   const first = firstPlannedVersion.get(call);
   firstPlannedVersion.set(call, version);
   if (first !== undefined && first !== version && planned.edits.some(({ tier }) => tier !== "exact")) {
@@ -149,15 +141,15 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
   }
   const { bytes, diff, edits, replacements } = planned;
   refuseRepeatedInsertion(before, edits, args, call);
-  const data = {
+  const data = withoutUndefined({
     path: call.display(at.path),
     applied: !args.dry_run,
     replacements,
     edits: edits.map(editOutcomeOf),
     diff: diff.text,
     bytes_written: bytes.length,
-    ...(diff.truncated ? { truncated: true } : {}),
-  };
+    truncated: diff.truncated ? true : undefined,
+  });
   const left = args.whole_file ? [] : await omissionsOfEdits([before, bytes], args, at.path, call.signal);
   if (left.length > 0 && call.refusesOmissions) {
     throw omissionError(
@@ -180,6 +172,24 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
   if (args.dry_run) return { settled: { data: { ...data, hash: await hash }, warnings }, todo, base };
   const quoted = edits.every(({ tier, repairs }) => tier === "exact" && repairs.length === 0);
   return { todo, base, touched: [{ path: at.path, before, after: bytes, quoted }] };
+}
+
+/**
+ * Returns the error for edits that cannot be made, with calls that can, and with what changed since the file was read.
+ * @throws NO_CHANGE for an insertion by a stale anchor whose lines are there already
+ */
+async function refusedEdits(
+  error: FilewrightError,
+  now: { readonly bytes: Uint8Array; readonly version: string },
+  args: EditRequest,
+  call: Call,
+): Promise<FilewrightError> {
+  const { path } = call.locations[0]!;
+  if (error.details?.["reason"] === "stale_anchor") refuseRepeatedInsertion(now.bytes, [], args, call);
+  const refused = withSendableAnchors(withEditRetries(error, args), path, now.bytes, call);
+  const retried = withAnchorRetries(refused, args);
+  if (call.seen.changed(path, now) !== false) await call.seen.refresh?.(path);
+  return withStaleness(retried, call.seen.changed(path, now));
 }
 
 /**
@@ -206,11 +216,10 @@ function withSendableAnchors(
   const contents = engine().sha256(bytes);
   const digit = contentsDigit(contents);
   call.seen.giveAnchors(file, contents);
-  const candidates = found.map((candidate) => ({
-    ...candidate,
-    ...(typeof candidate.from === "string" ? { from: candidate.from + digit } : {}),
-    ...(typeof candidate.to === "string" ? { to: candidate.to + digit } : {}),
-  }));
+  const sendable = (anchor: unknown): unknown => (typeof anchor === "string" ? anchor + digit : anchor);
+  const candidates = found.map((candidate) =>
+    withoutUndefined({ ...candidate, from: sendable(candidate.from), to: sendable(candidate.to) }),
+  );
   return new FilewrightError(code, error.message, {
     hint,
     complete,
@@ -311,12 +320,12 @@ async function applyEditFile(
   _args: EditRequest,
   call: Call,
 ): Promise<Answer<EditFileData>> {
-  const condition: WriteOptions = {
+  const condition: WriteOptions = withoutUndefined({
     ifVersion: todo.version,
     durability: call.durability,
     signal: call.signal,
-    ...(typeof todo.hash === "string" ? { hash: todo.hash } : {}),
-  };
+    hash: typeof todo.hash === "string" ? todo.hash : undefined,
+  });
   const { path } = call.locations[0]!;
   try {
     const made = await writeVia(call.fs, path, todo.bytes, condition);
@@ -345,24 +354,8 @@ function refuseRepeatedInsertion(
   const form = textFormOf(before, at.path);
   if (form === undefined) return;
   const lines = linesWithoutEndings(engine().decodeText(before, form.encoding).text);
-  for (const [index, { from = "", insert, new_text = "" }] of asked.entries()) {
-    const added = linesWithoutEndings(new_text);
-    // Lines without any word, such as `}`, are often repeated on purpose.
-    if (insert === undefined || !added.some((line) => /[\p{L}\p{N}].*[\p{L}\p{N}].*[\p{L}\p{N}]/u.test(line)))
-      continue;
-    const named = Number(/^\s*(\d+)/u.exec(from)?.[1]) - (insert === "before" ? 1 : 0);
-    // With one edit its line is known; with several, anchors refer to the line numbers before the call.
-    const place = asked.length === 1 ? (edits[0]?.startLine ?? named + 1) - 1 : named;
-    // If the anchor is stale, the inserted lines may have taken its line number.
-    const firsts =
-      insert === "after"
-        ? [place]
-        : edits.length > 0
-          ? [place - added.length]
-          : [place, place - added.length];
-    const first = firsts.find(
-      (start) => start >= 0 && added.every((line, offset) => lines[start + offset] === line),
-    );
+  for (const [index, edit] of asked.entries()) {
+    const first = repeatedAt(lines, edit, asked.length === 1 ? edits[0] : undefined, edits.length > 0);
     if (first === undefined) continue;
     throw locationError("NO_CHANGE", at, {
       complete: true,
@@ -370,6 +363,29 @@ function refuseRepeatedInsertion(
       details: { reason: "already_applied", edit_index: index, line: first + 1 },
     });
   }
+}
+
+/**
+ * Returns where the lines that an edit inserts are already, as an index of `lines`; undefined where they are not.
+ * `only` is what became of the edit where it is the only one: then its line is known. With several, anchors refer to
+ * the line numbers before the call.
+ */
+function repeatedAt(
+  lines: readonly string[],
+  { from = "", insert, new_text }: EditArgs,
+  only: AppliedEdit | undefined,
+  isPlanned: boolean,
+): number | undefined {
+  const added = linesWithoutEndings(new_text);
+  // Lines without any word, such as `}`, are often repeated on purpose.
+  const isTelling = added.some((line) => /[\p{L}\p{N}].*[\p{L}\p{N}].*[\p{L}\p{N}]/u.test(line));
+  if (insert === undefined || !isTelling) return undefined;
+  const named = Number(/^\s*(\d+)/u.exec(from)?.[1]) - (insert === "before" ? 1 : 0);
+  const place = only === undefined ? named : only.startLine - 1;
+  const before = place - added.length;
+  // If the anchor is stale, the inserted lines may have taken its line number.
+  const firsts = insert === "after" ? [place] : isPlanned ? [before] : [place, before];
+  return firsts.find((start) => start >= 0 && added.every((line, offset) => lines[start + offset] === line));
 }
 
 /**

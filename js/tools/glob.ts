@@ -31,6 +31,7 @@ import {
   timeoutSchema,
   WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { escapeControls } from "../engine/escape.ts";
 
 type CheckedGlobArgs = CheckedArgs["glob"];
@@ -141,13 +142,13 @@ async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer<GlobDa
   }));
   call.seen.noteListed(found.paths);
   return {
-    data: {
+    data: withoutUndefined({
       matches: found.paths.map(call.display),
       total: found.total,
       truncated: found.truncated,
-      ...(found.nextCursor === undefined ? {} : { next_cursor: found.nextCursor }),
+      next_cursor: found.nextCursor,
       ignored: found.ignored,
-    },
+    }),
     warnings: [
       ...excludeGlobNotes(args.exclude),
       ...findWarnings(found, await firstUnlisted(found.unreadable, covered, args, call), call.names),

@@ -5,6 +5,7 @@ import type { CheckedArgs, HistoryData, ListedChange } from "./generated/interna
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { integer, text } from "./lib/shared.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { ReadingTool } from "./lib/tool.ts";
 
@@ -86,11 +87,11 @@ export function historyTool(all: boolean): ReadingTool<CheckedHistoryArgs, Histo
       const shown = found.slice(from, from + limit);
       const next = found[from + limit];
       return {
-        data: {
+        data: withoutUndefined({
           changes: shown.map(listedChangeOf),
           truncated: next !== undefined,
-          ...(next === undefined ? {} : { next_cursor: next.callId }),
-        },
+          next_cursor: next?.callId,
+        }),
       };
     },
     render({ changes, next_cursor: next }) {
@@ -105,14 +106,14 @@ export function historyTool(all: boolean): ReadingTool<CheckedHistoryArgs, Histo
 }
 
 function listedChangeOf({ callId, tool, time, paths, agent, undoOf }: HistoryEntry): ListedChange {
-  return {
+  return withoutUndefined({
     call_id: callId,
     tool,
     time,
     paths,
-    ...(agent === undefined ? {} : { agent }),
-    ...(undoOf === undefined ? {} : { undo_of: undoOf }),
-  };
+    agent,
+    undo_of: undoOf,
+  });
 }
 
 function shortenedPaths(paths: readonly string[]): string {

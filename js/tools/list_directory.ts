@@ -4,7 +4,7 @@ import { lstatVia } from "../backends/fallback/fallback.ts";
 import { STEPS_PER_YIELD_CHECK, Yielder } from "../engine/yielder.ts";
 import { walkRuns } from "../backends/walk/drive.ts";
 import { IGNORE_FILES, readIgnoreFiles, rulesAbove } from "../backends/walk/ignore-files.ts";
-import { TreeWalk } from "../backends/walk/walk.ts";
+import { TreeWalk, type WalkRequest } from "../backends/walk/walk.ts";
 import { compareCodePoints, isWithin, relativeTo } from "../backends/paths.ts";
 import type { TreePage } from "../backends/entry.ts";
 import { engine } from "../engine/current.ts";
@@ -33,6 +33,7 @@ import {
   timeoutSchema,
   WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { formatIsoTime, utf8Length } from "./lib/text.ts";
 import { skipReasonOf } from "./lib/skip-reason.ts";
 import type { Answer, Call, ReadingTool } from "./lib/tool.ts";
@@ -124,51 +125,74 @@ Symbolic links are shown with their target, unless that is out of bounds, and ne
 };
 
 async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
-  const at = call.locations[0]!;
-  const shownPath = call.display(at.path);
-  const from = offsetOf(args, shownPath);
+  const page = new ListingPage(args, call);
   const covered = await coveredRoots(args.path, call);
-  const entries: ListedEntry[] = [];
-  const links: string[] = [];
-  const closed: LeftOutEntry[] = [];
-  let total = 0;
-  let isCut = false;
-  for (const { path: root, index } of covered.roots) {
-    // Another root is listed as an entry itself, followed by its content.
-    const heading = index === 0 ? 0 : 1;
-    const skipped = Math.max(0, from - total);
-    if (heading > skipped && !isCut && entries.length < args.limit) entries.push(headingOf(root, call));
-    const room = isCut ? 0 : args.limit - entries.length;
+  for (const { path, index } of covered.roots) await page.addRoot(path, index > 0);
+  const warnings = [...page.notes(), closedRootsNote(covered, "listed"), ...excludeGlobNotes(args.ignore)];
+  const known = warnings.filter((note) => note !== undefined);
+  return known.length === 0 ? { data: page.data() } : { warnings: known, data: page.data() };
+}
+
+/** A page of a listing, which the roots fill one after the other. */
+class ListingPage {
+  readonly #args: Args;
+  readonly #call: Call;
+  readonly #path: string;
+  /** The number of entries on earlier pages. */
+  readonly #from: number;
+  readonly #entries: ListedEntry[] = [];
+  readonly #links: string[] = [];
+  readonly #closed: LeftOutEntry[] = [];
+  #total = 0;
+  /** True when the page ends within a root: the next page continues there, and the later roots follow. */
+  #isCut = false;
+
+  constructor(args: Args, call: Call) {
+    this.#args = args;
+    this.#call = call;
+    this.#path = call.display(call.locations[0]!.path);
+    this.#from = offsetOf(args, this.#path);
+  }
+
+  /** Adds the entries of a root, as far as there is room. Another root is listed as an entry itself before them. */
+  async addRoot(root: string, isOther: boolean): Promise<void> {
+    const { depth, limit } = this.#args;
+    const heading = isOther ? 1 : 0;
+    const skipped = Math.max(0, this.#from - this.#total);
+    if (heading > skipped && !this.#isCut && this.#entries.length < limit)
+      this.#entries.push(headingOf(root, this.#call));
+    const room = this.#isCut ? 0 : limit - this.#entries.length;
     const first = Math.max(0, skipped - heading);
-    const page = await pageOf({ ...args, limit: Math.max(1, room) }, root, first, call);
-    call.seen.noteListed(page.entries.map((entry) => entry.path));
-    total += heading + page.total;
-    if (room <= 0) continue;
-    // If the page ends within a root, the next page continues there, and the later roots follow.
-    isCut = first + page.entries.length < page.total;
+    const page = await pageOf({ ...this.#args, limit: Math.max(1, room) }, root, first, this.#call);
+    this.#call.seen.noteListed(page.entries.map((entry) => entry.path));
+    this.#total += heading + page.total;
+    if (room <= 0) return;
+    this.#isCut = first + page.entries.length < page.total;
     // Only entries that need further facts are awaited, because each await costs more than the conversion.
     for (const entry of page.entries)
-      entries.push(isComplete(entry, call) ? shown(entry, {}, call) : await listed(entry, call));
-    links.push(...(await unlistedLinks(page.entries, root, args.depth, call)));
-    if (args.depth > 1) closed.push(...(await unreadableIn(page.entries, root, args.depth, call)));
+      this.#entries.push(
+        isComplete(entry, this.#call) ? shown(entry, {}, this.#call) : await listed(entry, this.#call),
+      );
+    this.#links.push(...(await unlistedLinks(page.entries, root, depth, this.#call)));
+    if (depth > 1) this.#closed.push(...(await unreadableIn(page.entries, root, depth, this.#call)));
   }
-  const truncated = from + entries.length < total;
-  const warnings = [
-    leftOutNote(closed.length, "listed", closed[0]),
-    unfollowedNote(links, call),
-    closedRootsNote(covered, "listed"),
-    ...excludeGlobNotes(args.ignore),
-  ].filter((note) => note !== undefined);
-  return {
-    ...(warnings.length === 0 ? {} : { warnings }),
-    data: {
-      path: shownPath,
-      entries,
-      total,
+
+  notes(): readonly (string | undefined)[] {
+    const closed = leftOutNote(this.#closed.length, "listed", this.#closed[0]);
+    return [closed, unfollowedNote(this.#links, this.#call)];
+  }
+
+  data(): ListDirectoryData {
+    const next = this.#from + this.#entries.length;
+    const truncated = next < this.#total;
+    return withoutUndefined({
+      path: this.#path,
+      entries: this.#entries,
+      total: this.#total,
       truncated,
-      ...(truncated ? { next_cursor: cursorAfter(shownPath, from + entries.length) } : {}),
-    },
-  };
+      next_cursor: truncated ? cursorAfter(this.#path, next) : undefined,
+    });
+  }
 }
 
 /** Returns the entry that stands for another root. Its content follows it. */
@@ -193,25 +217,29 @@ async function unreadableIn(
   depth: number,
   call: Call,
 ): Promise<readonly LeftOutEntry[]> {
-  const closed: LeftOutEntry[] = [];
-  let looks = 0;
-  for (const [index, entry] of page.entries()) {
-    if (entry.type !== "dir" || looks >= MAX_REREAD_DIRECTORIES) continue;
+  const isEmpty = (entry: FsEntry, index: number): boolean => {
     const next = page[index + 1];
-    const isLast = next === undefined;
-    if (!isLast && isWithin(next.path, entry.path)) continue;
-    if ((relativeTo(entry.path, root) as string).split("/").length >= depth) continue;
-    looks++;
-    try {
-      await call.fs.listDir(entry.path, { facts: false });
-    } catch (error) {
-      if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
-      // A directory that has vanished is not unreadable.
-      if (error.code !== "NOT_FOUND" && error.code !== "NOT_DIRECTORY")
-        closed.push({ path: call.display(entry.path), reason: skipReasonOf(error) });
-    }
+    return entry.type === "dir" && !(next !== undefined && isWithin(next.path, entry.path));
+  };
+  const levelOf = ({ path }: FsEntry): number => (relativeTo(path, root) as string).split("/").length;
+  const closed: LeftOutEntry[] = [];
+  const examined = page.filter((entry, index) => isEmpty(entry, index) && levelOf(entry) < depth);
+  for (const { path } of examined.slice(0, MAX_REREAD_DIRECTORIES)) {
+    const reason = await unreadableReason(path, call);
+    if (reason !== undefined) closed.push({ path: call.display(path), reason });
   }
   return closed;
+}
+
+/** Returns why a directory cannot be read; undefined for one that can, or has vanished. */
+async function unreadableReason(path: string, call: Call): Promise<string | undefined> {
+  try {
+    await call.fs.listDir(path, { facts: false });
+  } catch (error) {
+    if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
+    if (error.code !== "NOT_FOUND" && error.code !== "NOT_DIRECTORY") return skipReasonOf(error);
+  }
+  return undefined;
 }
 
 function cursorAfter(shownPath: string, entries: number): string {
@@ -290,23 +318,14 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
   const facts = sorted || !call.brief;
   // A storage that searches knows ignore files that others do not have, such as those of the user.
   const isSearched = args.respect_ignore && fs.find !== undefined;
-  const kept = isSearched ? await unignoredPaths(call, root) : undefined;
   const byWalk = args.respect_ignore && !isSearched;
-  const globs =
-    args.ignore.length === 0 ? undefined : engine().glob([], { exclude: ignoredGlobs(args.ignore, call) });
   const walk = new TreeWalk<FsEntry>(root, {
     unreadable: "count",
     temporary: false,
     hidden: args.hidden,
     skipGit: args.respect_ignore,
+    ...selectionOf(args, call, isSearched ? await unignoredPaths(call, root) : undefined),
     ignore: byWalk ? await rulesAbove(fs, root, ignoreFiles, undefined) : undefined,
-    globs,
-    // Special files are kept: searches do not return them, and ignore files do not apply to them.
-    wants:
-      kept &&
-      ((path, entry) =>
-        globs?.excluded(path, entry.isDir) !== true && (entry.type === "other" || kept.has(entry.path))),
-    enters: kept && ((entry) => kept.has(entry.path)),
     depth: args.depth,
     compare: order(args),
   });
@@ -316,16 +335,33 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
       const entries = fs.listDir(directory, { facts });
       return sorted ? withFacts(entries, call) : entries;
     },
-    ...(byWalk && {
-      ignoreFiles: (entries: readonly FsEntry[]) => readIgnoreFiles(fs, entries, ignoreFiles),
-    }),
+    ignoreFiles: byWalk
+      ? (entries: readonly FsEntry[]) => readIgnoreFiles(fs, entries, ignoreFiles)
+      : undefined,
   };
   const found: FsEntry[] = [];
   const yielder = new Yielder({ signal: call.signal });
-  for await (const run of walkRuns(walk, source, yielder))
+  for await (const run of walkRuns(walk, withoutUndefined(source), yielder))
     for (const { entry } of run)
       if (found.push(entry) % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
   return found;
+}
+
+/** Returns what a walk leaves out: by globs, and all but the `kept` paths where these are known. */
+function selectionOf(
+  { ignore }: Args,
+  call: Call,
+  kept: ReadonlySet<string> | undefined,
+): Pick<WalkRequest<FsEntry>, "globs" | "wants" | "enters"> {
+  const globs = ignore.length === 0 ? undefined : engine().glob([], { exclude: ignoredGlobs(ignore, call) });
+  if (kept === undefined) return { globs, wants: undefined, enters: undefined };
+  return {
+    globs,
+    // Special files are kept: searches do not return them, and ignore files do not apply to them.
+    wants: (path, entry) =>
+      globs?.excluded(path, entry.isDir) !== true && (entry.type === "other" || kept.has(entry.path)),
+    enters: (entry) => kept.has(entry.path),
+  };
 }
 
 async function withFacts(entries: MaybePromise<readonly FsEntry[]>, call: Call): Promise<readonly FsEntry[]> {
@@ -334,11 +370,7 @@ async function withFacts(entries: MaybePromise<readonly FsEntry[]>, call: Call):
     if (entry.size !== undefined && entry.mtime !== undefined) known.push(entry);
     else {
       const { size, mtime } = await factsOf(entry, call);
-      known.push({
-        ...entry,
-        ...(size === undefined ? {} : { size }),
-        ...(mtime === undefined ? {} : { mtime }),
-      });
+      known.push(withoutUndefined({ ...entry, size: size ?? entry.size, mtime: mtime ?? entry.mtime }));
     }
   }
   return known;

@@ -14,6 +14,7 @@ import { PATH_ALIASES } from "./lib/shared.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import type { ReadFileData } from "./generated/types.ts";
 import { inputSchema, outputSchema } from "./read/schema.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { encodeUtf8 } from "./lib/text.ts";
 import { type Answer, type Call, type ReadingTool, locationError } from "./lib/tool.ts";
@@ -157,34 +158,34 @@ function pageRequestOf(args: CheckedReadFileArgs, call: Call): PageRequest {
 
 function readFileDataOf(page: Page, shownPath: string): ReadFileData {
   const warning = pageWarning(page);
-  return {
+  return withoutUndefined({
     path: shownPath,
     content: page.content,
     start_line: page.startLine,
     end_line: page.endLine,
     lines_read: page.linesRead,
     total_lines: page.totalLines,
-    ...(page.totalLines === null ? { at_least_lines: page.atLeastLines } : {}),
+    at_least_lines: page.totalLines === null ? page.atLeastLines : undefined,
     size: page.size,
     encoding: page.encoding,
     eol: page.eol,
     bom: page.bom,
     truncated: page.truncated,
-    ...(page.nextStartLine === null ? {} : { next_start_line: page.nextStartLine }),
-    ...(page.nextStartByte === null ? {} : { next_start_byte: page.nextStartByte }),
+    next_start_line: page.nextStartLine ?? undefined,
+    next_start_byte: page.nextStartByte ?? undefined,
     long_lines: page.longLines,
     hash: page.hash,
-    ...(page.version === undefined ? {} : { version: page.version }),
+    version: page.version,
     mime: page.mime,
-    ...(page.cutLines.length === 0 ? {} : { cut_lines: page.cutLines }),
-    ...(page.long.length === 0 ? {} : { long: page.long.map(longLineDataOf) }),
-    ...(page.anchors === null ? {} : { anchors: withContentsDigit(page.anchors, contentIdOfPage(page)) }),
-    ...(warning === undefined ? {} : { warning }),
-  };
+    cut_lines: page.cutLines.length === 0 ? undefined : page.cutLines,
+    long: page.long.length === 0 ? undefined : page.long.map(longLineDataOf),
+    anchors: page.anchors === null ? undefined : withContentsDigit(page.anchors, contentIdOfPage(page)),
+    warning,
+  });
 }
 
 function longLineDataOf({ line, restByte, restBytes }: LongLine): NonNullable<ReadFileData["long"]>[number] {
-  return { line, rest_byte: restByte, ...(restBytes === null ? {} : { rest_bytes: restBytes }) };
+  return withoutUndefined({ line, rest_byte: restByte, rest_bytes: restBytes ?? undefined });
 }
 
 /**
@@ -243,18 +244,20 @@ async function readRendered(
   const { content, warning, data: facts, hash, version, firstLine } = made;
   // A rendering shows the whole content in another form, but for single pages and values.
   if (args.pages === undefined && args.json_pointer === undefined) call.seen.note(at.path, version, hash);
-  const data: ReadFileData = {
-    ...readFileDataOf(page, call.display(at.path)),
+  const shown = readFileDataOf(page, call.display(at.path));
+  const data: ReadFileData = withoutUndefined({
+    ...shown,
     size: file.size,
     encoding: file.encoding ?? "binary",
     eol: firstLine === undefined ? null : page.eol,
     hash,
     mime: file.mime,
-    ...(version === undefined ? {} : { version }),
-    ...(firstLine === undefined ? { rendered: true } : {}),
-    ...(image ? { image: imageFacts(facts) } : facts === undefined ? {} : { facts }),
-    ...(warning === undefined ? {} : { warning }),
-  };
+    version: version ?? shown.version,
+    rendered: firstLine === undefined ? (true as const) : undefined,
+    image: image ? imageFacts(facts) : undefined,
+    facts: image ? undefined : facts,
+    warning: warning ?? shown.warning,
+  });
   return content === undefined ? { data } : { data, content };
 }
 

@@ -144,57 +144,99 @@ async function runReadManyFiles(
   const skipped: SkippedOne[] = [];
   const warnings: string[] = [...excludeGlobNotes(args.exclude)];
   const wanted = await expandPaths(args, call, skipped, warnings);
-  const files: ReadOne[] = [];
-  const content: ContentBlock[] = [];
-  const isPage = args.max_total_bytes === undefined;
-  const maxBytes = args.max_total_bytes ?? Math.max(1, maxAnswerBytes(call.limits) - SKIP_LIST_BYTES);
-  let left = maxBytes;
-  let truncated = false;
+  const answer = new FillingAnswer(args, call, skipped);
   const yielder = new Yielder({});
   for (let from = 0; from < wanted.length; from += CONCURRENT_READS) {
-    const full = exhaustedLimit(files.length, left, args, call);
+    const full = answer.exhaustedLimit();
     if (full !== undefined) {
-      truncated = true;
-      for (const { at } of wanted.slice(from))
-        skipped.push({ path: call.display(at.path), reason: full, code: "LIMIT_EXCEEDED" });
+      answer.skipAll(wanted.slice(from), { reason: full, code: "LIMIT_EXCEEDED" });
       break;
     }
     const batch = wanted.slice(from, from + CONCURRENT_READS);
-    const read = await withinTimeLimit(
-      Promise.all(batch.map((one) => readRequestedFile(one, maxBytes, args, call))),
-      call,
-    );
+    const reading = Promise.all(batch.map((one) => readRequestedFile(one, answer.maxBytes, args, call)));
+    const read = await withinTimeLimit(reading, call);
     if (read === undefined) {
-      const reason = `not read: ${args.timeout_ms} ms were over`;
-      const late = wanted
-        .slice(from)
-        .map(({ at }) => ({ path: call.display(at.path), reason, code: "TIMEOUT" }));
-      for (const one of late) skipped.push(one);
-      truncated = true;
+      answer.skipAll(wanted.slice(from), {
+        reason: `not read: ${args.timeout_ms} ms were over`,
+        code: "TIMEOUT",
+      });
       break;
     }
-    for (const [index, { at }] of batch.entries()) {
-      const path = call.display(at.path);
-      const got = read[index] as ReadResult;
-      const over =
-        exhaustedLimit(files.length, left, args, call) ??
-        overBudgetReason(got, left, args, files.length, call);
-      if (got instanceof FilewrightError) skipped.push({ path, reason: skipReasonOf(got), code: got.code });
-      else if (over !== undefined) {
-        truncated = true;
-        skipped.push({ path, reason: over, code: "LIMIT_EXCEEDED" });
-      } else {
-        files.push(got.file);
-        left -= utf8Length(got.file.content) + (isPage ? HEAD_BYTES + utf8Length(path) : 0);
-        truncated ||= got.file.truncated;
-        if (got.block !== undefined) content.push(got.block);
-      }
-    }
+    for (const [index, got] of read.entries()) answer.add((batch[index] as RequestedFile).at, got);
     await yielder.yieldIfDue();
     call.onProgress?.({ done: Math.min(from + CONCURRENT_READS, wanted.length), total: wanted.length });
   }
-  const data = { files, skipped, truncated };
-  return { data, warnings, ...(content.length === 0 ? {} : { content }) };
+  return answer.with(warnings);
+}
+
+/** An answer that files fill, until a limit is reached. */
+class FillingAnswer {
+  /** The bytes of content that fit in the answer. */
+  readonly maxBytes: number;
+  readonly #args: CheckedReadManyFilesArgs;
+  readonly #call: Call;
+  readonly #files: ReadOne[] = [];
+  readonly #skipped: SkippedOne[];
+  readonly #content: ContentBlock[] = [];
+  #left: number;
+  #truncated = false;
+
+  constructor(args: CheckedReadManyFilesArgs, call: Call, skipped: SkippedOne[]) {
+    this.#args = args;
+    this.#call = call;
+    this.#skipped = skipped;
+    this.maxBytes = args.max_total_bytes ?? Math.max(1, maxAnswerBytes(call.limits) - SKIP_LIST_BYTES);
+    this.#left = this.maxBytes;
+  }
+
+  /** Returns the reason why no further file is read, such as a limit; undefined while one may be read. */
+  exhaustedLimit(): string | undefined {
+    const { max_files: most } = this.#args;
+    if (this.#files.length >= most) return `the limit of ${plural(most, "file")} is reached`;
+    return this.#left <= 0 ? beyondTotalBytesReason(this.#args, this.#call) : undefined;
+  }
+
+  /** Leaves files out. */
+  skipAll(files: readonly RequestedFile[], why: Pick<SkippedOne, "reason" | "code">): void {
+    for (const { at } of files) this.#skipped.push({ path: this.#call.display(at.path), ...why });
+    this.#truncated = true;
+  }
+
+  /** Adds a file that was read, or leaves it out if it failed or does not fit. */
+  add(at: Location, got: ReadResult): void {
+    const path = this.#call.display(at.path);
+    if (got instanceof FilewrightError) {
+      this.#skipped.push({ path, reason: skipReasonOf(got), code: got.code });
+      return;
+    }
+    const over = this.exhaustedLimit() ?? this.#overBudgetReason(got.file);
+    if (over !== undefined) {
+      this.#truncated = true;
+      this.#skipped.push({ path, reason: over, code: "LIMIT_EXCEEDED" });
+      return;
+    }
+    this.#files.push(got.file);
+    const isPage = this.#args.max_total_bytes === undefined;
+    this.#left -= utf8Length(got.file.content) + (isPage ? HEAD_BYTES + utf8Length(path) : 0);
+    this.#truncated ||= got.file.truncated;
+    if (got.block !== undefined) this.#content.push(got.block);
+  }
+
+  /**
+   * Returns the reason why a file that was read is left out because it exceeds the remaining bytes; undefined
+   * when it is included. The first file is always included, truncated if necessary, because an empty answer
+   * would not help.
+   */
+  #overBudgetReason({ content, truncated }: ReadOne): string | undefined {
+    const fits = !truncated && utf8Length(content) <= this.#left;
+    return fits || this.#files.length === 0 ? undefined : beyondTotalBytesReason(this.#args, this.#call);
+  }
+
+  /** Returns the answer with these warnings. */
+  with(warnings: readonly string[]): Answer<ReadManyFilesData> {
+    const data = { files: this.#files, skipped: this.#skipped, truncated: this.#truncated };
+    return this.#content.length === 0 ? { data, warnings } : { data, warnings, content: this.#content };
+  }
 }
 
 /** Returns the result of `work`, or undefined when the time of the call ends before. */
@@ -212,18 +254,7 @@ async function withinTimeLimit<T>(work: Promise<T>, call: Call): Promise<T | und
   }
 }
 
-type ReadResult = FilewrightError | { readonly file: ReadOne; readonly block?: ContentBlock };
-
-/** Returns the reason why no further file is read, such as a limit; undefined while one may be read. */
-function exhaustedLimit(
-  read: number,
-  left: number,
-  args: CheckedReadManyFilesArgs,
-  call: Call,
-): string | undefined {
-  if (read >= args.max_files) return `the limit of ${plural(args.max_files, "file")} is reached`;
-  return left <= 0 ? beyondTotalBytesReason(args, call) : undefined;
-}
+type ReadResult = FilewrightError | { readonly file: ReadOne; readonly block: ContentBlock | undefined };
 
 function beyondTotalBytesReason(
   { max_total_bytes: asked }: CheckedReadManyFilesArgs,
@@ -232,23 +263,6 @@ function beyondTotalBytesReason(
   return asked === undefined
     ? `left out, because the answer is full; read it alone${phraseIfNamed(names.argument("max_total_bytes"), (name) => `, or set ${name}`)}`
     : `max_total_bytes (${asked}) would be exceeded; read it alone`;
-}
-
-/**
- * Returns the reason why a file that was read is left out because it exceeds the remaining bytes; undefined
- * when it is included. The first file is always included, truncated if necessary, because an empty answer
- * would not help.
- */
-function overBudgetReason(
-  got: ReadResult,
-  left: number,
-  args: CheckedReadManyFilesArgs,
-  read: number,
-  call: Call,
-): string | undefined {
-  if (got instanceof FilewrightError || read === 0) return undefined;
-  if (!got.file.truncated && utf8Length(got.file.content) <= left) return undefined;
-  return beyondTotalBytesReason(args, call);
 }
 
 async function readRequestedFile(
@@ -274,7 +288,7 @@ async function readRequestedFile(
       truncated,
       mime,
     };
-    return { file };
+    return { file, block: undefined };
   } catch (thrown) {
     const error = fromEngine(thrown);
     if (error.code === "CANCELLED") throw error;
@@ -294,8 +308,7 @@ async function readDocument(at: Location, { mime, size }: KnownFile, call: Call)
   try {
     const { text, content } = await renderFile(call, at, { mime, size }, { nonText: "media" });
     const file = { path: call.display(at.path), content: text, lines_read: 0, total_lines: 0, size, mime };
-    const block = content?.[0];
-    return { file: { ...file, truncated: false }, ...(block === undefined ? {} : { block }) };
+    return { file: { ...file, truncated: false }, block: content?.[0] };
   } catch (error) {
     return fromEngine(error);
   }

@@ -4,6 +4,7 @@ import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, integer, path, text, texts } from "./lib/shared.ts";
 import type { SandboxProvider, SandboxStatus } from "../backends/sandbox/sandbox.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Location } from "../policy/index.ts";
 import { type ChangingTool, locationError } from "./lib/tool.ts";
@@ -150,7 +151,7 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
     const { removed = [], repositories = [] } = outcome;
     const exceeded = outcome.exceeded ?? (signal === FILE_SIZE_SIGNAL ? "file_size" : undefined);
     return {
-      data: {
+      data: withoutUndefined({
         exit_code: exitCode,
         signal,
         timed_out: timedOut,
@@ -158,10 +159,10 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
         stdout,
         stderr,
         tier: call.commands.status.tier,
-        ...(exceeded === undefined ? {} : { exceeded }),
-        ...(removed.length === 0 ? {} : { removed: removed.map(call.display) }),
-        ...(repositories.length === 0 ? {} : { repositories: repositories.map(call.display) }),
-      },
+        exceeded,
+        removed: removed.length === 0 ? undefined : removed.map(call.display),
+        repositories: repositories.length === 0 ? undefined : repositories.map(call.display),
+      }),
     };
   },
   render(data, args) {

@@ -8,6 +8,7 @@ import type { StatData } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, integer, path, PATH_ALIASES, text } from "./lib/shared.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { formatIsoTime } from "./lib/text.ts";
 import { type Call, type ReadingTool, locationError } from "./lib/tool.ts";
@@ -94,25 +95,25 @@ export const stat: ReadingTool<CheckedArgs["stat"], StatData> = {
     call.seen.noteListed([at.path]);
     // The content is read only if the hash or the media type is needed.
     const looked = facts.isFile && (args.hash || !call.brief);
+    const content = looked ? await contentFacts(at.path, facts, args.hash, call) : NOT_READ;
     const target = facts.type === "symlink" ? await shownLinkTarget(call, at.path, facts.target) : undefined;
-    const data: StatData = {
+    const data: StatData = withoutUndefined({
       name: nameOf(at.path) || "/",
       path: call.display(at.path),
       type: facts.type,
       size: facts.size,
-      ...(facts.mode === undefined
-        ? {}
-        : { mode: formatOctalMode(facts.mode), mode_string: formatModeLetters(facts) }),
-      ...(facts.birthtime === undefined ? {} : { created: formatIsoTime(facts.birthtime) }),
+      mode: facts.mode === undefined ? undefined : formatOctalMode(facts.mode),
+      mode_string: facts.mode === undefined ? undefined : formatModeLetters(facts),
+      created: facts.birthtime === undefined ? undefined : formatIsoTime(facts.birthtime),
       modified: formatIsoTime(facts.mtime),
-      ...(facts.atime === undefined ? {} : { accessed: formatIsoTime(facts.atime) }),
+      accessed: facts.atime === undefined ? undefined : formatIsoTime(facts.atime),
       is_dir: facts.isDir,
       is_file: facts.isFile,
       is_symlink: facts.type === "symlink",
-      ...(target === undefined ? {} : { target }),
-      ...(looked ? await contentFacts(at.path, facts, args.hash, call) : {}),
-      ...(facts.version === undefined ? {} : { version: facts.version }),
-    };
+      target,
+      ...content,
+      version: facts.version,
+    });
     return { data };
   },
   render: (data) => {
@@ -127,13 +128,16 @@ export const stat: ReadingTool<CheckedArgs["stat"], StatData> = {
   },
 };
 
-async function contentFacts(
-  path: string,
-  facts: FsStat,
-  hash: boolean,
-  call: Call,
-): Promise<Pick<StatData, "mime" | "hash">> {
-  const digest = hash ? { hash: await hashOfFile(path, call) } : {};
+/** Facts for which the content is read. */
+interface ContentFacts {
+  readonly hash: string | undefined;
+  readonly mime: string | undefined;
+}
+
+const NOT_READ: ContentFacts = { hash: undefined, mime: undefined };
+
+async function contentFacts(path: string, facts: FsStat, hash: boolean, call: Call): Promise<ContentFacts> {
+  const digest = { hash: hash ? await hashOfFile(path, call) : undefined, mime: undefined };
   if (facts.size > MAX_DETECTION_BYTES && call.fs.read === undefined) return digest;
   try {
     const head = await readVersioned(call.fs, path, {

@@ -8,6 +8,7 @@ import { lastUndoableChange, type UndoableHistory, type RestoredState } from "./
 import type { UndoArgs, UndoData } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { text, texts, WARNINGS_SCHEMA } from "./lib/shared.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Call, ChangingTool, PathEffect, Preview, PreviewChange } from "./lib/tool.ts";
 
@@ -131,15 +132,15 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoT
     },
     async apply({ todo: { restored } }, { chosen }, call) {
       // A person may see content that a model may not, such as that of a secret which is restored.
-      const shown = all ? { diff: await restoringDiff(restored, call) } : {};
+      const diff = all ? await restoringDiff(restored, call) : undefined;
       await call.past?.undo(chosen?.callId ?? "", call);
       return {
-        data: {
+        data: withoutUndefined({
           undone: chosen?.callId ?? "",
           tool: chosen?.tool ?? "",
           paths: chosen?.paths ?? [],
-          ...shown,
-        },
+          diff,
+        }),
       };
     },
     render: ({ tool, paths, diff = "" }) =>

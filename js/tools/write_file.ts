@@ -17,8 +17,15 @@ import {
   type Plan,
   locationError,
 } from "./lib/tool.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { closingTagWarning } from "./lib/call-form.ts";
-import { findOmissionsAsync, omissionError, omissionWarnings, wholeContentRemedy } from "./lib/omission.ts";
+import {
+  findOmissionsAsync,
+  type Omission,
+  omissionError,
+  omissionWarnings,
+  wholeContentRemedy,
+} from "./lib/omission.ts";
 import {
   dominantEol,
   textFormOf,
@@ -193,61 +200,105 @@ async function planOverwrite(
 ): Promise<Plan<WriteFileData, WriteTodo>> {
   const at = call.locations[0]!;
   const { exists, bytes: before, version } = found;
+  const { given, bytes, lines, warnings } = await newContentOf(args, call, found, revised);
+  const isCompared = before !== null && isShownInDiff(before) && isShownInDiff(bytes);
+  const data: WriteFileData = withoutUndefined({
+    path: call.display(at.path),
+    operation: operationOf(args, found),
+    bytes_written: given.length,
+    lines_written: lines,
+    hash: await hashNowOrLater(bytes, call),
+    diff: isCompared ? await previewDiff(before, bytes, args.path) : undefined,
+  });
+  const condition: WriteOptions = withoutUndefined({
+    createDirs: args.create_dirs,
+    durability: call.durability,
+    signal: call.signal,
+    ifVersion: version ?? undefined,
+    ifAbsent: exists ? undefined : true,
+    mode: args.mode === undefined ? undefined : Number.parseInt(args.mode, 8),
+  });
+  return { todo: { found, bytes, condition, data, warnings }, base: [{ path: at.path, version }] };
+}
+
+function operationOf(args: WriteFileToolArgs, { exists }: PathBeforeWrite): WriteFileData["operation"] {
+  if (!exists) return "create";
+  return args.append ? "append" : "update";
+}
+
+/** The content of the file after the write. */
+interface NewContent {
+  /** The bytes that were sent. */
+  readonly given: Uint8Array;
+  /** The bytes of the whole file. */
+  readonly bytes: Uint8Array;
+  /** The number of lines that were sent. */
+  readonly lines: number;
+  readonly warnings: readonly string[];
+}
+
+/** Makes the new content. @throws INVALID_ARGUMENT for one in which a comment stands for lines left out, and others */
+async function newContentOf(
+  args: WriteFileToolArgs,
+  call: Call,
+  found: PathBeforeWrite,
+  revised: Uint8Array | undefined,
+): Promise<NewContent> {
+  const { bytes: before, size } = found;
   // Small content is processed at once, because dividing the work into slices would take longer.
   const yielder =
-    Math.max(args.content.length, found.size) > MIN_SLICED_HASH_BYTES
+    Math.max(args.content.length, size) > MIN_SLICED_HASH_BYTES
       ? new Yielder({ signal: call.signal })
       : undefined;
   await yielder?.yieldIfDue();
   const isText = args.content_encoding === "text";
-  const form = before === null || !isText ? undefined : textFormOf(before, at.path);
+  const name = call.locations[0]!.path;
+  const old = before === null || !isText ? undefined : { bytes: before, form: textFormOf(before, name) };
   const encoding =
-    revised === undefined ? encodeContent(args, call, { before, form }, yielder) : { bytes: revised };
-  const encoded = encoding instanceof Promise ? await encoding : encoding;
-  const given = encoded.bytes;
+    revised === undefined
+      ? encodeContent(args, call, { before, form: old?.form }, yielder)
+      : { bytes: revised };
+  const { bytes: given, kept } = encoding instanceof Promise ? await encoding : encoding;
   const bytes = args.append && before !== null ? engine().joined(before, given) : given;
   const text = isText ? args.content : given;
   const lines = yielder === undefined ? countLines(text) : await countLinesYielding(text, yielder);
-  const replaces = exists && !args.append;
-  const left =
-    replaces && !args.whole_file && revised === undefined && before !== null && form !== undefined
-      ? await findOmissionsAsync({ bytes: before, encoding: form.encoding }, args.content, call.signal)
-      : [];
-  if (left.length > 0 && call.refusesOmissions) {
-    throw omissionError("write_file", "content", left, wholeContentRemedy(call.names));
-  }
-  const shrinks =
-    replaces && bytes.length < found.size
-      ? shrunkWarning(
-          {
-            bytes: found.size,
-            lines: before === null || !isText ? undefined : await lineCountOf(before, form, yielder),
-          },
-          { bytes: bytes.length, lines: before === null || !isText ? undefined : lines },
-        )
-      : undefined;
-  const pasted = isText && revised === undefined ? pastedWarning(args, before) : undefined;
-  const warnings = [encoded.kept, shrinks, pasted, ...omissionWarnings(left)].filter(
-    (one) => one !== undefined,
-  );
-  const data: WriteFileData = {
-    path: call.display(at.path),
-    operation: !exists ? "create" : args.append ? "append" : "update",
-    bytes_written: given.length,
-    lines_written: lines,
-    hash: await hashNowOrLater(bytes, call),
-    ...(before !== null && isShownInDiff(before) && isShownInDiff(bytes)
-      ? { diff: await previewDiff(before, bytes, args.path) }
-      : {}),
-  };
-  const condition: WriteOptions = {
-    createDirs: args.create_dirs,
-    durability: call.durability,
-    signal: call.signal,
-    ...(exists ? (version === null ? {} : { ifVersion: version }) : { ifAbsent: true }),
-    ...(args.mode === undefined ? {} : { mode: Number.parseInt(args.mode, 8) }),
-  };
-  return { todo: { found, bytes, condition, data, warnings }, base: [{ path: at.path, version }] };
+  const left = await omissionsIn(args, call, old);
+  const replaced = found.exists && !args.append ? size : 0;
+  const shrunk = await shrinkNote(replaced, old, { bytes: bytes.length, lines }, yielder);
+  const pasted = isText ? pastedWarning(args, before) : undefined;
+  const notes = [kept, shrunk, pasted].filter((one) => one !== undefined);
+  return { given, bytes, lines, warnings: [...notes, ...omissionWarnings(left)] };
+}
+
+/** The text of a file that text replaces, and its form; that is undefined where the file is no text. */
+interface TextBefore {
+  readonly bytes: Uint8Array;
+  readonly form: FileTextForm | undefined;
+}
+
+/** Returns a note when the new content is smaller than the `size` bytes that it replaces; undefined otherwise. */
+async function shrinkNote(
+  size: number,
+  old: TextBefore | undefined,
+  now: { readonly bytes: number; readonly lines: number },
+  yielder: Yielder | undefined,
+): Promise<string | undefined> {
+  if (now.bytes >= size) return undefined;
+  const lines = old && (await lineCountOf(old.bytes, old.form, yielder));
+  return shrunkWarning({ bytes: size, lines }, { bytes: now.bytes, lines: old && now.lines });
+}
+
+/** Returns what stands for lines left out, where the caller may send such. @throws INVALID_ARGUMENT where not */
+async function omissionsIn(
+  args: WriteFileToolArgs,
+  call: Call,
+  old: TextBefore | undefined,
+): Promise<readonly Omission[]> {
+  if (old?.form === undefined || args.append || args.whole_file) return [];
+  const before = { bytes: old.bytes, encoding: old.form.encoding };
+  const left = await findOmissionsAsync(before, args.content, call.signal);
+  if (left.length === 0 || !call.refusesOmissions) return left;
+  throw omissionError("write_file", "content", left, wholeContentRemedy(call.names));
 }
 
 /** Returns a warning when the content holds what belongs to an answer or to the call itself. */
@@ -315,37 +366,14 @@ function encodeContent(
       hint: "send well-formed text",
     });
   }
-  const keepsEncoding = args.encoding.toLowerCase() === "keep";
-  const isMarked = args.content.startsWith("\ufeff");
-  // An encoding that the call sets, and a byte order mark in the content, take precedence over the form of
-  // the file.
-  const form = known !== undefined && keepsEncoding && !isMarked ? known : undefined;
-  const eol = withFileLineEndings(args, before, known, keepsEncoding && !isMarked);
-  const content = eol === "as_is" ? args.content : withEol(args.content, eol);
-  const encoding = form?.encoding ?? (keepsEncoding ? "utf-8" : args.encoding);
-  const bom = form?.bom === true && !args.append;
-  const kept =
-    form === undefined || args.append
-      ? undefined
-      : keptFormPhrase({ ...form, bom }, eol === "crlf" && content !== args.content && args.eol === "keep");
+  const { content, encoding, bom, kept, isKept } = writtenFormOf(args, before, known);
   if (isUtf8(encoding) && !bom) {
     if (yielder === undefined) return { bytes: encodeUtf8(content), kept };
     return encodeUtf8Yielding(content, yielder).then((bytes) => ({ bytes, kept }));
   }
   const name = isUtf8(encoding) ? "utf-8" : encoding;
   const refuse = (error: unknown): never => {
-    if (!(error instanceof FilewrightError) || error.code !== "ENCODING_ERROR" || form === undefined)
-      throw error;
-    throw locationError("ENCODING_ERROR", at, {
-      message: `the content cannot be written in the encoding of the file, ${encoding}`,
-      hint:
-        phraseIfNamed(
-          setPhrase(call.names, set("encoding", "utf-8")),
-          (phrase) => `${phrase} to write the file in UTF-8`,
-        ) || "leave out the characters that it lacks",
-      details: { ...error.details, encoding },
-      cause: error,
-    });
+    throw isKept ? keptEncodingError(error, encoding, call) : error;
   };
   if (content.length >= MIN_THREAD_BYTES) {
     const encoded = engine().reading.encodeText(content, name, { bom, signal: call.signal });
@@ -356,6 +384,52 @@ function encodeContent(
   } catch (error) {
     return refuse(error);
   }
+}
+
+/** The text to write, and its form. */
+interface WrittenForm {
+  readonly content: string;
+  readonly encoding: string;
+  readonly bom: boolean;
+  readonly kept: string | undefined;
+  /** True when the encoding is that of the file. */
+  readonly isKept: boolean;
+}
+
+/**
+ * Returns the text in the form that the file will have. An encoding that the call sets, and a byte order mark in the
+ * content, take precedence over the form of the file.
+ */
+function writtenFormOf(
+  args: WriteFileToolArgs,
+  before: Uint8Array | null,
+  known: FileTextForm | undefined,
+): WrittenForm {
+  const keepsEncoding = args.encoding.toLowerCase() === "keep";
+  const mayKeep = keepsEncoding && !args.content.startsWith("\ufeff");
+  const form = mayKeep ? known : undefined;
+  const eol = withFileLineEndings(args, before, known, mayKeep);
+  const content = eol === "as_is" ? args.content : withEol(args.content, eol);
+  const encoding = form?.encoding ?? (keepsEncoding ? "utf-8" : args.encoding);
+  const bom = form?.bom === true && !args.append;
+  const isCrlfKept = eol === "crlf" && content !== args.content && args.eol === "keep";
+  const kept = form === undefined || args.append ? undefined : keptFormPhrase({ ...form, bom }, isCrlfKept);
+  return { content, encoding, bom, kept, isKept: form !== undefined };
+}
+
+/** Returns the error about content that the encoding of the file cannot hold; any other error unchanged. */
+function keptEncodingError(error: unknown, encoding: string, call: Call): unknown {
+  if (!(error instanceof FilewrightError) || error.code !== "ENCODING_ERROR") return error;
+  return locationError("ENCODING_ERROR", call.locations[0]!, {
+    message: `the content cannot be written in the encoding of the file, ${encoding}`,
+    hint:
+      phraseIfNamed(
+        setPhrase(call.names, set("encoding", "utf-8")),
+        (phrase) => `${phrase} to write the file in UTF-8`,
+      ) || "leave out the characters that it lacks",
+    details: { ...error.details, encoding },
+    cause: error,
+  });
 }
 
 /**

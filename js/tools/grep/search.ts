@@ -4,6 +4,7 @@ import { grepBackend } from "../../backends/search/search.ts";
 import { engine } from "../../engine/current.ts";
 import type { Counting, SearchMatch, SearchQuery, SearchResult } from "../../engine/search-types.ts";
 import { encodeCursor } from "../../engine/wire/cursor.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { utf8Length } from "../lib/text.ts";
 
 /** A query of contents that can be cancelled and can report its progress. */
@@ -95,7 +96,7 @@ class IncludedMatches {
     const matches = this.#matches;
     const counts = [...this.#perFile].map(([path, count]) => ({ path, count }));
     const { nextCursor: _, incompleteReason: ended, ...rest } = last;
-    const reason = this.isFull
+    const reason: SearchResult["incompleteReason"] | undefined = this.isFull
       ? "max_results"
       : ended === "timeout"
         ? ended
@@ -104,7 +105,7 @@ class IncludedMatches {
           : undefined;
     const end = this.isFull ? matches.at(-1) : undefined;
     const isTruncated = reason !== undefined;
-    return {
+    return withoutUndefined({
       ...rest,
       matches,
       counts,
@@ -112,10 +113,8 @@ class IncludedMatches {
       filesWithMatches: counts.length,
       truncated: isTruncated,
       complete: !isTruncated,
-      ...(reason === undefined ? {} : { incompleteReason: reason }),
-      ...(end === undefined
-        ? {}
-        : { nextCursor: encodeCursor("grep", { path: end.path, number: end.line }) }),
-    };
+      incompleteReason: reason,
+      nextCursor: end && encodeCursor("grep", { path: end.path, number: end.line }),
+    });
   }
 }

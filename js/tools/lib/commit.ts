@@ -11,6 +11,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { transact } from "../../backends/transaction/transaction.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { currentVersion, toConflict } from "./contents.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 
 /** The current or new state of a file. */
 export interface FileState {
@@ -77,11 +78,14 @@ async function makeFileChange(
   options: CommitOptions,
 ): Promise<WriteResult> {
   const { path, before, after } = change;
-  const condition: WriteOptions = {
+  const isNew = before === null ? true : undefined;
+  const condition: WriteOptions = withoutUndefined({
     ...options,
-    ...(after?.mode === undefined ? {} : { mode: after.mode }),
-    ...(before === null ? { ifAbsent: true, createDirs: true } : { ifVersion: before.version }),
-  };
+    mode: after?.mode,
+    ifAbsent: isNew,
+    createDirs: isNew,
+    ifVersion: before?.version,
+  });
   try {
     if (after !== null) return await writeVia(fs, path, after.bytes, condition);
     await deleteVia(fs, path, { ifVersion: before?.version });

@@ -6,7 +6,7 @@
  */
 import type { ObjectSchema, Schema } from "./schema.ts";
 
-/** The key under which a schema has its {@link Exact}. @built */
+/** The key under which a schema has its {@link Exact}. */
 export const EXACT: unique symbol = Symbol("exact");
 
 /** What the type of a value says more exactly than its schema. */

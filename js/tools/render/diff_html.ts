@@ -46,20 +46,27 @@ function htmlRowsOf(
   const rows: string[] = [];
   let left = maxBytes;
   for (const hunk of hunks) {
-    let [before, after] = [hunk.old_start, hunk.new_start];
     rows.push(
       `<tr class="hunk"><td colspan="3">@@ -${hunk.old_start},${hunk.old_lines} +${hunk.new_start},${hunk.new_lines} @@</td></tr>`,
     );
-    for (const line of hunk.lines) {
-      const mark = line[0] ?? " ";
-      const kind = mark === "+" ? "added" : mark === "-" ? "removed" : mark === "\\" ? "note" : "same";
-      const old = kind === "removed" || kind === "same" ? String(before++) : "";
-      const now = kind === "added" || kind === "same" ? String(after++) : "";
-      const row = `<tr class="${kind}"><td>${old}</td><td>${now}</td><td><code>${escapeHtml(line)}</code></td></tr>`;
+    for (const row of rowsOfHunk(hunk)) {
       left -= utf8Length(row) + 1;
       if (left < 0) return { rows, whole: false };
       rows.push(row);
     }
   }
   return { rows, whole: true };
+}
+
+/** The kinds of the lines of a hunk, by the mark with which they begin; all others are the same on both sides. */
+const KIND_BY_MARK: Readonly<Record<string, string>> = { "+": "added", "-": "removed", "\\": "note" };
+
+function* rowsOfHunk({ old_start, new_start, lines }: HunkData): Generator<string> {
+  let [before, after] = [old_start, new_start];
+  for (const line of lines) {
+    const kind = KIND_BY_MARK[line.slice(0, 1)] ?? "same";
+    const old = kind === "removed" || kind === "same" ? String(before++) : "";
+    const now = kind === "added" || kind === "same" ? String(after++) : "";
+    yield `<tr class="${kind}"><td>${old}</td><td>${now}</td><td><code>${escapeHtml(line)}</code></td></tr>`;
+  }
 }

@@ -25,9 +25,9 @@ interface OptionalTools {
   history: readonly [object, HistoryData];
 }
 
-/** The function of each tool that words its result for people. */
+/** The functions that word the result of a tool for people. Of a tool without one they see the title. */
 type DisplayFunctions = {
-  readonly [Name in ToolName]: (data: ToolData[Name], args: ToolArgs[Name]) => string;
+  readonly [Name in ToolName]?: (data: ToolData[Name], args: ToolArgs[Name]) => string;
 } & {
   readonly [Name in keyof OptionalTools]: (
     data: OptionalTools[Name][1],

@@ -2,6 +2,7 @@
 import type { Location } from "../../policy/index.ts";
 import type { ImageFacts } from "../generated/types.ts";
 import { renderFile } from "./renderings.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { type Call, type ContentBlock, locationError } from "../lib/tool.ts";
 
@@ -28,11 +29,7 @@ export async function readImage(call: Call, at: Location, mime: string, size: nu
 /** Returns the facts about an image among the facts of a reader. */
 export function imageFacts(facts: Readonly<Record<string, unknown>> = {}): ImageFacts {
   const { width, height, sent } = facts as ImageFacts;
-  return {
-    ...(width === undefined ? {} : { width }),
-    ...(height === undefined ? {} : { height }),
-    ...(sent === undefined ? {} : { sent }),
-  };
+  return withoutUndefined({ width, height, sent });
 }
 
 /** Returns the line of text that accompanies an image: its path, type and sizes. */

@@ -68,12 +68,13 @@ function listingAsJson(data: ListDirectoryData, args: ListingForm, names: Reader
   // A reader that cannot pass a cursor expects a list of a fixed form, so it gets no last line.
   const cut = data.truncated && names.argument("cursor") !== undefined ? [closingLine(data, names)] : [];
   const notices = [...cut.map((line) => line.slice(1, -1)), ...(data.warnings ?? [])];
+  // JSON leaves out what is undefined.
   const entries = data.entries.map(({ name, path: where, type, size, target }) => ({
     name,
-    ...(args.depth > 1 || isShownAbsolute(where) ? { path: where } : {}),
+    path: args.depth > 1 || isShownAbsolute(where) ? where : undefined,
     type,
-    ...(type === "file" && size !== undefined ? { size } : {}),
-    ...(target === undefined ? {} : { target }),
+    size: type === "file" ? size : undefined,
+    target,
   }));
   const rows: readonly object[] = [...entries, ...notices.map((notice) => ({ notice }))];
   return rows.length === 0 ? "[]" : `[\n${rows.map((row) => JSON.stringify(row)).join(",\n")}\n]`;

@@ -51,45 +51,66 @@ const TRUNCATION_MARK = "... [truncated]";
  */
 export function renderPage(page: ShownPage, options: RenderPageOptions = {}): string {
   if (page.linesRead === 0) return renderEmptyPage(page, options);
-  const { content, cutLines, startLine } = page;
-  const anchors = options.anchors ? page.anchors : null;
-  const width = anchors === null ? 0 : anchors.length / page.linesRead;
-  const style = options.lineNumbers ?? "cat";
-  const numbered = style !== "none" || anchors !== null;
   const limit = options.maxLineChars ?? DEFAULT_LINE_CHARS;
-  // One pass over the content and one growing string: pages are read thousands of times a second.
-  let text = "";
-  // `cutLines` is sorted, so it is walked together with the lines.
-  const cutOff = { count: 0, first: 0 };
-  for (let from = 0, index = 0, cuts = 0; from < content.length; index++) {
-    const lf = content.indexOf("\n", from);
-    const end = lf < 0 ? content.length : lf > from && content.charCodeAt(lf - 1) === CR_UNIT ? lf - 1 : lf;
-    const line = content.slice(from, end);
-    const shown = cutCodePoints(line, limit);
-    const number = startLine + index;
-    if (index > 0) text += "\n";
-    if (numbered)
-      text += linePrefix(
-        number,
-        anchors === null ? "" : `#${anchors.slice(index * width, (index + 1) * width)}`,
-        style,
-      );
-    text += shown;
-    const cut = cutLines[cuts] === number;
-    if (cut) cuts++;
-    if (cut || shown.length < line.length) {
-      text += TRUNCATION_MARK;
-      if (cutOff.count++ === 0) cutOff.first = number;
-    }
-    from = lf < 0 ? content.length : lf + 1;
-  }
+  const prefixOf = linePrefixOf(page, options);
+  const { lines, cutOff } = renderLines(page, prefixOf ?? (() => ""), limit);
   // Raw text keeps the line ending of its last line; numbered lines are joined without one.
-  if (!numbered && content.endsWith("\n")) text += "\n";
+  const text = prefixOf === undefined && page.content.endsWith("\n") ? `${lines}\n` : lines;
   if (options.closing === false) return text;
   const inside = renderWithinLine(page, options.names) ?? renderTruncatedLine(page, cutOff, limit, options);
   const closing = [inside, renderClosingLine(page, options.names)].filter((line) => line !== null).join("\n");
   if (closing === "") return text;
   return text === "" || text.endsWith("\n") ? text + closing : `${text}\n${closing}`;
+}
+
+/** The text of the lines of a page, with the number of truncated ones and the first of them. */
+interface RenderedLines {
+  readonly lines: string;
+  readonly cutOff: { readonly count: number; readonly first: number };
+}
+
+/** Renders the lines in one pass over the content, to one growing string: pages are read thousands of times a second. */
+function renderLines(
+  { content, cutLines, startLine }: ShownPage,
+  prefixOf: (index: number) => string,
+  limit: number,
+): RenderedLines {
+  let lines = "";
+  const cutOff = { count: 0, first: 0 };
+  // `cutLines` is sorted, so it is walked together with the lines.
+  for (let from = 0, index = 0, cuts = 0; from < content.length; index++) {
+    const lf = content.indexOf("\n", from);
+    const line = content.slice(from, endOfLine(content, from, lf));
+    const shown = cutCodePoints(line, limit);
+    if (index > 0) lines += "\n";
+    lines += prefixOf(index) + shown;
+    const isCut = cutLines[cuts] === startLine + index;
+    if (isCut) cuts++;
+    if (isCut || shown.length < line.length) {
+      lines += TRUNCATION_MARK;
+      if (cutOff.count++ === 0) cutOff.first = startLine + index;
+    }
+    from = lf < 0 ? content.length : lf + 1;
+  }
+  return { lines, cutOff };
+}
+
+/** Returns the end of a line without its line ending; `lf` is the place of that, negative for none. */
+function endOfLine(content: string, from: number, lf: number): number {
+  if (lf < 0) return content.length;
+  return lf > from && content.charCodeAt(lf - 1) === CR_UNIT ? lf - 1 : lf;
+}
+
+/** Returns the function that makes what stands before a line of a page, by its index; undefined for raw text. */
+function linePrefixOf(
+  { anchors: all, linesRead, startLine }: ShownPage,
+  { lineNumbers = "cat", anchors: isAnchored = false }: RenderPageOptions,
+): ((index: number) => string) | undefined {
+  const prefix = PREFIX_BY_STYLE[lineNumbers];
+  if (!isAnchored || all === null)
+    return lineNumbers === "none" ? undefined : (index) => prefix(startLine + index, "");
+  const width = all.length / linesRead;
+  return (index) => prefix(startLine + index, `#${all.slice(index * width, (index + 1) * width)}`);
 }
 
 const CR_UNIT = 13;
@@ -157,18 +178,13 @@ function renderEmptyPage(page: ShownPage, options: RenderPageOptions): string {
   return `[${name ?? "line"} ${first} is past the end: ${plural(total, "line")}]`;
 }
 
-function linePrefix(number: number, anchor: string, style: LineNumbers): string {
-  switch (style) {
-    case "cat":
-      return `${alignedLineNumber(number)}${anchor}\t`;
-    case "arrow":
-      return `${alignedLineNumber(number)}${anchor}→`;
-    case "plain":
-      return `${number}${anchor}\t`;
-    case "none":
-      return anchor === "" ? "" : `${number}${anchor}\t`;
-  }
-}
+/** What stands before a line, by the form in which lines are numbered. */
+const PREFIX_BY_STYLE: Readonly<Record<LineNumbers, (number: number, anchor: string) => string>> = {
+  cat: (number, anchor) => `${alignedLineNumber(number)}${anchor}\t`,
+  arrow: (number, anchor) => `${alignedLineNumber(number)}${anchor}→`,
+  plain: (number, anchor) => `${number}${anchor}\t`,
+  none: (number, anchor) => `${number}${anchor}\t`,
+};
 
 const PADDING_BY_WIDTH = ["", " ", "  ", "   ", "    ", "     ", "      "];
 

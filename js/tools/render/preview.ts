@@ -15,6 +15,7 @@ import { currentVersion } from "../lib/contents.ts";
 import { encodeUtf8 } from "../lib/text.ts";
 import type { BaseVersion, Call, Preview } from "../lib/tool.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { Yielder } from "../../engine/yielder.ts";
 
 /** The file that a preview shows. */
@@ -36,25 +37,25 @@ export async function contentPreview(
 ): Promise<Preview> {
   const newContent = await textIfDecodableAsync(after);
   const hash = await engine().onThreads.sha256(after);
-  const kind = before === null ? "create" : "edit";
-  return {
+  const kind = before === null ? ("create" as const) : ("edit" as const);
+  return withoutUndefined({
     ...what,
     diff: await previewDiff(before, after, typed),
     originalContent: before === null ? null : await textIfDecodableAsync(before),
     newContent,
-    ...(newContent === null ? { newBytes: after } : {}),
+    newBytes: newContent === null ? after : undefined,
     hash,
     changes: [
-      {
+      withoutUndefined({
         path,
         kind,
-        type: "file",
+        type: "file" as const,
         hash,
-        ...(mode === undefined ? {} : { mode }),
+        mode,
         contents: { before, after },
-      },
+      }),
     ],
-  };
+  });
 }
 
 /**
