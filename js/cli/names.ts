@@ -4,7 +4,7 @@
  * Tools and errors say their remedies as data, and the pipeline words them with these names, as it does for the models
  * of a preset.
  */
-import type { CanonicalCall, Preset } from "../presets/preset.ts";
+import { type CanonicalCall, type Preset, sameCall } from "../presets/preset.ts";
 import type { Arguments } from "../tools/lib/schema.ts";
 import { TOOLS } from "../tools/index.ts";
 import {
@@ -122,13 +122,7 @@ export function presetOfCommandLine(command: Command, tool: string): Preset | un
 /** Returns a preset that consists of one tool, for a command that calls the tool for a person. */
 export function singleToolPreset(tool: Tool, command: string, names: ReaderNames = CANONICAL_NAMES): Preset {
   const { name, title, description, inputSchema, outputSchema, annotations, kind } = tool;
-  const expand = (args: unknown): CanonicalCall => ({
-    tool,
-    args: args as Arguments,
-    names,
-    ours: {},
-    resend: (call) => call,
-  });
+  const expand = (args: unknown): CanonicalCall => sameCall(tool, args as Arguments, names);
   const offered = {
     ...{ name, title, description, inputSchema, outputSchema, annotations, kind, tool },
     ...{ names, expand },

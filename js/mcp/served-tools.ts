@@ -6,9 +6,9 @@
  * list to the model with every request. Calls may use all arguments of the tools, and the names and spellings
  * of the reference server, to which most clients are used.
  */
-import { wrongArgumentError } from "../presets/define.ts";
+import { wrongArgumentError } from "../presets/arguments.ts";
 import { mcp } from "../presets/mcp.ts";
-import type { CanonicalCall, Preset, PresetTool } from "../presets/preset.ts";
+import { type Preset, type PresetTool, sameCall } from "../presets/preset.ts";
 import {
   withCanonicalKeys,
   type Arguments,
@@ -262,13 +262,7 @@ function toolInShortForm(tool: Tool, known: ReadonlySet<string>): PresetTool {
     kind: tool.kind,
     tool,
     names,
-    expand: (given: unknown): CanonicalCall => ({
-      tool,
-      args: fromReferenceSpelling(tool.name, given),
-      names,
-      ours: {},
-      resend: (call) => call,
-    }),
+    expand: (given: unknown) => sameCall(tool, fromReferenceSpelling(tool.name, given), names),
   });
 }
 

@@ -1,32 +1,31 @@
 /**
- * Converts calls of Anthropic's text editor tool and memory tool, which have a `routeOfCommand` argument, to
+ * Converts calls of Anthropic's text editor tool and memory tool, which have a `command` argument, to
  * canonical calls.
  */
-import type { Code } from "../engine/errors.ts";
 import type { Arguments } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { route, wrongArgumentError } from "./define.ts";
-import { type Refused, type Route, matchCountOf, withHeadline, diffWithoutLastEnding } from "./preset.ts";
+import { wrongArgumentError } from "./arguments.ts";
+import { call, type Meant, type Refused } from "./meaning.ts";
+import { matchCountOf, withHeadline, diffWithoutLastEnding } from "./preset.ts";
 
 /** The directory that the memory tool calls `/memories`, relative to the working directory. */
 const MEMORIES_DIRECTORY = "memories";
 
 /** Converts a call of the text editor tool to a canonical call. @throws FilewrightError INVALID_ARGUMENT */
-export function editorRoute(given: Arguments): Route {
+export function editorCall(given: Arguments): Meant {
   const at = requiredText(EDITOR_TOOL_NAME, given, "path");
-  return routeOfCommand(EDITOR_TOOL_NAME, given, at, at);
+  return callOfCommand(EDITOR_TOOL_NAME, given, at, at);
 }
 
 /** Converts a call of the memory tool to a canonical call. @throws FilewrightError INVALID_ARGUMENT */
-export function memoryRoute(given: Arguments): Route {
+export function memoryCall(given: Arguments): Meant {
   const { command: name } = given;
   if (name === "rename") {
     const [from, to] = [
       requiredText(MEMORY_TOOL_NAME, given, "old_path"),
       requiredText(MEMORY_TOOL_NAME, given, "new_path"),
     ];
-    return route({
-      of: "move",
+    return call("move", {
       args: {
         source: toWorkspaceMemoryPath(from, "old_path", true),
         destination: toWorkspaceMemoryPath(to, "new_path", true),
@@ -37,9 +36,8 @@ export function memoryRoute(given: Arguments): Route {
   }
   const path = requiredText(MEMORY_TOOL_NAME, given, "path");
   if (name !== "delete")
-    return routeOfCommand(MEMORY_TOOL_NAME, given, path, toWorkspaceMemoryPath(path, "path", false));
-  return route({
-    of: "delete",
+    return callOfCommand(MEMORY_TOOL_NAME, given, path, toWorkspaceMemoryPath(path, "path", false));
+  return call("delete", {
     args: { path: toWorkspaceMemoryPath(path, "path", true), recursive: true },
     text: () => `Successfully deleted ${escapeControls(path)}`,
     refuse: makeRefusalTexts(path),
@@ -49,68 +47,52 @@ export function memoryRoute(given: Arguments): Route {
 const EDITOR_TOOL_NAME = "str_replace_based_edit_tool";
 const MEMORY_TOOL_NAME = "memory";
 
-function routeOfCommand(tool: string, given: Arguments, path: string, at: string): Route {
+function callOfCommand(tool: string, given: Arguments, path: string, at: string): Meant {
   const refuse = makeRefusalTexts(path);
   const shown = escapeControls(path);
   switch (given["command"]) {
     case "create":
-      return route({
-        of: "write_file",
+      return call("write_file", {
         args: { path: at, content: requiredText(tool, given, "file_text"), overwrite: false },
         text: () => `File created successfully at: ${shown}`,
         refuse: (refused) =>
           refused.code === "ALREADY_EXISTS" ? `File ${shown} already exists` : refuse(refused),
       });
     case "str_replace":
-      return route({
-        of: "edit_file",
+      return call("edit_file", {
         args: {
           path: at,
           old_text: requiredText(tool, given, "old_str"),
           new_text: requiredText(tool, given, "new_str"),
           match: "exact",
         },
-        resent: { old_text: "old_str", new_text: "new_str" },
         text: ({ data }) => `The file ${shown} has been edited.\n${diffWithoutLastEnding(data)}`,
         refuse,
       });
     case "insert":
-      return route({
-        of: "apply_patch",
+      return call("apply_patch", {
         args: { path: at, patch: insertionPatch(tool, given), fuzz: 0 },
         text: ({ data }) => `The file ${shown} has been edited.\n${diffWithoutLastEnding(data)}`,
         refuse: (refused) => insertRefusal(refused, given["insert_line"]) ?? refuse(refused),
       });
     default:
-      return route({
-        of: "read_file",
+      return call("read_file", {
         args: { path: at, line_numbers: "cat", ...viewedLineRange(tool, given) },
         text: ({ plain }) =>
           tool === MEMORY_TOOL_NAME
             ? `Here's the content of ${shown} with line numbers:\n${plain()}`
             : plain(),
         refuse,
+        instead: (code) => (code === "IS_DIRECTORY" ? listingOf(path, at) : undefined),
       });
   }
 }
 
-/**
- * Returns a call that lists the directory, when the command `view` failed because its path is a directory;
- * otherwise undefined.
- */
-export function listDirectoryInstead(code: Code, given: Arguments, memory: boolean): Route | undefined {
-  if (code !== "IS_DIRECTORY" || given["command"] !== "view") return undefined;
-  const path = String(given["path"]);
+/** Returns the call that lists a directory in place of reading it; `at` is its path in the workspace. */
+function listingOf(path: string, at: string): Meant {
   const top = escapeControls(path.replace(/\/+$/u, "") || "/");
-  return route({
-    of: "list_directory",
-    args: {
-      path: memory ? toWorkspaceMemoryPath(path, "path", false) : path,
-      depth: 2,
-      hidden: false,
-      ignore: ["node_modules"],
-      sort: "name",
-    },
+  return call("list_directory", {
+    args: { path: at, depth: 2, hidden: false, ignore: ["node_modules"], sort: "name" },
     text({ data }) {
       const rows = data.entries.map(({ path: file, size = 0, type }) => {
         const below = pathBelowTop(file, data.path);

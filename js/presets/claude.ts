@@ -4,17 +4,11 @@ import { object } from "../tools/lib/schema.ts";
 import { choice, flag, integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
-import {
-  type Param,
-  type Preset,
-  type Refused,
-  type RenderInput,
-  matchCountOf,
-  withHeadline,
-  diffWithoutLastEnding,
-} from "./preset.ts";
+import { byArguments, call, calls, type Refused, type RenderInput } from "./meaning.ts";
+import { type Param, type Preset, matchCountOf, withHeadline, diffWithoutLastEnding } from "./preset.ts";
 import { grepRowsOf, linesByFile } from "../tools/grep/text.ts";
 import { plural } from "../tools/lib/text.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 
 const OLD_STRING_PARAM: Param = param(
   "old_text",
@@ -96,7 +90,6 @@ export const claude: Preset = buildPreset({
   tools: [
     tool({
       name: "Read",
-      of: "read_file",
       description:
         "Reads a file with line numbers (number, tab, line), at most 2000 lines from line `offset` on, counted from 1; longer lines than 2000 characters are cut. Images are returned as images; of PDF files, notebooks and office documents the text, of PDF files some `pages` only. The line numbers are not part of the file.",
       params: {
@@ -106,11 +99,12 @@ export const claude: Preset = buildPreset({
         pages: param("pages", text('Of a PDF: which pages, such as "3" or "1-5".')),
       },
       required: ["file_path"],
-      refuse: refusalMessage,
+      means: calls("read_file", {
+        refuse: refusalMessage,
+      }),
     }),
     tool({
       name: "Write",
-      of: "write_file",
       description:
         "Writes a file with exactly this content, atomically; an existing file is replaced, missing directories are made. Read an existing file first, and prefer Edit to change parts of it.",
       params: {
@@ -118,15 +112,16 @@ export const claude: Preset = buildPreset({
         content: param("content", text("The whole content, written as it is.")),
       },
       required: ["file_path", "content"],
-      text: ({ data, args }) =>
-        data.operation === "create"
-          ? `File created successfully at: ${escapeControls(args.path)}`
-          : `The file ${escapeControls(args.path)} has been updated.`,
-      refuse: refusalMessage,
+      means: calls("write_file", {
+        text: ({ data, args }) =>
+          data.operation === "create"
+            ? `File created successfully at: ${escapeControls(args.path)}`
+            : `The file ${escapeControls(args.path)} has been updated.`,
+        refuse: refusalMessage,
+      }),
     }),
     tool({
       name: "Edit",
-      of: "edit_file",
       description:
         "Replaces exact text in a file. old_string must occur once, or replace_all must be true; copy it from Read without the line numbers (everything up to and including the arrow), with its indentation. Returns the diff.",
       params: {
@@ -136,14 +131,15 @@ export const claude: Preset = buildPreset({
         replace_all: REPLACE_ALL_PARAM,
       },
       required: ["file_path", "old_string", "new_string"],
-      fixed: { match: "exact" },
-      text: ({ data, args }) =>
-        `The file ${escapeControls(args.path)} has been updated.\n${diffWithoutLastEnding(data)}`,
-      refuse: refusalMessage,
+      means: calls("edit_file", {
+        fixed: { match: "exact" },
+        text: ({ data, args }) =>
+          `The file ${escapeControls(args.path)} has been updated.\n${diffWithoutLastEnding(data)}`,
+        refuse: refusalMessage,
+      }),
     }),
     tool({
       name: "MultiEdit",
-      of: "edit_file",
       description:
         "Makes several edits to one file in one go: in order, each on the result of those before it, all of them or none. Each edit follows the rules of Edit. Returns the diff.",
       params: {
@@ -167,14 +163,15 @@ export const claude: Preset = buildPreset({
         ),
       },
       required: ["file_path", "edits"],
-      fixed: { match: "exact" },
-      text: ({ data, args, given }) =>
-        `Applied ${plural((given["edits"] as readonly unknown[]).length, "edit")} to ${escapeControls(args.path)}\n${diffWithoutLastEnding(data)}`,
-      refuse: refusalMessage,
+      means: calls("edit_file", {
+        fixed: { match: "exact" },
+        text: ({ data, args, given }) =>
+          `Applied ${plural((given["edits"] as readonly unknown[]).length, "edit")} to ${escapeControls(args.path)}\n${diffWithoutLastEnding(data)}`,
+        refuse: refusalMessage,
+      }),
     }),
     tool({
       name: "Glob",
-      of: "glob",
       description:
         "Finds files by name pattern, such as **/*.ts or src/**/*.{js,jsx}, the most recently changed first, at most 100. Use it when something of the name is known; to search contents use Grep.",
       params: {
@@ -182,13 +179,14 @@ export const claude: Preset = buildPreset({
         path: param("path", path("The directory to look in", { default: "." })),
       },
       required: ["pattern"],
-      fixed: { sort: "mtime", limit: 100 },
-      text: ({ data, plain }) => (data.matches.length === 0 ? "No files found" : plain()),
-      refuse: refusalMessage,
+      means: calls("glob", {
+        fixed: { sort: "mtime", limit: 100 },
+        text: ({ data, plain }) => (data.matches.length === 0 ? "No files found" : plain()),
+        refuse: refusalMessage,
+      }),
     }),
     tool({
       name: "Grep",
-      of: "grep",
       description:
         "Searches the contents of files for a regular expression (Rust syntax, as in ripgrep). output_mode files_with_matches (the default) gives paths, content the lines, count the number of lines of each file. Narrow it by glob or type; ignored and binary files are left out.",
       params: {
@@ -222,17 +220,16 @@ export const claude: Preset = buildPreset({
         multiline: param("multiline", flag("Let a match span lines.", false)),
       },
       required: ["pattern"],
-      arrange(args, given) {
+      means: byArguments(["grep"], ({ args, given }) => {
         const { skip, most } = shownResultWindow(given);
         const context = args["context"] ?? given["context"];
-        return {
-          ...args,
-          ...(context === undefined ? {} : { context }),
-          max_results: Math.min(skip + most, 1_000_000),
-        };
-      },
-      text: grepText,
-      refuse: refusalMessage,
+        const max_results = Math.min(skip + most, 1_000_000);
+        return call("grep", {
+          args: withoutUndefined({ ...args, context, max_results }),
+          text: grepText,
+          refuse: refusalMessage,
+        });
+      }),
     }),
   ],
 });

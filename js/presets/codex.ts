@@ -1,8 +1,10 @@
 /** Preset `codex`: `apply_patch` in the form of OpenAI's coding models, and reading tools. */
+import type { ListDirectoryArgs, ListDirectoryData } from "../tools/index.ts";
 import { integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
-import { type Preset, type Refused, absolutePathIn, withHeadline } from "./preset.ts";
+import { byArguments, call, calls, type Refused, type RenderInput } from "./meaning.ts";
+import { type Preset, absolutePathIn, withHeadline } from "./preset.ts";
 import { plural } from "../tools/lib/text.ts";
 
 /**
@@ -53,6 +55,23 @@ function refusalMessage({ code, told }: Refused): string | undefined {
   return code === "PATCH_FAILED" ? withHeadline("apply_patch verification failed", told) : undefined;
 }
 
+const MARK_BY_TYPE = { dir: "/", symlink: "@", other: "?", file: "" } as const;
+
+/** Returns the entries of a listing after the skipped ones, indented by level. */
+function listingText(
+  { data, call: made }: RenderInput<ListDirectoryArgs, ListDirectoryData>,
+  skipped: number,
+): string {
+  const base = data.path === "." ? 0 : data.path.split("/").length;
+  const rows = data.entries.slice(skipped).map(({ path: file, name, type }) => {
+    const level = file.split("/").length - base - 1;
+    return `${"  ".repeat(level)}${escapeControls(name)}${MARK_BY_TYPE[type]}`;
+  });
+  const more = data.truncated ? [`More than ${plural(rows.length, "entry", "entries")} found`] : [];
+  const top = `Absolute path: ${escapeControls(absolutePathIn(made, data.path))}`;
+  return [top, ...rows, ...more].join("\n");
+}
+
 const MARK_BY_OPERATION = { create: "A", copy: "A", delete: "D", update: "M", rename: "M" } as const;
 
 const offsetSchema = (what: string): ReturnType<typeof integer> => integer(what, { default: 1, minimum: 1 });
@@ -65,23 +84,25 @@ export const codex: Preset = buildPreset({
   tools: [
     tool({
       name: "apply_patch",
-      of: "apply_patch",
       description:
         "Applies a patch to any number of files, all of it or nothing. The patch begins with `*** Begin Patch` and ends with `*** End Patch`; between them stand sections `*** Add File: path` (each line with +), `*** Delete File: path` and `*** Update File: path`, optionally followed by `*** Move to: path`, with hunks of context, - and + lines behind `@@`. Give three lines of context around each change; lines without any are added at the end of the file. A hunk that is not found, or fits in two places, is refused with what is there.",
       params: { input: param("patch", text("The whole patch.", { minLength: 1 })) },
       required: ["input"],
-      arrange: (args) => ({ ...args, patch: withAdditionsAtEnd(String(args["patch"])) }),
-      text({ data }) {
-        const rows = data.files.map(
-          ({ operation, path: file }) => `${MARK_BY_OPERATION[operation]} ${escapeControls(file)}`,
-        );
-        return ["Success. Updated the following files:", ...rows].join("\n");
-      },
-      refuse: refusalMessage,
+      means: byArguments(["apply_patch"], ({ args }) =>
+        call("apply_patch", {
+          args: { ...args, patch: withAdditionsAtEnd(String(args["patch"])) },
+          text({ data }) {
+            const rows = data.files.map(
+              ({ operation, path: file }) => `${MARK_BY_OPERATION[operation]} ${escapeControls(file)}`,
+            );
+            return ["Success. Updated the following files:", ...rows].join("\n");
+          },
+          refuse: refusalMessage,
+        }),
+      ),
     }),
     tool({
       name: "read_file",
-      of: "read_file",
       description:
         "Reads a text file with line numbers (number, tab, line), at most `limit` lines from line `offset` on, counted from 1.",
       params: {
@@ -90,11 +111,12 @@ export const codex: Preset = buildPreset({
         limit: param("max_lines", integer("How many lines at most.", { default: 2000, minimum: 1 })),
       },
       required: ["file_path"],
-      fixed: { max_line_chars: 500 },
+      means: calls("read_file", {
+        fixed: { max_line_chars: 500 },
+      }),
     }),
     tool({
       name: "list_dir",
-      of: "list_directory",
       description:
         "Lists a directory and what is below it, to `depth` levels, indented by level: directories end in /, links in @. At most `limit` entries from entry `offset` on, counted from 1.",
       params: {
@@ -107,28 +129,16 @@ export const codex: Preset = buildPreset({
         depth: param("depth", integer("How many levels.", { default: 2, minimum: 1, maximum: 32 })),
       },
       required: ["dir_path"],
-      fixed: { sort: "name" },
-      arrange: (args, given) => ({
-        ...args,
-        limit: Math.min(Number(given["offset"]) - 1 + Number(given["limit"]), 100_000),
-      }),
-      text({ data, given, call }) {
-        const from = Number(given["offset"]) - 1;
-        const base = data.path === "." ? 0 : data.path.split("/").length;
-        const rows = data.entries.slice(from).map(({ path: file, name, type }) => {
-          const level = file.split("/").length - base - 1;
-          const mark = type === "dir" ? "/" : type === "symlink" ? "@" : type === "other" ? "?" : "";
-          return `${"  ".repeat(level)}${escapeControls(name)}${mark}`;
+      means: byArguments(["list_directory"], ({ args, given }) => {
+        const skipped = Number(given["offset"]) - 1;
+        return call("list_directory", {
+          args: { sort: "name", ...args, limit: Math.min(skipped + Number(given["limit"]), 100_000) },
+          text: (told) => listingText(told, skipped),
         });
-        const more = data.truncated ? [`More than ${plural(rows.length, "entry", "entries")} found`] : [];
-        return [`Absolute path: ${escapeControls(absolutePathIn(call, data.path))}`, ...rows, ...more].join(
-          "\n",
-        );
-      },
+      }),
     }),
     tool({
       name: "grep_files",
-      of: "grep",
       description:
         "Finds files whose content matches a regular expression (Rust syntax) and gives their paths, at most `limit`. `include` narrows it by a glob of file names.",
       params: {
@@ -141,17 +151,20 @@ export const codex: Preset = buildPreset({
         ),
       },
       required: ["pattern"],
-      fixed: { output: "files" },
-      text: ({ data, plain }) =>
-        data.complete && (data.files ?? []).length === 0 ? "No matches found." : plain(),
+      means: calls("grep", {
+        fixed: { output: "files" },
+        text: ({ data, plain }) =>
+          data.complete && (data.files ?? []).length === 0 ? "No matches found." : plain(),
+      }),
     }),
     tool({
       name: "view_image",
-      of: "read_file",
       description: "Shows an image file of the workspace, so that it can be looked at.",
       params: { path: param("path", path("The image to show")) },
       required: ["path"],
-      fixed: { non_text: "block" },
+      means: calls("read_file", {
+        fixed: { non_text: "block" },
+      }),
     }),
   ],
 });

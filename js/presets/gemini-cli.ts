@@ -4,17 +4,21 @@ import type { GrepArgs, GrepData } from "../tools/index.ts";
 import { object, type Schema } from "../tools/lib/schema.ts";
 import { flag, integer, path, text, texts } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { buildPreset, param, route, tool, wrongArgumentError } from "./define.ts";
-import { geminiGrepText, geminiReadText, geminiIgnore } from "./gemini-shared.ts";
+import { wrongArgumentError } from "./arguments.ts";
+import { buildPreset, param, tool } from "./define.ts";
 import {
-  type Preset,
-  type Refused,
-  type RenderInput,
-  matchCountOf,
-  withHeadline,
-  diffWithoutLastEnding,
-} from "./preset.ts";
+  geminiGrepText,
+  geminiReadText,
+  geminiReplacement,
+  ignoring,
+  withGeminiIgnoreFiles,
+} from "./gemini-shared.ts";
+import { byArguments, call, calls, type Refused, type RenderInput } from "./meaning.ts";
+import { type Preset, matchCountOf, withHeadline, diffWithoutLastEnding } from "./preset.ts";
 import { plural } from "../tools/lib/text.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
+
+const NO_NOTE = (): string => "";
 
 const FILE_FILTERING_SCHEMA: Schema = {
   ...object(
@@ -87,7 +91,6 @@ export const geminiCli: Preset = buildPreset({
   tools: [
     tool({
       name: "read_file",
-      of: "read_file",
       description:
         "Reads a file: text as it is, images and PDF files as such. Give start_line and end_line for the part that is needed; otherwise at most 2000 lines are given, and a first line says which.",
       params: {
@@ -96,18 +99,18 @@ export const geminiCli: Preset = buildPreset({
         end_line: param(null, integer("Last line, counted from 1, included.", { minimum: 1 })),
       },
       required: ["file_path"],
-      fixed: { line_numbers: "none", non_text: "media" },
-      arrange(args, { start_line: start = 1, end_line: end }) {
-        if (end === undefined) return args;
-        if (Number(end) < Number(start))
+      means: byArguments(["read_file"], ({ args, given: { start_line: start = 1, end_line: end } }) => {
+        if (end !== undefined && Number(end) < Number(start))
           throw wrongArgumentError("read_file", "end_line", "it lies before start_line");
-        return { ...args, max_lines: Number(end) - Number(start) + 1 };
-      },
-      text: (told) => geminiReadText(told, "start_line/end_line"),
+        const max_lines = end === undefined ? undefined : Number(end) - Number(start) + 1;
+        return call("read_file", {
+          args: withoutUndefined({ line_numbers: "none", non_text: "media", ...args, max_lines }),
+          text: (told) => geminiReadText(told, "start_line/end_line"),
+        });
+      }),
     }),
     tool({
       name: "write_file",
-      of: "write_file",
       description:
         "Writes the complete content of a file, which is created or replaced whole; missing directories are made. Give all of it, without placeholders. For changes of existing files use replace. The user may modify the content before it is written.",
       params: {
@@ -115,14 +118,15 @@ export const geminiCli: Preset = buildPreset({
         content: param("content", text("The complete content, written as it is.")),
       },
       required: ["file_path", "content"],
-      text: ({ data, args }) =>
-        data.operation === "create"
-          ? `Successfully created and wrote to new file: ${escapeControls(args.path)}.`
-          : `Successfully overwrote file: ${escapeControls(args.path)}.`,
+      means: calls("write_file", {
+        text: ({ data, args }) =>
+          data.operation === "create"
+            ? `Successfully created and wrote to new file: ${escapeControls(args.path)}.`
+            : `Successfully overwrote file: ${escapeControls(args.path)}.`,
+      }),
     }),
     tool({
       name: "replace",
-      of: "edit_file",
       description:
         "Replaces text in a file. old_string must stand in the file once, with enough lines around the change to be unique, or allow_multiple must be true: then every occurrence is replaced. An empty old_string creates a new file. The user may modify new_string before it is written.",
       params: {
@@ -140,26 +144,17 @@ export const geminiCli: Preset = buildPreset({
         allow_multiple: param("replace_all", flag("Replace every occurrence.", false)),
       },
       required: ["file_path", "old_string", "new_string"],
-      route: (given) =>
-        given["old_string"] !== ""
-          ? undefined
-          : route({
-              of: "write_file",
-              args: { path: given["file_path"], content: given["new_string"], overwrite: false },
-              text: ({ args }) => `Created new file: ${escapeControls(args.path)} with provided content.`,
-              refuse: ({ code, told }) =>
-                code === "ALREADY_EXISTS"
-                  ? withHeadline("Failed to edit. Attempted to create a file that already exists.", told)
-                  : undefined,
-            }),
-      text: ({ data, args }) =>
-        `Successfully modified file: ${escapeControls(args.path)} (${plural(data.replacements, "replacement")}).\n${diffWithoutLastEnding(data)}`,
-      refuse: replaceRefusalMessage,
+      means: geminiReplacement(NO_NOTE, (args) =>
+        call("edit_file", {
+          args,
+          text: ({ data, args: { path: file } }) =>
+            `Successfully modified file: ${escapeControls(file)} (${plural(data.replacements, "replacement")}).\n${diffWithoutLastEnding(data)}`,
+          refuse: replaceRefusalMessage,
+        }),
+      ),
     }),
     tool({
       name: "grep_search",
-      of: "grep",
-      ...geminiIgnore,
       description:
         "Searches the contents of files for a regular expression (Rust syntax, letter case aside) below a directory or in one file, and gives the lines with their files and numbers, at most 100 unless total_max_matches says otherwise. names_only gives an overview first.",
       params: {
@@ -198,18 +193,16 @@ export const geminiCli: Preset = buildPreset({
         ),
       },
       required: ["pattern"],
-      // Lines can only be excluded by a pattern when the lines are returned.
-      arrange: (args, given) => ({
-        ...geminiIgnore.arrange(args, given),
-        ...(given["exclude_pattern"] === undefined ? {} : { output: "content" }),
+      means: byArguments(["grep"], (sent) => {
+        const { exclude_pattern: pattern } = sent.given;
+        const excludeLines = typeof pattern === "string" ? pattern : undefined;
+        // Lines can only be excluded by a pattern when the lines are returned.
+        const args = excludeLines === undefined ? sent.args : { ...sent.args, output: "content" };
+        return { ...withGeminiIgnoreFiles(call("grep", { args, text: grepText }), sent), excludeLines };
       }),
-      excludeLines: ({ exclude_pattern: pattern }) => (typeof pattern === "string" ? pattern : undefined),
-      text: grepText,
     }),
     tool({
       name: "glob",
-      of: "glob",
-      ...geminiIgnore,
       description:
         "Finds files by name pattern, such as src/**/*.ts: those changed within a day first, newest first, then the others by path. Ignored files are left out unless respect_git_ignore is false.",
       params: {
@@ -220,12 +213,10 @@ export const geminiCli: Preset = buildPreset({
         respect_gemini_ignore: param(null, flag("Leave out what .geminiignore names.", true)),
       },
       required: ["pattern"],
-      fixed: { sort: "recent" },
+      means: ignoring("glob", { fixed: { sort: "recent" } }),
     }),
     tool({
       name: "list_directory",
-      of: "list_directory",
-      ...geminiIgnore,
       description:
         "Lists the names of files and subdirectories directly within a directory, directories first. Names that match an `ignore` glob are left out.",
       params: {
@@ -234,11 +225,10 @@ export const geminiCli: Preset = buildPreset({
         file_filtering_options: param("respect_ignore", FILE_FILTERING_SCHEMA, RESPECT_GIT_IGNORE_CONVERSION),
       },
       required: ["dir_path"],
+      means: ignoring("list_directory"),
     }),
     tool({
       name: "read_many_files",
-      of: "read_many_files",
-      ...geminiIgnore,
       description:
         "Reads the contents of several files, found by globs or named exactly, one after the other, each behind a line `--- path ---`. Usual build and dependency directories are left out unless useDefaultExcludes is false.",
       params: {
@@ -255,7 +245,7 @@ export const geminiCli: Preset = buildPreset({
         file_filtering_options: param("respect_ignore", FILE_FILTERING_SCHEMA, RESPECT_GIT_IGNORE_CONVERSION),
       },
       required: ["include"],
-      fixed: { non_text: "media" },
+      means: ignoring("read_many_files", { fixed: { non_text: "media" } }),
     }),
   ],
 });

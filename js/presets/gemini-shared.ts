@@ -3,10 +3,20 @@
  * searches, which group matches by file; and the ignore files of Gemini CLI.
  */
 import { closingLine, grepRowsOf } from "../tools/grep/text.ts";
-import type { GrepArgs, GrepData, ReadFileArgs, ReadFileData } from "../tools/index.ts";
+import type { GrepArgs, GrepData, ReadFileArgs, ReadFileData, ToolName } from "../tools/index.ts";
 import { readFileAnswerText } from "../tools/read_file.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { RenderInput, ToolSpec } from "./preset.ts";
+import {
+  byArguments,
+  call,
+  calls,
+  type Meaning,
+  type Meant,
+  type RenderInput,
+  type Sent,
+  type UsualMeaning,
+} from "./meaning.ts";
+import { withHeadline } from "./preset.ts";
 import type { Arguments } from "../tools/lib/schema.ts";
 
 /** Returns the lines of a page without line numbers. If more follow, a first line names their range. */
@@ -71,20 +81,47 @@ function respectedIgnoreFiles(given: Arguments): { readonly others: boolean; rea
 }
 
 /**
- * The part of a tool's specification by which arguments select the ignore files. By default all are
- * respected.
+ * Returns a canonical call that respects the ignore files which the arguments of the preset select: by default
+ * all.
  */
-export const geminiIgnore: Required<Pick<ToolSpec, "arrange" | "ignoreFiles">> = Object.freeze({
-  arrange(args: Arguments, given: Arguments): Arguments {
-    if (args["respect_ignore"] === undefined) return args;
-    const { others, own } = respectedIgnoreFiles(given);
-    return { ...args, respect_ignore: args["respect_ignore"] !== false || (own && !others) };
-  },
-  ignoreFiles(files: readonly string[], given: Arguments): readonly string[] {
-    const { others, own } = respectedIgnoreFiles(given);
-    return [
-      ...(others ? files : []),
-      ...(own && !files.includes(GEMINI_IGNORE_FILE) ? [GEMINI_IGNORE_FILE] : []),
-    ];
-  },
-});
+export function withGeminiIgnoreFiles(meant: Meant, { given }: Sent): Meant {
+  const { others, own } = respectedIgnoreFiles(given);
+  const { respect_ignore: respects } = meant.args;
+  const args =
+    respects === undefined
+      ? meant.args
+      : { ...meant.args, respect_ignore: respects !== false || (own && !others) };
+  const ignoreFiles = (files: readonly string[]): readonly string[] => [
+    ...(others ? files : []),
+    ...(own && !files.includes(GEMINI_IGNORE_FILE) ? [GEMINI_IGNORE_FILE] : []),
+  ];
+  return { ...meant, args, ignoreFiles };
+}
+
+/** The meaning of a tool that searches or lists, and respects the ignore files of Gemini CLI. */
+export function ignoring<Name extends ToolName>(of: Name, how: UsualMeaning<Name> = {}): Meaning {
+  const usual = calls(of, how);
+  return { ...usual, call: (sent) => withGeminiIgnoreFiles(usual.call(sent), sent) };
+}
+
+/**
+ * The meaning of `replace`: an edit, and without old text a new file. `note` completes the text about the new
+ * file.
+ */
+export function geminiReplacement(
+  note: (given: Arguments, content: unknown) => string,
+  edit: (args: Arguments) => Meant,
+): Meaning {
+  return byArguments(["edit_file", "write_file"], ({ args: edited, given }) => {
+    if (given["old_string"] !== "") return edit(edited);
+    return call("write_file", {
+      args: { path: given["file_path"], content: given["new_string"], overwrite: false },
+      text: ({ args: { path, content } }) =>
+        `Created new file: ${escapeControls(path)} with provided content.${note(given, content)}`,
+      refuse: ({ code, told }) =>
+        code === "ALREADY_EXISTS"
+          ? withHeadline("Failed to edit. Attempted to create a file that already exists.", told)
+          : undefined,
+    });
+  });
+}

@@ -3,7 +3,8 @@ import { BYTES_PER_MIB, LIMITS_WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { object } from "../tools/lib/schema.ts";
 import { flag, path, text } from "../tools/lib/shared.ts";
 import { buildPreset, param, tool } from "./define.ts";
-import { type Preset, type Refused, matchCountOf, withHeadline } from "./preset.ts";
+import { calls, type Refused } from "./meaning.ts";
+import { type Preset, matchCountOf, withHeadline } from "./preset.ts";
 
 const OK_TEXT = (): string => "ok";
 
@@ -38,18 +39,18 @@ export const go: Preset = buildPreset({
   tools: [
     tool({
       name: "fs_read",
-      of: "read_file",
       description:
         "Reads a whole text file of up to 10 MB and returns its content as it is, without line numbers.",
       params: { path: param("path", path("The file to read")) },
       required: ["path"],
-      fixed: { line_numbers: "none", max_lines: null, max_line_chars: 0 },
-      refuse: ({ code, told }) =>
-        code === "TOO_LARGE" ? withHeadline("file exceeds maximum read size of 10 MB", told) : undefined,
+      means: calls("read_file", {
+        fixed: { line_numbers: "none", max_lines: null, max_line_chars: 0 },
+        refuse: ({ code, told }) =>
+          code === "TOO_LARGE" ? withHeadline("file exceeds maximum read size of 10 MB", told) : undefined,
+      }),
     }),
     tool({
       name: "fs_write",
-      of: "write_file",
       description:
         "Writes a file with exactly this content, atomically. An existing file is replaced and keeps its mode; missing directories are made. Returns ok.",
       params: {
@@ -57,11 +58,12 @@ export const go: Preset = buildPreset({
         content: param("content", text("The whole content, written as it is.")),
       },
       required: ["path", "content"],
-      text: OK_TEXT,
+      means: calls("write_file", {
+        text: OK_TEXT,
+      }),
     }),
     tool({
       name: "fs_edit",
-      of: "edit_file",
       description:
         "Replaces one piece of text in a file. old_text must occur exactly once, character for character; add surrounding lines to make it unique. Returns ok.",
       params: {
@@ -70,24 +72,26 @@ export const go: Preset = buildPreset({
         new_text: param("new_text", NEW_TEXT_SCHEMA),
       },
       required: ["path", "old_text"],
-      fixed: { match: "exact" },
-      text: OK_TEXT,
-      refuse: editRefusalMessage,
+      means: calls("edit_file", {
+        fixed: { match: "exact" },
+        text: OK_TEXT,
+        refuse: editRefusalMessage,
+      }),
     }),
     tool({
       name: "fs_list",
-      of: "list_directory",
       description:
         "Lists a directory as a JSON array of {name, type, size}; type is dir, file, symlink or other.",
       params: { path: param("path", path("The directory to list")) },
       required: ["path"],
-      fixed: { format: "json" },
-      text: ({ data }) =>
-        indentedJsonRows(data.entries.map(({ name, type, size }) => ({ name, type, size: size ?? 0 }))),
+      means: calls("list_directory", {
+        fixed: { format: "json" },
+        text: ({ data }) =>
+          indentedJsonRows(data.entries.map(({ name, type, size }) => ({ name, type, size: size ?? 0 }))),
+      }),
     }),
     tool({
       name: "fs_delete",
-      of: "delete",
       description:
         "Deletes a file, a symbolic link (never its target) or an empty directory; with recursive a directory with everything in it. Returns ok.",
       params: {
@@ -95,11 +99,12 @@ export const go: Preset = buildPreset({
         recursive: param("recursive", flag("Delete a directory with everything in it.", false)),
       },
       required: ["path"],
-      text: OK_TEXT,
+      means: calls("delete", {
+        text: OK_TEXT,
+      }),
     }),
     tool({
       name: "fs_move",
-      of: "move",
       description:
         "Moves or renames a file or directory to the exact destination path. An existing destination is refused. Returns ok.",
       params: {
@@ -107,11 +112,12 @@ export const go: Preset = buildPreset({
         destination: param("destination", path("The exact new path")),
       },
       required: ["source", "destination"],
-      text: OK_TEXT,
+      means: calls("move", {
+        text: OK_TEXT,
+      }),
     }),
     tool({
       name: "fs_copy",
-      of: "copy",
       description:
         "Copies a file, or a directory with everything in it, to the exact destination path. An existing destination is refused. Returns ok.",
       params: {
@@ -119,27 +125,29 @@ export const go: Preset = buildPreset({
         destination: param("destination", path("The exact path of the copy")),
       },
       required: ["source", "destination"],
-      text: OK_TEXT,
+      means: calls("copy", {
+        text: OK_TEXT,
+      }),
     }),
     tool({
       name: "fs_stat",
-      of: "stat",
       description:
         "Tells about a file or directory as JSON: name, size in bytes, mode, mod_time (UTC) and is_dir.",
       params: { path: param("path", path("The file or directory")) },
       required: ["path"],
-      text: ({ data }) =>
-        JSON.stringify({
-          name: data.name,
-          size: data.size,
-          mode: data.mode_string ?? (data.is_dir ? "d---------" : "----------"),
-          mod_time: data.modified.replace(/\.\d+Z$/u, "Z"),
-          is_dir: data.is_dir,
-        }),
+      means: calls("stat", {
+        text: ({ data }) =>
+          JSON.stringify({
+            name: data.name,
+            size: data.size,
+            mode: data.mode_string ?? (data.is_dir ? "d---------" : "----------"),
+            mod_time: data.modified.replace(/\.\d+Z$/u, "Z"),
+            is_dir: data.is_dir,
+          }),
+      }),
     }),
     tool({
       name: "fs_diff",
-      of: "diff",
       description:
         "Compares two text files and returns a unified diff with three lines of context, or says that they are identical.",
       params: {
@@ -147,11 +155,12 @@ export const go: Preset = buildPreset({
         file_b: param("b", path("The second (new) file")),
       },
       required: ["file_a", "file_b"],
-      text: ({ data, plain }) => (data.identical ? "files are identical" : plain()),
+      means: calls("diff", {
+        text: ({ data, plain }) => (data.identical ? "files are identical" : plain()),
+      }),
     }),
     tool({
       name: "fs_patch",
-      of: "edit_file",
       description:
         "Applies several find-and-replace hunks to one file, in order, all of them or none. Each old_text must occur exactly once in the result of the hunks before it; a failure names the hunk, counted from 0. Returns ok.",
       params: {
@@ -168,17 +177,20 @@ export const go: Preset = buildPreset({
         ),
       },
       required: ["path", "hunks"],
-      fixed: { match: "exact" },
-      text: OK_TEXT,
-      refuse: patchRefusalMessage,
+      means: calls("edit_file", {
+        fixed: { match: "exact" },
+        text: OK_TEXT,
+        refuse: patchRefusalMessage,
+      }),
     }),
     tool({
       name: "fs_mkdir",
-      of: "mkdir",
       description: "Makes a directory with its missing parents; one that exists is fine. Returns ok.",
       params: { path: param("path", path("The directory to make")) },
       required: ["path"],
-      text: OK_TEXT,
+      means: calls("mkdir", {
+        text: OK_TEXT,
+      }),
     }),
   ],
 });

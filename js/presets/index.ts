@@ -104,7 +104,9 @@ function toolsBehind({ tool, routes }: Partial<Pick<PresetTool, "tool" | "routes
 }
 
 export { strictSchema, type StrictSchema } from "./strict.ts";
-export { definePreset, param, route, tool } from "./define.ts";
+export { definePreset, param, tool } from "./define.ts";
+export { byArguments, call, calls } from "./meaning.ts";
+export type { Meaning, Meant, Refused, RenderInput, Sent, UsualMeaning, Wording } from "./meaning.ts";
 export type {
   CanonicalCall,
   GuardLevel,
@@ -113,10 +115,6 @@ export type {
   PresetAccess,
   PresetSpec,
   PresetTool,
-  Refused,
-  Route,
-  RenderInput,
   ToolSpec,
-  ToolMapping,
 } from "./preset.ts";
 export type { RetryCall } from "../tools/lib/retry.ts";

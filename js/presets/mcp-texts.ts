@@ -11,7 +11,7 @@ import type {
 } from "../tools/index.ts";
 import { readFileAnswerText } from "../tools/read_file.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { RenderInput } from "./preset.ts";
+import type { RenderInput } from "./meaning.ts";
 
 /**
  * Returns the content of the file unchanged. For `head` or `tail`, returns the lines without the last line

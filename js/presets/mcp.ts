@@ -2,8 +2,11 @@
 import { isAbsolutePath } from "../backends/windows-paths.ts";
 import { choice, flag, text } from "../tools/lib/shared.ts";
 import { object, type Schema } from "../tools/lib/schema.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { buildPreset, param, tool, wrongArgumentError } from "./define.ts";
+import { wrongArgumentError } from "./arguments.ts";
+import { buildPreset, param, tool } from "./define.ts";
+import { byArguments, call, calls, type Refused } from "./meaning.ts";
 import {
   inMarkdownFence,
   fileInfoText,
@@ -12,14 +15,7 @@ import {
   listingWithSizesText,
   directoryTreeText,
 } from "./mcp-texts.ts";
-import {
-  type Param,
-  type Preset,
-  type Refused,
-  type ToolSpec,
-  absolutePathIn,
-  withHeadline,
-} from "./preset.ts";
+import { type Param, type Preset, type ToolSpec, absolutePathIn, withHeadline } from "./preset.ts";
 
 /** The maximum number of entries of one listing. The limit of an answer's size usually ends it earlier. */
 const MAX_LISTED_ENTRIES = 100_000;
@@ -42,7 +38,6 @@ function refusalMessage({ code, path, told, given }: Refused): string | undefine
 function readToolSpec(name: string, description: string): ToolSpec {
   return tool({
     name,
-    of: "read_file",
     description,
     params: {
       path: param("path", pathSchema("The file to read")),
@@ -50,15 +45,17 @@ function readToolSpec(name: string, description: string): ToolSpec {
       head: lineCountParam("Only the first lines: how many."),
     },
     required: ["path"],
-    fixed: { line_numbers: "none", max_line_chars: 0, max_lines: null },
-    arrange(args, { head, tail }) {
+    means: byArguments(["read_file"], ({ args, given: { head, tail } }) => {
       if (head !== undefined && tail !== undefined)
         throw wrongArgumentError(name, "tail", "Cannot specify both head and tail parameters simultaneously");
-      if (head !== undefined) return { ...args, max_lines: head };
-      return tail === undefined ? args : { ...args, start_line: -Number(tail) };
-    },
-    text: readMcpText,
-    refuse: refusalMessage,
+      const start_line = tail === undefined ? undefined : -Number(tail);
+      const whole = { line_numbers: "none", max_line_chars: 0, max_lines: head ?? null };
+      return call("read_file", {
+        args: withoutUndefined({ ...whole, ...args, start_line }),
+        text: readMcpText,
+        refuse: refusalMessage,
+      });
+    }),
   });
 }
 
@@ -81,17 +78,17 @@ export const mcp: Preset = buildPreset({
     ),
     tool({
       name: "read_media_file",
-      of: "read_file",
       description:
         "Reads an image and returns it as an image with its media type; of PDF files and other documents the text.",
       params: { path: param("path", pathSchema("The file to read")) },
       required: ["path"],
-      fixed: { non_text: "block", max_lines: null, line_numbers: "none" },
-      refuse: refusalMessage,
+      means: calls("read_file", {
+        fixed: { non_text: "block", max_lines: null, line_numbers: "none" },
+        refuse: refusalMessage,
+      }),
     }),
     tool({
       name: "read_multiple_files",
-      of: "read_many_files",
       description:
         "Reads several text files at once, each behind a line with its path, in the order asked for. A file that cannot be read is reported in its place and does not fail the others.",
       params: {
@@ -103,12 +100,13 @@ export const mcp: Preset = buildPreset({
         }),
       },
       required: ["paths"],
-      fixed: { use_default_excludes: false, respect_ignore: false, non_text: "error" },
-      text: manyFilesText,
+      means: calls("read_many_files", {
+        fixed: { use_default_excludes: false, respect_ignore: false, non_text: "error" },
+        text: manyFilesText,
+      }),
     }),
     tool({
       name: "write_file",
-      of: "write_file",
       description:
         "Creates a file, or replaces an existing one without asking, atomically; missing directories are made. To change parts of a file use edit_file.",
       params: {
@@ -116,12 +114,13 @@ export const mcp: Preset = buildPreset({
         content: param("content", text("The whole content, written as it is.")),
       },
       required: ["path", "content"],
-      text: ({ args }) => `Successfully wrote to ${escapeControls(args.path)}`,
-      refuse: refusalMessage,
+      means: calls("write_file", {
+        text: ({ args }) => `Successfully wrote to ${escapeControls(args.path)}`,
+        refuse: refusalMessage,
+      }),
     }),
     tool({
       name: "edit_file",
-      of: "edit_file",
       description:
         "Replaces text in a file by a list of edits, applied in order, all of them or none, and returns a git-style diff. Each oldText must stand in the file once; indentation may differ and is kept as in the file. dryRun only shows the diff.",
       params: {
@@ -144,32 +143,35 @@ export const mcp: Preset = buildPreset({
         dryRun: param("dry_run", flag("Only show the diff; nothing is written.", false)),
       },
       required: ["path", "edits"],
-      text: ({ data }) => inMarkdownFence(data.diff),
-      refuse: refusalMessage,
+      means: calls("edit_file", {
+        text: ({ data }) => inMarkdownFence(data.diff),
+        refuse: refusalMessage,
+      }),
     }),
     tool({
       name: "create_directory",
-      of: "mkdir",
       description: "Makes a directory with its missing parents. One that exists already is fine.",
       params: { path: param("path", pathSchema("The directory to make")) },
       required: ["path"],
-      text: ({ args }) => `Successfully created directory ${escapeControls(args.path)}`,
-      refuse: refusalMessage,
+      means: calls("mkdir", {
+        text: ({ args }) => `Successfully created directory ${escapeControls(args.path)}`,
+        refuse: refusalMessage,
+      }),
     }),
     tool({
       name: "list_directory",
-      of: "list_directory",
       description:
         "Lists a directory by name, one entry a line, marked [FILE], [DIR] or [LINK]. To find files anywhere below it use search_files.",
       params: { path: param("path", pathSchema("The directory to list")) },
       required: ["path"],
-      fixed: { sort: "name", limit: MAX_LISTED_ENTRIES },
-      brief: true,
-      refuse: refusalMessage,
+      means: calls("list_directory", {
+        fixed: { sort: "name", limit: MAX_LISTED_ENTRIES },
+        brief: true,
+        refuse: refusalMessage,
+      }),
     }),
     tool({
       name: "list_directory_with_sizes",
-      of: "list_directory",
       description:
         "Lists a directory, one entry a line, marked [FILE], [DIR] or [LINK], with the sizes of files and a sum at the end; by name, or the largest first.",
       params: {
@@ -177,17 +179,17 @@ export const mcp: Preset = buildPreset({
         sortBy: param(null, choice("What to sort by.", ["name", "size"], "name")),
       },
       required: ["path"],
-      fixed: { limit: MAX_LISTED_ENTRIES },
-      arrange: (args, { sortBy }) => ({
-        ...args,
-        ...(sortBy === "size" ? { sort: "size", order: "desc" } : { sort: "name" }),
+      means: byArguments(["list_directory"], ({ args, given: { sortBy } }) => {
+        const order = sortBy === "size" ? { sort: "size", order: "desc" } : { sort: "name" };
+        return call("list_directory", {
+          args: { limit: MAX_LISTED_ENTRIES, ...args, ...order },
+          text: listingWithSizesText,
+          refuse: refusalMessage,
+        });
       }),
-      text: listingWithSizesText,
-      refuse: refusalMessage,
     }),
     tool({
       name: "directory_tree",
-      of: "list_directory",
       description:
         "Gives everything below a directory as JSON: name, type (file or directory) and, for directories, children. Leave out large directories such as node_modules with excludePatterns.",
       params: {
@@ -195,15 +197,16 @@ export const mcp: Preset = buildPreset({
         excludePatterns: { ...EXCLUDE_PATTERNS_PARAM, to: "ignore" },
       },
       required: ["path"],
-      fixed: { depth: 32, sort: "name", limit: MAX_LISTED_ENTRIES },
-      brief: true,
-      json: true,
-      text: directoryTreeText,
-      refuse: refusalMessage,
+      means: calls("list_directory", {
+        fixed: { depth: 32, sort: "name", limit: MAX_LISTED_ENTRIES },
+        brief: true,
+        json: true,
+        text: directoryTreeText,
+        refuse: refusalMessage,
+      }),
     }),
     tool({
       name: "move_file",
-      of: "move",
       description:
         "Moves or renames a file or directory to the exact destination path. An existing destination is refused.",
       params: {
@@ -211,13 +214,14 @@ export const mcp: Preset = buildPreset({
         destination: param("destination", pathSchema("The exact new path")),
       },
       required: ["source", "destination"],
-      text: ({ args }) =>
-        `Successfully moved ${escapeControls(args.source)} to ${escapeControls(args.destination)}`,
-      refuse: refusalMessage,
+      means: calls("move", {
+        text: ({ args }) =>
+          `Successfully moved ${escapeControls(args.source)} to ${escapeControls(args.destination)}`,
+        refuse: refusalMessage,
+      }),
     }),
     tool({
       name: "search_files",
-      of: "glob",
       description:
         "Finds files and directories by name below a directory. The glob is compared with the path below it: *.ts finds files directly in it, **/*.ts at any depth. It does not search contents.",
       params: {
@@ -228,37 +232,41 @@ export const mcp: Preset = buildPreset({
         excludePatterns: EXCLUDE_PATTERNS_PARAM,
       },
       required: ["path", "pattern"],
-      fixed: { type: "any", respect_ignore: false, limit: MAX_LISTED_ENTRIES },
-      text({ data, args, call, plain }) {
-        if (data.matches.length === 0) return "No matches found";
-        // A call with an absolute path is answered with absolute paths.
-        const isAbsolute = args.path !== undefined && isAbsolutePath(args.path, call.access.paths);
-        if (!isAbsolute || data.truncated) return plain();
-        return data.matches.map((path) => escapeControls(absolutePathIn(call, path))).join("\n");
-      },
-      refuse: refusalMessage,
+      means: calls("glob", {
+        fixed: { type: "any", respect_ignore: false, limit: MAX_LISTED_ENTRIES },
+        text({ data, args, call, plain }) {
+          if (data.matches.length === 0) return "No matches found";
+          // A call with an absolute path is answered with absolute paths.
+          const isAbsolute = args.path !== undefined && isAbsolutePath(args.path, call.access.paths);
+          if (!isAbsolute || data.truncated) return plain();
+          return data.matches.map((path) => escapeControls(absolutePathIn(call, path))).join("\n");
+        },
+        refuse: refusalMessage,
+      }),
     }),
     tool({
       name: "get_file_info",
-      of: "stat",
       description:
         "Tells about a file or directory: size in bytes, times of creation, change and access, type and permissions.",
       params: { path: param("path", pathSchema("The file or directory")) },
       required: ["path"],
-      brief: true,
-      text: fileInfoText,
-      refuse: refusalMessage,
+      means: calls("stat", {
+        brief: true,
+        text: fileInfoText,
+        refuse: refusalMessage,
+      }),
     }),
     tool({
       name: "list_allowed_directories",
-      of: "access_info",
       description: "Lists the directories of the workspace. They may be used, and everything below them.",
       params: {},
       required: [],
-      text({ data }) {
-        const roots = [...(data.read_roots ?? ["/"]), ...data.write_roots];
-        return ["Allowed directories:", ...[...new Set(roots)].map(escapeControls)].join("\n");
-      },
+      means: calls("access_info", {
+        text({ data }) {
+          const roots = [...(data.read_roots ?? ["/"]), ...data.write_roots];
+          return ["Allowed directories:", ...[...new Set(roots)].map(escapeControls)].join("\n");
+        },
+      }),
     }),
   ],
 });

@@ -21,7 +21,7 @@ import { LIMIT_OPTIONS, type Limits } from "../tools/lib/limits.ts";
 import type { RetryCall } from "../tools/lib/retry.ts";
 import type { ReaderNames, Annotations, Call, Tool } from "../tools/lib/tool.ts";
 import type { Aliases, Arguments, ObjectSchema, Schema } from "../tools/lib/schema.ts";
-import type { ToolArgs, ToolData, ToolName } from "../tools/index.ts";
+import type { Meaning, Meant } from "./meaning.ts";
 import { childOf } from "../backends/paths.ts";
 import type { SandboxPolicy } from "../backends/policy.ts";
 import { isAbsolutePath, displayPath } from "../backends/windows-paths.ts";
@@ -49,100 +49,31 @@ export interface Param {
    * stand.
    */
   readonly keys?: Readonly<Record<string, string>>;
-}
-
-/** The arguments of a function that creates the text of an answer. */
-export interface RenderInput<Args = object, Data = unknown> {
-  readonly data: Data;
-  /** The checked canonical arguments. */
-  readonly args: Args;
-  /** The checked arguments of the preset. */
-  readonly given: Arguments;
-  readonly call: Call;
-  /** Returns the canonical text. */
-  plain(): string;
-}
-
-/** The arguments of a function that creates the text of an error. */
-export interface Refused {
-  readonly code: Code;
-  readonly error: FilewrightError;
-  /** The path as the caller typed it, with control characters escaped. */
-  readonly path: string;
-  /** The canonical message, with the names of the preset's tools and arguments. */
-  readonly told: string;
-  readonly given: Arguments;
-  readonly names: ReaderNames;
-}
-
-/** The mapping to one canonical tool. */
-export interface ToolMapping<Name extends ToolName = ToolName> {
-  /** The canonical tool that does the work. */
-  readonly of: Name;
-  /** True when the text does not need the facts that `Call.brief` allows to omit. Default false. */
-  readonly brief?: boolean;
-  /** True when the text is JSON, so that no note is appended to it. Default false. */
-  readonly json?: boolean;
-  /** Returns the text of a successful call. Default: the canonical text. */
-  readonly text?: (told: RenderInput<ToolArgs[Name], ToolData[Name]>) => string;
+  /** A canonical argument that texts call by the name of this parameter, which `means` handles itself. */
+  readonly called?: string;
   /**
-   * Returns the message of a failed call. If it is missing or returns undefined, the canonical message is
-   * used, with the preset's names.
+   * For a path: `absolute` refuses a relative one; with `home` a leading `~` means the user's home directory.
+   * Default: neither.
    */
-  readonly refuse?: (refused: Refused) => string | undefined;
+  readonly path?: "absolute" | "home";
+  /** Other accepted spellings of the parameter's name. */
+  readonly aliases?: readonly string[];
 }
 
-/** A canonical call, made instead of the usual one for some arguments. */
-export interface Route<Name extends ToolName = ToolName> extends ToolMapping<Name> {
-  readonly args: Arguments;
-  /** The names of the canonical arguments that a retry may change: canonical name → name of the preset. */
-  readonly resent?: Aliases;
-}
-
-/** One tool of a preset, as data. */
-export interface ToolSpec<Name extends ToolName = ToolName> extends ToolMapping<Name> {
+/** One tool of a preset, as data; {@link tool} makes it. */
+export interface ToolSpec {
   /** The name that models call it by. */
   readonly name: string;
-  /** The name that people see. Default: that of the canonical tool. */
-  readonly title?: string;
+  /** The name that people see. */
+  readonly title: string;
   /** The description for models. */
   readonly description: string;
   /** The parameters, by their names. */
   readonly params: Readonly<Record<string, Param>>;
   /** The names of the parameters that must be given. */
   readonly required: readonly string[];
-  /** Canonical arguments that always have this value. */
-  readonly fixed?: Arguments;
-  /** Other accepted spellings of parameters: alias → parameter. */
-  readonly aliases?: Aliases;
-  /** Names by which texts call canonical arguments that have no parameter: canonical name → shown name. */
-  readonly called?: Aliases;
-  /** The names of the parameters that must be absolute paths. */
-  readonly absolute?: readonly string[];
-  /** The names of the parameters in which a leading `~` means the user's home directory. */
-  readonly home?: readonly string[];
-  /**
-   * Returns the canonical arguments completed by those that depend on several parameters. @throws
-   * FilewrightError INVALID_ARGUMENT
-   */
-  readonly arrange?: (args: Arguments, given: Arguments) => Arguments;
-  /** Returns the names of the ignore files to respect, given those of the workspace. */
-  readonly ignoreFiles?: (files: readonly string[], given: Arguments) => readonly string[];
-  /** Returns a regular expression; a search leaves out lines that match it. Undefined excludes none. */
-  readonly excludeLines?: (given: Arguments) => string | undefined;
-  /** Returns another canonical call for arguments that need one; undefined for the usual call. */
-  readonly route?: (given: Arguments) => Route | undefined;
-  /** Returns a second call, to make if the first failed with this code; undefined for none. */
-  readonly instead?: (code: Code, given: Arguments) => Route | undefined;
-  /** The schema of the data. Default: that of the canonical tool. */
-  readonly outputSchema?: ObjectSchema;
-  /** Hints for hosts. Default: those of the canonical tool. */
-  readonly annotations?: Annotations;
-  /**
-   * `read` offers the tool in a read-only workspace, too, which then refuses its calls that would change
-   * files. Default: the kind of the canonical tool.
-   */
-  readonly kind?: "read" | "change";
+  /** What its calls mean: the canonical call for the arguments that were sent, and the texts of its answer. */
+  readonly means: Meaning;
 }
 
 /** A call of a preset's tool, converted to a canonical call. */
@@ -154,18 +85,32 @@ export interface CanonicalCall {
   /** The preset's names of arguments → canonical ones, so that hooks can change arguments by either name. */
   readonly ours: Aliases;
   /** See `Call.brief`. */
-  readonly brief?: boolean;
+  readonly brief: boolean;
   /** True when the texts of the preset have a fixed form, so that warnings appear only in the data. */
-  readonly fixedText?: boolean;
+  readonly fixedText: boolean;
   /** True when the text is JSON, so that no note is appended to it. */
-  readonly json?: boolean;
-  ignoreFiles?(files: readonly string[]): readonly string[];
+  readonly json: boolean;
+  /** See `Meant.ignoreFiles`. */
+  readonly ignoreFiles: Meant["ignoreFiles"];
   /** See `Call.excludeLines`. */
-  readonly excludeLines?: string | undefined;
-  text?(data: unknown, args: object, call: Call): string;
+  readonly excludeLines: string | undefined;
+  /** Returns the text of an answer; undefined for the canonical text. */
+  readonly text: ((data: unknown, args: object, call: Call) => string) | undefined;
+  /** Returns the message of a failed call, given the canonical one. */
+  refuse(error: FilewrightError, told: string): string;
   /** Returns a canonical call as one of the preset; undefined when the preset cannot express it. */
   resend(call: RetryCall): RetryCall | undefined;
-  refuse?(error: FilewrightError, told: string): string;
+}
+
+/** Returns the canonical call that a tool makes whose calls are those of a canonical tool already. */
+export function sameCall(tool: Tool, args: Arguments, names: ReaderNames): CanonicalCall {
+  return {
+    ...{ tool, args, names, ours: {} },
+    ...{ brief: false, fixedText: false, json: false },
+    ...{ ignoreFiles: undefined, excludeLines: undefined, text: undefined },
+    refuse: (_error, told) => told,
+    resend: (retry) => retry,
+  };
 }
 
 /** One callable tool of a preset. */
@@ -184,7 +129,7 @@ export interface PresetTool {
   readonly annotations: Annotations;
   /** The effect of its calls: read, change files, or run other tools. */
   readonly kind: "read" | "change" | "batch";
-  /** The canonical tool of its calls, except of those that are routed to another one. */
+  /** The canonical tool of its calls, except of those that arguments route to another one. */
   readonly tool: Tool;
   /** True when some calls are routed to another canonical tool. */
   readonly routes?: boolean;

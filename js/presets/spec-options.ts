@@ -3,12 +3,11 @@
  * error, so names are checked against their targets when a preset is defined.
  */
 import {
-  anything,
   anyText,
+  anything,
   callback,
   choice,
   choiceOf,
-  exactly,
   either,
   flag,
   instance,
@@ -24,8 +23,8 @@ import {
 import { nearest } from "../schema/nearest.ts";
 import { TOOLS, type ToolName } from "../tools/index.ts";
 import { LIMIT_OPTIONS } from "../tools/lib/limits.ts";
-import type { ObjectSchema, Schema } from "../tools/lib/schema.ts";
-import type { Annotations } from "../tools/lib/tool.ts";
+import type { Schema } from "../tools/lib/schema.ts";
+import type { Meaning } from "./meaning.ts";
 import { type Param, PRESET_ACCESS_OPTIONS, type PresetSpec, type ToolSpec } from "./preset.ts";
 
 /**
@@ -77,54 +76,32 @@ const SCHEMA: OptionalOption<Schema> = instance<Schema>(
   { test: schemaMistake },
 );
 
-const OBJECT_SCHEMA: OptionalOption<ObjectSchema> = instance<ObjectSchema>(
-  "ObjectSchema",
-  "a JSON Schema of an object",
-  { properties: required(mapOf(SCHEMA)) },
-  { test: schemaMistake },
-);
-
 const PARAM: Options<Param> = options("Param", {
   schema: required(SCHEMA),
   to: required(nullable(text())),
   convert: callback(),
   back: callback(),
   keys: mapOf(text()),
+  called: text(),
+  path: choice("absolute", "home"),
+  aliases: list(text()),
 });
 
-const ANNOTATIONS: Options<Annotations> = options("Annotations", {
-  readOnlyHint: required(flag()),
-  destructiveHint: required(flag()),
-  idempotentHint: required(flag()),
-  openWorldHint: required(exactly(false)),
+const MEANING: OptionalOption<Meaning> = instance<Meaning>("Meaning", "the meaning of a tool", {
+  tools: required(list(choiceOf(TOOLS.map(({ name }) => name as ToolName)), { minItems: 1 })),
+  fixed: required(mapOf(anything())),
+  call: required(callback()),
 });
 
 const TOOL_SPEC: Options<ToolSpec> = options<ToolSpec>(
   "ToolSpec",
   {
     name: required(text()),
-    of: required(choiceOf(TOOLS.map(({ name }) => name as ToolName))),
-    title: anyText(),
+    title: required(anyText()),
     description: required(anyText()),
     params: required(mapOf(PARAM)),
     required: required(list(text())),
-    fixed: mapOf(anything()),
-    aliases: mapOf(text()),
-    called: mapOf(text()),
-    absolute: list(text()),
-    home: list(text()),
-    brief: flag(),
-    json: flag(),
-    text: callback(),
-    refuse: callback(),
-    arrange: callback(),
-    ignoreFiles: callback(),
-    excludeLines: callback(),
-    route: callback(),
-    instead: callback(),
-    outputSchema: OBJECT_SCHEMA,
-    annotations: ANNOTATIONS,
-    kind: choice("read", "change"),
+    means: required(MEANING),
   },
   { test: nameMistake },
 );
@@ -133,25 +110,25 @@ const TOOL_SPEC: Options<ToolSpec> = options<ToolSpec>(
  * Returns an error message for a name in a tool's specification that has no target; undefined when all have
  * one.
  */
-function nameMistake(spec: ToolSpec): string | undefined {
-  const params = Object.keys(spec.params);
-  const ours = Object.keys(TOOLS.find(({ name }) => name === spec.of)?.inputSchema.properties ?? {});
-  const names: readonly (readonly [where: string, names: readonly string[], known: readonly string[]])[] = [
-    ["required", spec.required, params],
-    ["absolute", spec.absolute ?? [], params],
-    ["home", spec.home ?? [], params],
-    ["aliases", Object.values(spec.aliases ?? {}), params],
-    ["fixed", Object.keys(spec.fixed ?? {}), ours],
-    ...Object.entries(spec.params).flatMap(([name, { to }]) =>
-      to === null ? [] : [[`params.${name}.to`, [to], ours] as const],
-    ),
+function nameMistake({ params, required: needed, means }: ToolSpec): string | undefined {
+  const argumentsOf = (tools: readonly ToolName[]): readonly string[] =>
+    TOOLS.filter(({ name }) => tools.includes(name as ToolName)).flatMap(({ inputSchema }) =>
+      Object.keys(inputSchema.properties),
+    );
+  const ours = argumentsOf(means.tools.slice(0, 1));
+  const any = argumentsOf(means.tools);
+  const names: readonly (readonly [where: string, name: string, known: readonly string[]])[] = [
+    ...Object.keys(means.fixed).map((name) => ["means.fixed", name, ours] as const),
+    ...needed.map((name) => ["required", name, Object.keys(params)] as const),
+    ...Object.entries(params).flatMap(([name, { to, called }]) => [
+      ...(to === null ? [] : [[`params.${name}.to`, to, ours] as const]),
+      ...(called === undefined ? [] : [[`params.${name}.called`, called, any] as const]),
+    ]),
   ];
-  for (const [where, given, known] of names) {
-    const unknown = given.find((name) => !known.includes(name));
-    if (unknown !== undefined)
-      return `has a name in '${where}' that nothing has, '${unknown}'; ${didYouMeanClause(unknown, known)}`;
-  }
-  return undefined;
+  const [where, given, known] = names.find(([, name, all]) => !all.includes(name)) ?? [];
+  return given === undefined || known === undefined
+    ? undefined
+    : `has a name in '${where}' that nothing has, '${given}'; ${didYouMeanClause(given, known)}`;
 }
 
 /** The options of `definePreset`. */

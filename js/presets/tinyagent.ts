@@ -4,7 +4,8 @@ import { flag, integer, path, text, texts } from "../tools/lib/shared.ts";
 import { flatGrepText } from "../tools/grep/text.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
-import { type Preset, type Refused, withHeadline } from "./preset.ts";
+import { calls, type Refused } from "./meaning.ts";
+import { type Preset, withHeadline } from "./preset.ts";
 
 /**
  * Returns a function that creates the message of an error: TinyAgent's own text, followed by the canonical
@@ -33,7 +34,6 @@ export const tinyagent: Preset = buildPreset({
   tools: [
     tool({
       name: "read_file",
-      of: "read_file",
       description:
         "Reads a text file and returns its lines as they are. Use this tool to:\n- look at source code, configuration and logs\n- read part of a large file with start_line and max_lines\nBinary files and images are refused with what they are.",
       params: {
@@ -48,12 +48,13 @@ export const tinyagent: Preset = buildPreset({
         encoding: param("encoding", text("Name of the encoding; auto recognises it.", { default: "auto" })),
       },
       required: ["file_path"],
-      fixed: { line_numbers: "none", max_line_chars: 0, non_text: "error" },
-      refuse: makeRefusal("readable", "Path", "read"),
+      means: calls("read_file", {
+        fixed: { line_numbers: "none", max_line_chars: 0, non_text: "error" },
+        refuse: makeRefusal("readable", "Path", "read"),
+      }),
     }),
     tool({
       name: "write_file",
-      of: "write_file",
       description:
         "Writes a file with exactly this content. Use this tool to:\n- create a file\n- replace a file completely\nThe file is written whole or not at all; missing directories are made unless create_dirs is false. To change part of a file use update_file.",
       params: {
@@ -66,13 +67,14 @@ export const tinyagent: Preset = buildPreset({
         ),
       },
       required: ["file_path", "content"],
-      text: ({ data, args }) =>
-        `Successfully wrote ${data.lines_written} lines (${data.bytes_written} bytes) to ${escapeControls(args.path)}`,
-      refuse: makeRefusal("writable", "Path", "write"),
+      means: calls("write_file", {
+        text: ({ data, args }) =>
+          `Successfully wrote ${data.lines_written} lines (${data.bytes_written} bytes) to ${escapeControls(args.path)}`,
+        refuse: makeRefusal("writable", "Path", "write"),
+      }),
     }),
     tool({
       name: "update_file",
-      of: "edit_file",
       description:
         "Replaces exact text in a file. Use this tool to:\n- change part of a file\n- make the same change in several places, with expected_matches\nold_content must stand in the file exactly, as often as expected_matches says; otherwise nothing is changed. Returns a summary and the diff.",
       params: {
@@ -88,14 +90,15 @@ export const tinyagent: Preset = buildPreset({
         ),
       },
       required: ["file_path", "old_content", "new_content"],
-      fixed: { match: "exact" },
-      text: ({ data, args }) =>
-        `Successfully updated ${escapeControls(args.path)}: ${data.replacements} replacement(s)\n${data.diff.replace(/\n$/u, "")}`,
-      refuse: makeRefusal("writable", "Path", "update"),
+      means: calls("edit_file", {
+        fixed: { match: "exact" },
+        text: ({ data, args }) =>
+          `Successfully updated ${escapeControls(args.path)}: ${data.replacements} replacement(s)\n${data.diff.replace(/\n$/u, "")}`,
+        refuse: makeRefusal("writable", "Path", "update"),
+      }),
     }),
     tool({
       name: "search_files",
-      of: "grep",
       description:
         "Searches the contents of files and returns path:line:text. Use this tool to:\n- find where something is defined or used\n- search only some kinds of files, with file_types\nThe pattern is plain text in any letter case unless regex or case_sensitive say otherwise. Ignored and binary files are left out.",
       params: {
@@ -108,8 +111,10 @@ export const tinyagent: Preset = buildPreset({
         regex: param("regex", flag("Whether the pattern is a regular expression (Rust syntax).", false)),
       },
       required: ["pattern"],
-      text: ({ data, plain }) => flatGrepText(data, plain()),
-      refuse: makeRefusal("readable", "Directory", "search"),
+      means: calls("grep", {
+        text: ({ data, plain }) => flatGrepText(data, plain()),
+        refuse: makeRefusal("readable", "Directory", "search"),
+      }),
     }),
   ],
 });

@@ -28,7 +28,7 @@ import {
   spans,
   type Workspace,
 } from "../../js/index.node.ts";
-import { definePreset, param } from "../../js/presets/index.node.ts";
+import { calls, definePreset, param } from "../../js/presets/index.node.ts";
 import { backendContract } from "../../js/testing/index.node.ts";
 
 let dir: string;
@@ -45,10 +45,11 @@ afterAll(async () => {
 /** A tool of a preset, with these changes. */
 const reading = (more: object): object => ({
   name: "open",
-  of: "read_file",
+  title: "Open",
   description: "Opens a file.",
   params: { file: param("path", { type: "string" }) },
   required: ["file"],
+  means: calls("read_file"),
   ...more,
 });
 const preset = (more: object, tool: object = {}): object => ({
@@ -57,6 +58,10 @@ const preset = (more: object, tool: object = {}): object => ({
   tools: [reading(tool)],
   ...more,
 });
+/** A preset with these changes to the meaning of its tool, or to the tool's parameter. */
+const meaning = (more: object): object => preset({}, { means: { ...calls("read_file"), ...more } });
+const file = (more: object): object =>
+  preset({}, { params: { file: { ...param("path", { type: "string" }), ...more } } });
 
 const presets: readonly [name: string, spec: unknown, says: RegExp][] = [
   ["nothing", undefined, /describes a preset/],
@@ -66,16 +71,17 @@ const presets: readonly [name: string, spec: unknown, says: RegExp][] = [
   ["a misspelt limit", preset({ limits: { outputBites: 1 } }), /limits\.outputBites.*'outputBytes'/],
   ["misspelt access", preset({ access: { wirte: [] } }), /access\.wirte.*'write'/],
   ["one name for two tools", preset({ tools: [reading({}), reading({})] }), /tools.*'open'/],
-  ["a tool that we do not have", preset({}, { of: "read" }), /tools\[0\]\.of.*"read_file"/],
+  ["a tool that we do not have", meaning({ tools: ["read"] }), /means\.tools\[0\].*"read_file"/],
+  ["a meaning without a tool", meaning({ tools: [] }), /means\.tools/],
+  ["a meaning that is no function", meaning({ call: "x" }), /means\.call.*function/],
+  ["a fixed argument that we do not have", meaning({ fixed: { lmit: 5 } }), /'means\.fixed'.*'lmit'/],
+  ["a tool without a meaning", preset({}, { means: undefined }), /tools\[0\]\.means.*required/],
   ["a tool without a text", preset({}, { description: undefined }), /tools\[0\]\.description/],
-  ["a misspelt key of a tool", preset({}, { alias: {} }), /tools\[0\]\.alias.*'aliases'/],
-  ["a kind that there is not", preset({}, { kind: "write" }), /tools\[0\]\.kind/],
-  ["a text that is no function", preset({}, { text: "x" }), /tools\[0\]\.text/],
+  ["a misspelt key of a tool", preset({}, { tilte: "" }), /tools\[0\]\.tilte.*'title'/],
   ["a required parameter that is missing", preset({}, { required: ["fil"] }), /'fil'.*'file'/],
-  ["an absolute parameter that is missing", preset({}, { absolute: ["flie"] }), /'absolute'.*'file'/],
-  ["a home parameter that is missing", preset({}, { home: ["path"] }), /'home'.*'path'/],
-  ["an alias of nothing", preset({}, { aliases: { f: "files" } }), /'aliases'.*'file'/],
-  ["a fixed argument that we do not have", preset({}, { fixed: { lmit: 5 } }), /'fixed'.*'lmit'/],
+  ["a form of paths that there is not", file({ path: "absolut" }), /params\.file\.path.*"absolute"/],
+  ["aliases that are no list", file({ aliases: "f" }), /params\.file\.aliases/],
+  ["a name of nothing of ours", file({ called: "pth" }), /params\.file\.called.*'path'/],
   [
     "a parameter that becomes nothing of ours",
     preset({}, { params: { file: param("pth", { type: "string" }) } }),

@@ -60,7 +60,7 @@ export async function entriesOf(dir) {
   );
   const adapter = async (file, name) => (await dist(`adapters/${file}.js`))[name];
   const { TOOL_NAMES } = await dist("schema/tool-names.js");
-  const { definePreset, PRESETS } = await dist("presets/index.node.js");
+  const { calls: callsTool, definePreset, PRESETS } = await dist("presets/index.node.js");
   for (const { tools: own } of Object.values(PRESETS)) for (const { name } of own) presetTools.add(name);
   const tools = [...TOOL_NAMES];
   let calls = 0;
@@ -293,13 +293,13 @@ export async function entriesOf(dir) {
           tools: [
             {
               name: "open",
-              of: "read_file",
+              title: "Open",
               description: "Opens a file.",
-              params: { file: { to: "path", schema: { type: "string" } } },
+              params: {
+                file: { to: "path", schema: { type: "string" }, aliases: ["name"], path: "absolute" },
+              },
               required: ["file"],
-              aliases: { name: "file" },
-              absolute: ["file"],
-              kind: "read",
+              means: callsTool("read_file", { fixed: { line_numbers: "none" } }),
             },
           ],
           limits: { outputBytes: 5000 },
