@@ -2,6 +2,7 @@
  * Asks the person at the terminal for approvals: with `--ask` about each change, with `--ask-dirs` about each
  * directory.
  */
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { Approver, Confirmation, Outcome, Scope } from "../hooks/confirm.ts";
 import { terminalApprover } from "../hooks/terminal.node.ts";
 import type { Program } from "../mcp/program.ts";
@@ -42,12 +43,13 @@ export function askingOptions(
     values["grants-file"] === undefined && configuredFile !== undefined
       ? configuredFile
       : grantsFilePath(values);
-  return {
-    ...(values["ask"] === true ? { confirm } : {}),
-    ...(values["ask-dirs"] === true
-      ? { permissions: { ...configured.permissions, mode: "prompt", ask, grantsFile } }
-      : {}),
-  };
+  return withoutUndefined({
+    confirm: values["ask"] === true ? confirm : undefined,
+    permissions:
+      values["ask-dirs"] === true
+        ? { ...configured.permissions, mode: "prompt" as const, ask, grantsFile }
+        : undefined,
+  });
 }
 
 /** The answers that also apply to later calls. */

@@ -1,4 +1,5 @@
 /** Runs one command, from its command line to its exit status. */
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { resolve } from "node:path";
 import { auditFile } from "../hooks/audit/audit-file.node.ts";
 import { packageVersion } from "../mcp/command.ts";
@@ -166,7 +167,7 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, sh
     progress = showProgress(program, command.name, parsed.values["quiet"] === true);
     const { onProgress, end } = progress;
     const run = ({ tool, args }: ToolCall) => {
-      const options = { signal: stop.signal, ...(onProgress === undefined ? {} : { onProgress }) };
+      const options = withoutUndefined({ signal: stop.signal, onProgress });
       const own = command.speaksToModels === true ? undefined : presetOfCommandLine(command, tool);
       const [definition] = own === undefined ? [] : toolsFor(ws, own);
       return (definition?.execute(args, options) ?? ws.call(tool, args, options)).finally(end);

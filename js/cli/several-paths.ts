@@ -1,4 +1,5 @@
 /** Makes several calls of a tool that takes one path, for a command line with several paths. */
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { grep } from "../tools/grep.ts";
 import { grepText } from "../tools/grep/text.ts";
 import type { Arguments } from "../tools/lib/schema.ts";
@@ -134,11 +135,13 @@ function mergeGrepData(all: readonly GrepData[]): GrepData {
   const total = sum((one) => one.total_matches);
   const asText = total > 0 ? undefined : all.find((one) => one.as_text !== undefined)?.as_text;
   const warnings = [...new Set(all.flatMap((one) => one.warnings ?? []))];
-  return {
+  const joined = <T>(has: unknown, list: (data: GrepData) => readonly T[] | undefined) =>
+    has === undefined ? undefined : all.flatMap((one) => list(one) ?? []);
+  return withoutUndefined({
     ...first,
-    ...(first.matches === undefined ? {} : { matches: all.flatMap((one) => one.matches ?? []) }),
-    ...(first.files === undefined ? {} : { files: all.flatMap((one) => one.files ?? []) }),
-    ...(first.counts === undefined ? {} : { counts: all.flatMap((one) => one.counts ?? []) }),
+    matches: joined(first.matches, (one) => one.matches),
+    files: joined(first.files, (one) => one.files),
+    counts: joined(first.counts, (one) => one.counts),
     total_matches: total,
     files_with_matches: sum((one) => one.files_with_matches),
     files_searched: sum((one) => one.files_searched),
@@ -147,9 +150,9 @@ function mergeGrepData(all: readonly GrepData[]): GrepData {
     unreadable: sum((one) => one.unreadable),
     truncated: all.some((one) => one.truncated),
     complete: all.every((one) => one.complete),
-    ...(reason === undefined ? {} : { incomplete_reason: reason }),
-    ...(fresh === undefined ? {} : { fresh }),
-    ...(asText === undefined ? {} : { as_text: asText }),
-    ...(warnings.length === 0 ? {} : { warnings }),
-  } as unknown as GrepData;
+    incomplete_reason: reason,
+    fresh,
+    as_text: asText,
+    warnings: warnings.length === 0 ? undefined : warnings,
+  }) as unknown as GrepData;
 }

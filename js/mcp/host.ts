@@ -3,8 +3,9 @@
  *
  * The engine is loaded only then, because clients start all of their servers and use few of them.
  */
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { Confirm } from "../hooks/confirm.ts";
-import type { Observer } from "../hooks/observer.ts";
+import type { CallBegin, CallEnd, Observer } from "../hooks/observer.ts";
 import type { ToolDefinition, Workspace, WorkspaceOptions } from "../workspace/index.ts";
 import { missingAddonInstruction } from "../engine/native/addon-notice.node.ts";
 import { restoreHeapGrowth } from "./lean.ts";
@@ -170,17 +171,19 @@ async function openServedWorkspace(
     ...(workspace.observers ?? []),
     ...[...given, ...(log === undefined ? [] : [log])].map((one) => whileServing(one, () => isServing)),
   ];
-  const ws = await openWorkspace({
-    ...workspace,
-    ...commonWorkspaceOptions(options),
-    roots: dirs.map((path) => ({ path, access: readOnlyDirs.includes(path) ? "read" : "write" })),
-    // With a review after the change only rules and places ask.
-    ...(confirm === undefined
-      ? {}
-      : { confirm, ...(workspace.review === "after" ? {} : { requireApproval: true }) }),
-    ...(stateDir === undefined ? {} : { stateDir }),
-    ...(observers.length === 0 ? {} : { observers }),
-  });
+  // With a review after the change only rules and places ask.
+  const asksForAll = confirm !== undefined && workspace.review !== "after";
+  const ws = await openWorkspace(
+    withoutUndefined({
+      ...workspace,
+      ...commonWorkspaceOptions(options),
+      roots: dirs.map((path) => ({ path, access: readOnlyDirs.includes(path) ? "read" : "write" }) as const),
+      confirm: confirm ?? workspace.confirm,
+      requireApproval: asksForAll ? true : workspace.requireApproval,
+      stateDir: stateDir ?? workspace.stateDir,
+      observers: observers.length === 0 ? workspace.observers : observers,
+    }),
+  );
   const recovered = describeRecovery(ws.recovery);
   // Standard output carries only protocol messages.
   if (recovered !== undefined) process.stderr.write(`filewright: ${recovered}\n`);
@@ -194,16 +197,14 @@ async function openServedWorkspace(
 /** Returns an observer that is told only of calls that begin while `isServing` returns true. */
 function whileServing(observer: Observer, isServing: () => boolean): Observer {
   const { begin, end, within } = observer;
-  return {
+  return withoutUndefined({
     ...observer,
-    ...(begin === undefined
-      ? {}
-      : { begin: (call) => (isServing() ? begin.call(observer, call) : undefined) }),
-    ...(end === undefined ? {} : { end: (call) => void (isServing() && end.call(observer, call)) }),
-    ...(within === undefined
-      ? {}
-      : { within: (call, run) => (isServing() ? within.call(observer, call, run) : run()) }),
-  };
+    begin: begin && ((call: CallBegin) => (isServing() ? begin.call(observer, call) : undefined)),
+    end: end && ((call: CallEnd) => void (isServing() && end.call(observer, call))),
+    within:
+      within &&
+      ((call: CallBegin, run: () => void) => (isServing() ? within.call(observer, call, run) : run())),
+  });
 }
 
 /**
@@ -255,12 +256,12 @@ function isReadOnlyHost({ readOnly, workspace = {} }: HostedWorkspaceOptions): b
 }
 
 function commonWorkspaceOptions(options: HostedWorkspaceOptions): WorkspaceOptions {
-  return {
+  return withoutUndefined({
     preset: options.preset === "lean" ? "canonical" : options.preset,
     findFiles: options.workspace?.findFiles ?? true,
-    ...(options.preset === "lean" ? { guard: options.workspace?.guard ?? "refuse" } : {}),
-    ...(isReadOnlyHost(options) ? { readOnly: true } : {}),
-  };
+    guard: options.preset === "lean" ? (options.workspace?.guard ?? "refuse") : undefined,
+    readOnly: isReadOnlyHost(options) ? true : undefined,
+  });
 }
 
 async function servedWorkspaceOf(

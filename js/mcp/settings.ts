@@ -131,16 +131,17 @@ export function effectiveSettingsOf(flags: SettingFlags): EffectiveSettings {
     flags["state-dir"] === undefined ? workspace.stateDir : resolve(expandHome(String(flags["state-dir"])));
   const own = [file, flags["rules"] as string | undefined, audit].filter((one) => one !== undefined);
   const deny = [...(access.deny ?? []), ...own.flatMap(denyGlobsOf)];
-  const given: WorkspaceOptions = {
+  const given: WorkspaceOptions = withoutUndefined({
     ...workspace,
-    ...withoutUndefined({ agent, stateDir }),
-    ...(flags["no-history"] === true ? { history: false } : {}),
-    ...(flags["review-after"] === true ? { review: "after" as const } : {}),
-    ...(guard === undefined ? {} : { guard: guard as NonNullable<WorkspaceOptions["guard"]> }),
-    ...(rules.length === 0 ? {} : { rules }),
-    ...(Object.keys(limits).length === 0 ? {} : { limits }),
-    access: { ...access, ...(deny.length === 0 ? {} : { deny }) },
-  };
+    agent,
+    stateDir,
+    history: flags["no-history"] === true ? false : workspace.history,
+    review: flags["review-after"] === true ? "after" : workspace.review,
+    guard: guard as WorkspaceOptions["guard"],
+    rules: rules.length === 0 ? workspace.rules : rules,
+    limits: Object.keys(limits).length === 0 ? workspace.limits : limits,
+    access: withoutUndefined({ ...access, deny: deny.length === 0 ? undefined : deny }),
+  });
   // One option table checks the flags of the command line and the settings of the file.
   const { server: _, ...checked } = optionChecker("the command line", CONFIG_OPTIONS)(given);
   return {
@@ -163,41 +164,27 @@ export function readConfigFile(file: string): ConfigFile {
   const from = dirname(resolve(expandHome(file)));
   const at = (path: string): string => resolve(from, expandHome(path));
   const { root, roots, cwd, stateDir, access, permissions, server, ...rest } = config;
-  return {
+  return withoutUndefined({
     ...rest,
-    ...(root === undefined ? {} : { root: at(root as string) }),
-    ...(roots === undefined
-      ? {}
-      : {
-          roots: roots.map((one) =>
-            typeof one === "string"
-              ? at(one)
-              : { ...(one as ServedRoot), path: at((one as ServedRoot).path) },
-          ),
-        }),
-    ...(cwd === undefined ? {} : { cwd: at(cwd) }),
-    ...(stateDir === undefined ? {} : { stateDir: at(stateDir) }),
-    ...(access === undefined
-      ? {}
-      : {
-          access: {
-            ...access,
-            ...(access.read === undefined ? {} : { read: access.read?.map(at) ?? null }),
-            ...(access.write === undefined ? {} : { write: access.write.map(at) }),
-          },
-        }),
-    ...(permissions === undefined
-      ? {}
-      : {
-          permissions: {
-            ...permissions,
-            ...(permissions.grantsFile === undefined ? {} : { grantsFile: at(permissions.grantsFile) }),
-          },
-        }),
-    ...(server === undefined
-      ? {}
-      : { server: { ...server, ...(server.audit === undefined ? {} : { audit: at(server.audit) }) } }),
-  };
+    root: root && at(root as string),
+    roots: roots?.map((one) =>
+      typeof one === "string" ? at(one) : { ...(one as ServedRoot), path: at((one as ServedRoot).path) },
+    ),
+    cwd: cwd && at(cwd),
+    stateDir: stateDir && at(stateDir),
+    access: access && accessBelow(access, at),
+    permissions:
+      permissions &&
+      withoutUndefined({ ...permissions, grantsFile: permissions.grantsFile && at(permissions.grantsFile) }),
+    server: server && withoutUndefined({ ...server, audit: server.audit && at(server.audit) }),
+  });
+}
+
+/** Returns access options with absolute paths; `at` makes a path of the config file absolute. */
+function accessBelow(access: AccessOptions, at: (path: string) => string): AccessOptions {
+  // Null permits to read everything.
+  const { read, write } = access;
+  return withoutUndefined({ ...access, read: read === null ? null : read?.map(at), write: write?.map(at) });
 }
 
 /**
@@ -248,15 +235,13 @@ function denyGlobsOf(file: string): readonly string[] {
 function accessWithFlags(access: AccessOptions = {}, flags: SettingFlags): AccessOptions {
   const deny = [...(access.deny ?? []), ...asList(flags["deny"])];
   const refuse = [...(access.places?.refuse ?? []), ...asList(flags["protect"])];
-  return {
+  return withoutUndefined({
     ...access,
-    ...(deny.length === 0 ? {} : { deny }),
-    ...(refuse.length === 0 ? {} : { places: { ...access.places, refuse } }),
-    ...(flags["secrets"] === undefined
-      ? {}
-      : { secrets: flags["secrets"] as NonNullable<AccessOptions["secrets"]> }),
-    ...(flags["read-only"] === true ? { readOnly: true } : {}),
-  };
+    deny: deny.length === 0 ? access.deny : deny,
+    places: refuse.length === 0 ? access.places : { ...access.places, refuse },
+    secrets: (flags["secrets"] as AccessOptions["secrets"]) ?? access.secrets,
+    readOnly: flags["read-only"] === true ? true : access.readOnly,
+  });
 }
 
 /**

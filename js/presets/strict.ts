@@ -6,6 +6,7 @@
  * value of several types becomes alternatives of `anyOf`. The description is put into the first alternative,
  * because some APIs accept no other keyword beside `anyOf`.
  */
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { ObjectSchema, Schema, SchemaType } from "../tools/lib/schema.ts";
 
 /** A strict schema. A value that may have several types has one schema for each. */
@@ -42,9 +43,9 @@ function toStrictObject(
   optional: OptionalForm,
 ): Schema {
   const names = Object.keys(properties);
-  return {
+  return withoutUndefined({
     type: "object",
-    ...(description === undefined ? {} : { description }),
+    description,
     properties: Object.fromEntries(
       names.map((name) => [
         name,
@@ -53,7 +54,7 @@ function toStrictObject(
     ),
     required: optional === "nullable" ? names : names.filter((name) => required.includes(name)),
     additionalProperties: false,
-  };
+  });
 }
 
 function toStrictSchema(schema: Schema, isOptional: boolean, optional: OptionalForm): Schema {
@@ -62,7 +63,7 @@ function toStrictSchema(schema: Schema, isOptional: boolean, optional: OptionalF
   const nullable = (isOptional && optional === "nullable") || solid.length < types.length;
   const description = descriptionWithConstraints(schema, isOptional);
   const [first, ...others] = solid.map((type) => singleTypeSchema(schema, type, optional));
-  const told = { ...first, ...(description === "" ? {} : { description }) } as Schema;
+  const told = withoutUndefined({ ...first, description: description || first?.description }) as Schema;
   if (others.length === 0 && !nullable) return told;
   const anyOf = [told, ...others, ...(nullable ? [{ type: "null" }] : [])];
   return { anyOf } as unknown as Schema;
@@ -76,10 +77,16 @@ function singleTypeSchema(schema: Schema, type: SchemaType, optional: OptionalFo
   if (type === "object" && properties === undefined) return { type: "string" };
   if (type === "object") return toStrictObject({ ...schema, type }, optional);
   if (type === "array") {
-    return { type, ...(items === undefined ? {} : { items: toStrictSchema(items, false, optional) }) };
+    return withoutUndefined({
+      type,
+      items: items === undefined ? undefined : toStrictSchema(items, false, optional),
+    });
   }
   // Not every vendor accepts null among the choices of a string.
-  return { type, ...(choices === undefined ? {} : { enum: choices.filter((choice) => choice !== null) }) };
+  return withoutUndefined({
+    type,
+    enum: choices === undefined ? undefined : choices.filter((choice) => choice !== null),
+  });
 }
 
 /** Returns the description with the constraints that a strict schema cannot express. */
@@ -117,21 +124,18 @@ export function singleTypes(schema: ObjectSchema): ObjectSchema {
 
 function withSingleTypes(schema: Schema): Schema {
   const { type, description, default: byDefault, items, properties } = schema;
-  const inner = {
-    ...(items === undefined ? {} : { items: withSingleTypes(items) }),
-    ...(properties === undefined
-      ? {}
-      : {
-          properties: Object.fromEntries(
-            Object.entries(properties).map(([name, one]) => [name, withSingleTypes(one)]),
-          ),
-        }),
-  };
+  const inner = withoutUndefined({
+    items: items === undefined ? undefined : withSingleTypes(items),
+    properties:
+      properties === undefined
+        ? undefined
+        : Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, withSingleTypes(one)])),
+  });
   if (typeof type === "string") return { ...schema, ...inner };
-  const about = {
-    ...(description === undefined ? {} : { description }),
-    ...(byDefault === undefined ? {} : { default: byDefault }),
-  };
+  const about = withoutUndefined({
+    description,
+    default: byDefault,
+  });
   const all: Schema = { ...schema, ...inner };
   const anyOf = type.map((one, index) => ({
     type: one,

@@ -2,6 +2,7 @@
  * Reads PDF files: the text of their pages, by the optional package `unpdf`. If there is no text, the error
  * names the reason: encrypted, damaged, scanned or empty. For models that read PDF, returns the file itself.
  */
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { FilewrightError } from "../engine/errors.ts";
 import { toBase64 } from "../engine/wire/bytes.ts";
 import { choosePages, type PageChoice, formatPageRanges } from "./pages.ts";
@@ -76,7 +77,7 @@ async function wholePdfAsBlock(bytes: Uint8Array, path: string): Promise<Rendere
         size_bytes: size,
       },
     ],
-    data: { format: "pdf", ...(count === undefined ? {} : { page_count: count }) },
+    data: withoutUndefined({ format: "pdf", page_count: count }),
   };
 }
 
@@ -211,13 +212,13 @@ function renderPages(
       : [`[pages ${formatPageRanges(numbers)} of ${count}; continue with pages="${next}"]`];
   return {
     text: [summary, ...blocks, ...closing].join("\n"),
-    data: {
+    data: withoutUndefined({
       format: "pdf",
       page_count: count,
       pages: numbers,
       title,
-      ...(next === undefined ? {} : { next_pages: next }),
-    },
+      next_pages: next,
+    }),
     warning: damaged.length === 0 ? undefined : `Pages ${formatPageRanges(damaged)} are damaged.`,
   };
 }

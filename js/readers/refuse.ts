@@ -2,6 +2,7 @@
  * Creates the errors of readers. Their messages are clauses that follow "P is MIME and …"; the workspace adds
  * the path P.
  */
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { type FilewrightError, makeError } from "../engine/errors.ts";
 import { importOptional, type OptionalPackageName, PackageProblem } from "../schema/optional-packages.ts";
 
@@ -20,7 +21,7 @@ export function unsupportedFormatError(
   return makeError("UNSUPPORTED_FORMAT", clause, {
     hint,
     cause,
-    details: { mime, ...(reason === undefined ? {} : { reason }), ...details },
+    details: withoutUndefined({ mime, reason, ...details }),
   });
 }
 

@@ -22,6 +22,7 @@
  * or a value that is not in the list is INVALID_ARGUMENT, which names the option and
  * the nearest valid name. Nothing is converted.
  */
+import { withoutUndefined } from "./without-undefined.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { type ValueCheck, compileCheck } from "./check.ts";
 import { ValueProblem } from "./problem.ts";
@@ -137,7 +138,7 @@ export function exactly<const T extends boolean>(value: T): OptionalOption<T> {
 
 /** An integer of at least `minimum` and, if given, at most `maximum`. */
 export function integer(minimum: number, maximum?: number): OptionalOption<number> {
-  return { schema: { type: "integer", minimum, ...(maximum === undefined ? {} : { maximum }) } };
+  return { schema: withoutUndefined({ type: "integer", minimum, maximum }) };
 }
 
 /** One of the texts that are listed here. */

@@ -1,4 +1,5 @@
 /** The review page as a server of questions, for `filewright approve`: also those of the processes that share it. */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { AnswerResult } from "../../hooks/approval-queue-http.ts";
 import type { PendingApproval } from "../../hooks/queue/summary.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -119,7 +120,7 @@ async function resultOfFailure(
     throw new FilewrightError("CONFLICT", message, { complete: true });
   }
   const outcome = (QUEUE_OUTCOMES as Readonly<Record<string, string>>)[reason];
-  if (outcome !== undefined) return { result: "taken", outcome, ...(by === undefined ? {} : { by }) };
+  if (outcome !== undefined) return withoutUndefined({ result: "taken", outcome, by });
   if (response.status === 400) return { result: "invalid" };
   if (response.status === NOT_FOUND) return { result: "unknown" };
   throw failureOfStatus(response.status);

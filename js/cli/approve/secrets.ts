@@ -1,4 +1,5 @@
 /** Hides text that looks like a secret in a question at a terminal, as the review page does. */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { SelectablePart } from "../../hooks/terminal-view.ts";
 import { hideSecrets } from "../../review/secrets/secret-text.ts";
 import type { ChangeQuestion } from "./server.ts";
@@ -28,12 +29,12 @@ export function withoutSecrets(question: ChangeQuestion, parts: readonly Selecta
   };
   const shownParts = parts.map((part) => ({ ...part, lines: hideInDiff(part.lines, hide) }));
   const { args, fileDiff, title } = question.details;
-  const details = {
+  const details = withoutUndefined({
     ...question.details,
     // Parts are shown in place of the diff, which has the same lines.
-    ...(parts.length > 0 ? {} : { fileDiff: hideInDiff(fileDiff.split("\n"), hide).join("\n") }),
-    ...(args === undefined ? {} : { args: hideInArgs(args, hide) }),
-  };
+    fileDiff: parts.length > 0 ? fileDiff : hideInDiff(fileDiff.split("\n"), hide).join("\n"),
+    args: args && hideInArgs(args, hide),
+  });
   // Usually the title repeats a value of the arguments, which is counted once.
   const shownTitle = hideSecrets(title);
   if (hidden === 0) hidden = shownTitle.hidden;

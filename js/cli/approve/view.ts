@@ -1,4 +1,5 @@
 /** Renders a question for `filewright approve`: its head, every file and hunk, and the chosen ones among them. */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { ChangeDetails } from "../../hooks/changed-files.ts";
 import { escapeForPrinting } from "../../hooks/question.ts";
 import type { PendingApproval } from "../../hooks/queue/summary.ts";
@@ -46,10 +47,7 @@ export function renderChange(
   }
   const { title, tool, risk, isModifying = false, complete, incomplete } = details;
   const head = renderQuestion(
-    {
-      ...{ title, tool, risk, isModifying, complete, fileDiff: "" },
-      ...(incomplete === undefined ? {} : { incomplete }),
-    },
+    withoutUndefined({ title, tool, risk, isModifying, complete, fileDiff: "", incomplete }),
     { colour, maxLines },
   );
   const lines = parts.flatMap((part, index) =>

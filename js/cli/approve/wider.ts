@@ -1,4 +1,5 @@
 /** Asks for a wider answer at the terminal: one that also allows later calls, in the words of the review page. */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { ReadStream, WriteStream } from "node:tty";
 import { escapeForPrinting } from "../../hooks/question.ts";
 import type { PendingApproval } from "../../hooks/queue/summary.ts";
@@ -73,7 +74,7 @@ function widenableOf(pending: PendingApproval): WidenableQuestion | undefined {
   if (pending.kind === "directory") return pending;
   const { tool, agent } = pending.details;
   const wider = widerOfferOf(pending.details);
-  return wider && { kind: "change", tool, wider, ...(agent === undefined ? {} : { agent }) };
+  return wider && withoutUndefined({ kind: "change", tool, wider, agent });
 }
 
 /** Returns a line for each choice, with the key that changes it. */

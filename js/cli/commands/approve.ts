@@ -1,4 +1,5 @@
 /** `filewright approve`: lists the questions that wait at a server, and answers them. */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { PendingApproval } from "../../hooks/queue/summary.ts";
@@ -156,5 +157,5 @@ async function findServer(values: ParsedCommandLine["values"], program: Program)
 /** Returns the answer that allows a question once, or refuses it. */
 function answerOf(refuse: boolean, reason: unknown): TerminalAnswer {
   if (!refuse) return { outcome: "allow" };
-  return { outcome: "refuse", ...(typeof reason === "string" ? { reason } : {}) };
+  return withoutUndefined({ outcome: "refuse", reason: typeof reason === "string" ? reason : undefined });
 }

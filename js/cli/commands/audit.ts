@@ -1,4 +1,5 @@
 /** `filewright audit`: verifies an audit log. */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { plural } from "../../tools/lib/text.ts";
 import { type AuditVerification, verifyAuditFile } from "../../hooks/audit/verify.node.ts";
@@ -27,12 +28,15 @@ export const AUDIT_COMMAND: Command = {
     const [verb, file = ""] = positionals;
     if (verb !== "verify") throw new UsageError(`audit can verify, not '${verb}'`);
     const head = values["head"] as string | undefined;
-    const verification = await verifyAuditFile(file, {
-      ...(head === undefined ? {} : { head }),
-      extract: values["extract"] === true,
-    });
+    const verification = await verifyAuditFile(
+      file,
+      withoutUndefined({
+        head,
+        extract: values["extract"] === true,
+      }),
+    );
     const text = verificationText(escapeControls(file), verification);
-    return { text, data: verification, ...(verification.ok ? {} : { nothing: true }) };
+    return withoutUndefined({ text, data: verification, nothing: verification.ok ? undefined : true });
   },
 };
 

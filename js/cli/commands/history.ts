@@ -1,4 +1,5 @@
 /** The commands about the history of changes: list them, show one, undo one. */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { resolve } from "node:path";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
 import { escapeControls } from "../../engine/escape.ts";
@@ -208,12 +209,8 @@ function allowedLine(allowed: AllowedBy): string {
 /** Returns a change as data for `--json`, with its diff and what is known of contents that are no text. */
 function plainChange(change: HistoryChange): object {
   const { display, diff, binary, ...facts } = { ...change, binary: change.binary };
-  return {
-    ...facts,
-    display,
-    ...(diff === "" ? {} : { diff, ...lineCounts([diff]) }),
-    ...(binary === undefined ? {} : { binary }),
-  };
+  const shown = diff === "" ? {} : { diff, ...lineCounts([diff]) };
+  return withoutUndefined({ ...facts, display, ...shown, binary });
 }
 
 /**

@@ -1,4 +1,5 @@
 /** `filewright review`: opens the review page of the servers that run, or shows directories on it. */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { resolve } from "node:path";
 import { MAX_PORT } from "../../mcp/command.ts";
 import { expandHome } from "../../mcp/directories.ts";
@@ -88,10 +89,10 @@ function linkLoginOf({ role, by }: Values): LinkLogin {
   }
   const fault = by === undefined ? undefined : nameFault(String(by));
   if (fault !== undefined) throw new UsageError(`--by ${fault}`);
-  return {
-    ...(role === undefined ? {} : { role: role as ReviewRole }),
-    ...(by === undefined ? {} : { by: String(by) }),
-  };
+  return withoutUndefined({
+    role: role === undefined ? undefined : (role as ReviewRole),
+    by: by === undefined ? undefined : String(by),
+  });
 }
 
 /** Prints a link, and opens it if that is wanted. */

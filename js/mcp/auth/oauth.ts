@@ -6,6 +6,7 @@
  * module also checks that a token is an access token and not an ID token, that it is not bound to a key (we
  * do not verify such proofs), and that keys are fetched over TLS.
  */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import {
   createRemoteJWKSet,
   customFetch,
@@ -129,13 +130,13 @@ export function oauthVerifier(given: OauthOptions): TokenVerifier {
     metadataUrl: `${url.origin}${path}`,
     metadata: {
       path,
-      document: {
+      document: withoutUndefined({
         resource,
         authorization_servers: [issuer],
         bearer_methods_supported: ["header"],
-        ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
+        scopes_supported: scopes.length === 0 ? undefined : scopes,
         resource_name: "Filewright",
-      },
+      }),
     },
     async verify(token) {
       try {

@@ -8,6 +8,7 @@
  * lasting connections and single requests, and a change that differs from the approved one is not made. An
  * answer is valid for one request and for at most ten minutes.
  */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { randomBytes } from "node:crypto";
 import process from "node:process";
 import { defaultStateDir } from "../../backends/state-directory.node.ts";
@@ -162,7 +163,7 @@ export function elicitApprovals({ lasting, state: given }: ElicitOptions): Elici
 }
 
 function refusalReply(reason?: string): ConfirmReply {
-  return { outcome: "cancel", ...(reason === undefined ? {} : { payload: { reason } }) };
+  return withoutUndefined({ outcome: "cancel", payload: reason === undefined ? undefined : { reason } });
 }
 
 /** Returns the outcome that the user chose; undefined if the user refused, or chose one that was not offered. */

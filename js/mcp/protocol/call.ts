@@ -1,4 +1,5 @@
 /** Answers `tools/list` and `tools/call`, and reports the progress of calls. */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { setMaxListeners } from "node:events";
 import { singleTypes } from "../../presets/strict.ts";
 import { UnknownToolError } from "../../rpc/handler.ts";
@@ -132,12 +133,15 @@ export async function callTool(
   const turn = turnOfRequest(meta?.[TURN_KEY]);
   try {
     const given = await resolveRelative(tool, args);
-    const running = tool.execute(given, {
-      signal,
-      ...(report === undefined ? {} : { onProgress: report.onProgress }),
-      ...(serving.agent === undefined ? {} : { agent: serving.agent }),
-      ...(turn === undefined ? {} : { turn }),
-    });
+    const running = tool.execute(
+      given,
+      withoutUndefined({
+        signal,
+        onProgress: report === undefined ? undefined : report.onProgress,
+        agent: serving.agent,
+        turn,
+      }),
+    );
     const result = await resultBeforeEnd(running, serving.ending);
     const asked = await pendingQuestionOrRefusal(round, result);
     if (asked !== undefined) return asked;
@@ -267,10 +271,13 @@ export function makeProgressReporter(
       const now = performance.now();
       if (done <= told || now - last < MIN_MS_BETWEEN_NOTIFICATIONS) return;
       last = now;
-      tell(done, {
-        ...(total === undefined ? {} : { total }),
-        ...(message === undefined ? {} : { message }),
-      });
+      tell(
+        done,
+        withoutUndefined({
+          total,
+          message,
+        }),
+      );
     },
     end: () => clearInterval(alive),
   };

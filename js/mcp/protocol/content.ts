@@ -5,6 +5,7 @@
  * unless the server is configured to send structured content. `read_media_file` of preset `mcp` returns the
  * bytes of a file as an image, audio or resource block, unless one of our readers returns a better form.
  */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { toMcpContent } from "../../adapters/content.ts";
 import type { ToolDefinition, ToolResult } from "../../workspace/index.ts";
 import type { ServedPreset } from "../offered.ts";
@@ -80,20 +81,21 @@ export function answerOfResult(
         : preset === "mcp"
           ? { content: result.text }
           : data;
-  return {
+  return withoutUndefined({
     content,
-    ...(result.ok ? {} : { isError: true }),
-    ...(structuredContent === undefined ? {} : { structuredContent }),
+    isError: result.ok ? undefined : true,
+    structuredContent,
     _meta: { [FACTS_META_KEY]: facts },
-  };
+  });
 }
 
 /** Returns an answer that consists of the bytes of a file, without text. */
 function mediaAnswer(media: readonly MediaBlock[], structured: StructuredLevel): CallAnswer {
-  return {
-    content: [...media],
-    ...(structured === "full" ? { structuredContent: { content: media } } : {}),
-  };
+  const content: AnswerBlock[] = [...media];
+  return withoutUndefined({
+    content,
+    structuredContent: structured === "full" ? { content: media } : undefined,
+  });
 }
 
 /**
@@ -111,13 +113,13 @@ function linkToTruncatedFile(result: ToolResult, cwd: string): AnswerBlock | und
   const { path, size, mime, content } = result.data as Readonly<Record<string, unknown>>;
   if (typeof path !== "string" || typeof content !== "string") return undefined;
   if (typeof size !== "number" || size < MIN_LINKED_FILE_BYTES) return undefined;
-  return {
+  return withoutUndefined({
     type: "resource_link",
     uri: fileUriOf(path, cwd),
     name: path.slice(path.lastIndexOf("/") + 1),
-    ...(typeof mime === "string" ? { mimeType: mime } : {}),
+    mimeType: typeof mime === "string" ? mime : undefined,
     size,
-  };
+  });
 }
 
 /** Returns the facts of a call that programs need for the next one, such as cursors and hashes. */
@@ -129,15 +131,16 @@ function factsForPrograms(result: ToolResult): Record<string, unknown> {
     modified_by_hook: byHook,
     modified_by_user: byUser,
   } = result.meta;
-  const meta = {
+  const meta = withoutUndefined({
     truncated,
-    ...(callId === undefined ? {} : { call_id: callId, undoable }),
-    ...(byHook === undefined ? {} : { modified_by_hook: byHook }),
-    ...(byUser === undefined ? {} : { modified_by_user: byUser }),
-  };
+    call_id: callId,
+    undoable: callId === undefined ? undefined : undoable,
+    modified_by_hook: byHook,
+    modified_by_user: byUser,
+  });
   if (!result.ok) {
     const { code, hint, details } = result.error;
-    return { code, ...(hint === undefined ? {} : { hint }), ...shortValues(details ?? {}), ...meta };
+    return withoutUndefined({ code, hint, ...shortValues(details ?? {}), ...meta });
   }
   return { ...shortValues(result.data as Record<string, unknown>), ...meta };
 }
@@ -171,14 +174,14 @@ export function listedTool(
 ): Record<string, unknown> {
   const output =
     structured !== "full" ? undefined : preset === "mcp" ? referenceOutputSchema(name) : outputSchema;
-  return {
+  return withoutUndefined({
     name,
     title,
     description,
     inputSchema: listedSchema(inputSchema),
-    ...(output === undefined ? {} : { outputSchema: output }),
+    outputSchema: output,
     annotations,
-  };
+  });
 }
 
 const TEXT_SCHEMA = { type: "string" } as const;

@@ -1,4 +1,5 @@
 /** Answers requests without the protocol's SDK, over stdio and HTTP, and describes the server to clients. */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { AnsweredMethods } from "../../rpc/handler.ts";
 import { instructionsFor } from "../offered.ts";
 import type { SendNotification } from "./log.ts";
@@ -78,13 +79,13 @@ export function describeServer(
   if (notice !== undefined) about.push(notice);
   return {
     serverInfo: { name: "filewright", title: "Filewright", version },
-    capabilities: {
+    capabilities: withoutUndefined({
       tools: {},
       resources: { listChanged: true, ...(subscribe ? { subscribe } : {}) },
       prompts: {},
       completions: {},
-      ...(logging ? { logging: {} } : {}),
-    },
+      logging: logging ? {} : undefined,
+    }),
     instructions: about.join(" "),
   };
 }

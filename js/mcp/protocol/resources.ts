@@ -4,6 +4,7 @@
  *
  * Everything is read by calls of the workspace, so that rules, hooks and the audit log apply.
  */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { compareCodePoints, isWithin, joinPath, nameOf } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -50,12 +51,14 @@ export async function listResources(
   });
   const resources: Record<string, unknown>[] = page.entries
     .filter(({ type }) => type === "file")
-    .map(({ name, size, modified }) => ({
-      uri: fileUriOf(joinPath(root, name), "/"),
-      name: escapeControls(name),
-      ...(size === undefined ? {} : { size }),
-      ...(modified === undefined ? {} : { annotations: { lastModified: modified } }),
-    }));
+    .map(({ name, size, modified }) =>
+      withoutUndefined({
+        uri: fileUriOf(joinPath(root, name), "/"),
+        name: escapeControls(name),
+        size,
+        annotations: modified === undefined ? undefined : { lastModified: modified },
+      }),
+    );
   if (inner === "")
     resources.unshift({
       uri: fileUriOf(root, "/"),
@@ -68,7 +71,7 @@ export async function listResources(
       : at + 1 < roots.length
         ? `${at + 1}:`
         : undefined;
-  return { resources, ...(next === undefined ? {} : { nextCursor: next }) };
+  return withoutUndefined({ resources, nextCursor: next });
 }
 
 /** The content of one resource in the answer to `resources/read`. */

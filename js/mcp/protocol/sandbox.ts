@@ -3,6 +3,7 @@
  * `run_command` by an agent with the narrower policy of the client, so it passes the rules, hooks, approvals and the
  * audit log of this server as any other call.
  */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { resolve } from "node:path";
 import type { SandboxOutcome } from "../../backends/sandbox/sandbox.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -49,7 +50,7 @@ export async function answerSandboxRequest(
     const known = error instanceof FilewrightError ? error : undefined;
     if (known === undefined) throw error;
     const { code, message, hint } = known;
-    const answer: SandboxAnswer = { error: { code, message, ...(hint === undefined ? {} : { hint }) } };
+    const answer: SandboxAnswer = { error: withoutUndefined({ code, message, hint }) };
     return Response.json(answer, { status: code === "INVALID_ARGUMENT" ? 400 : 409 });
   }
 }
@@ -110,17 +111,17 @@ async function runFor(
     const data = result.data as RunCommandData;
     const { exceeded, removed, repositories } = data;
     const absolute = (paths: readonly string[]): readonly string[] => paths.map((path) => resolve(cwd, path));
-    return {
+    return withoutUndefined({
       exitCode: data.exit_code,
       signal: data.signal,
       timedOut: data.timed_out,
       truncated: data.truncated,
       stdout: data.stdout,
       stderr: data.stderr,
-      ...(exceeded === "processes" || exceeded === "memory" ? { exceeded } : {}),
-      ...(removed === undefined ? {} : { removed: absolute(removed) }),
-      ...(repositories === undefined ? {} : { repositories: absolute(repositories) }),
-    };
+      exceeded: exceeded === "processes" || exceeded === "memory" ? exceeded : undefined,
+      removed: removed === undefined ? undefined : absolute(removed),
+      repositories: repositories === undefined ? undefined : absolute(repositories),
+    });
   } finally {
     await agent.close();
   }

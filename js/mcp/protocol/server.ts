@@ -2,6 +2,7 @@
  * A server of the Model Context Protocol, by the SDK: assigns each request to the function that answers it.
  * Transports, and state that outlives a connection, are in other modules.
  */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { describeServer } from "./direct.ts";
 import { callSignal, callTool, listTools, NO_DIRECTORY_MESSAGE, type SharedRequestParts } from "./call.ts";
 import { getPrompt, listPrompts } from "./prompts.ts";
@@ -45,11 +46,14 @@ export function makeMcpServer(parts: ServerParts): Server {
     subscribe: watch !== undefined,
     logging: clientLog !== undefined || parts.logsRequests === true,
   });
-  const server = new Server(serverInfo, {
-    capabilities,
-    instructions,
-    ...(approvals === undefined ? {} : { requestState: { verify: approvals.verify } }),
-  });
+  const server = new Server(
+    serverInfo,
+    withoutUndefined({
+      capabilities,
+      instructions,
+      requestState: approvals === undefined ? undefined : { verify: approvals.verify },
+    }),
+  );
   const served = async (): Promise<ServedWorkspace> => {
     const found = await host.workspace();
     if (found === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, NO_DIRECTORY_MESSAGE);

@@ -1,4 +1,5 @@
 /** The engine of `--storage postgres://…`: one pool of connections for all workspaces of the process. */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { importRequired } from "../../schema/optional-packages.ts";
 import { postgresStorage, type PostgresClient, setPostgresQuota } from "../../storage/postgres/index.ts";
@@ -33,13 +34,15 @@ export async function postgresEngine(
 ): Promise<StorageEngine> {
   const { Pool } = await loadPg();
   const connect = (connections: number): Pool => {
-    const made = new Pool({
-      connectionString: connection,
-      max: connections,
-      connectionTimeoutMillis: MAX_CONNECT_MS,
-      keepAlive: true,
-      ...(connection.includes("application_name=") ? {} : { application_name: "filewright" }),
-    });
+    const made = new Pool(
+      withoutUndefined({
+        connectionString: connection,
+        max: connections,
+        connectionTimeoutMillis: MAX_CONNECT_MS,
+        keepAlive: true,
+        application_name: connection.includes("application_name=") ? undefined : "filewright",
+      }),
+    );
     // Without a listener, the end of an idle connection would end the process.
     made.on("error", () => undefined);
     return made;
@@ -50,12 +53,12 @@ export async function postgresEngine(
   return {
     shown,
     async open({ tenant, workspace }: WorkspaceName) {
-      const place = {
+      const place = withoutUndefined({
         client,
         workspace,
-        ...(tenant === undefined ? {} : { tenant }),
-        ...(schema === undefined ? {} : { schema }),
-      };
+        tenant,
+        schema,
+      });
       const storage = await postgresStorage(place);
       if (quota !== undefined) await setPostgresQuota({ ...place, ...quota });
       return storage;

@@ -1,4 +1,5 @@
 /** The engine of `--storage s3+https://…`: one bucket for all workspaces of the process. */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { s3Storage, type S3Storage } from "../../storage/s3/index.ts";
 import type { Environment, StorageEngine, WorkspaceName } from "./engine.ts";
@@ -10,14 +11,16 @@ export async function s3Engine(target: S3Target, environment: Environment): Prom
   const credentials = credentialsOf(environment);
   const region = target.region ?? environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"];
   const open = ({ tenant, workspace }: WorkspaceName): Promise<S3Storage> =>
-    s3Storage({
-      endpoint,
-      bucket,
-      credentials,
-      workspace,
-      prefix: tenant === undefined ? prefix : `${prefix}tenants/${encodeTenant(tenant)}/`,
-      ...(region === undefined ? {} : { region }),
-    });
+    s3Storage(
+      withoutUndefined({
+        endpoint,
+        bucket,
+        credentials,
+        workspace,
+        prefix: tenant === undefined ? prefix : `${prefix}tenants/${encodeTenant(tenant)}/`,
+        region,
+      }),
+    );
   const any = await open({ tenant: undefined, workspace: "main" });
   return {
     shown,
@@ -45,5 +48,9 @@ function credentialsOf(environment: Environment): Parameters<typeof s3Storage>[0
       "INVALID_ARGUMENT",
       "the keys of the store are missing; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment",
     );
-  return { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) };
+  return withoutUndefined({
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: sessionToken ? sessionToken : undefined,
+  });
 }

@@ -2,6 +2,7 @@
  * The tenant and the workspace of a request, by the claims of its verified token. Nothing that a client chooses itself,
  * such as an argument or a header, names them.
  */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { byteLength } from "../../backends/paths.ts";
 import { refusalResponse } from "../auth/gate.ts";
 import type { TokenFacts } from "../auth/oauth.ts";
@@ -36,10 +37,10 @@ export function workspaceOfToken(
   facts: TokenFacts | undefined,
 ): WorkspaceName | Response {
   if (tenantClaim === undefined) return { tenant: undefined, workspace };
-  const claims = {
+  const claims = withoutUndefined({
     tenant: tenantClaim,
-    ...(workspaceClaim === undefined ? {} : { workspace: workspaceClaim }),
-  };
+    workspace: workspaceClaim,
+  });
   const named = factsOfToken<{ readonly tenant: string; readonly workspace?: string }>(claims, facts);
   return named instanceof Response ? named : { workspace, ...named };
 }

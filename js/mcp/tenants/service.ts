@@ -2,6 +2,7 @@
  * Serves the workspaces of a storage. Nothing that another replica needs is kept in this process, so any of several
  * replicas answers any request.
  */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import process from "node:process";
 import type { MaybePromise } from "../../backends/backend.ts";
 import { observeStorage } from "../../storage/observe.ts";
@@ -115,11 +116,11 @@ async function openServed(
     ...found.host,
     keepsRoots: true,
     observers,
-    workspace: {
+    workspace: withoutUndefined({
       ...options.workspace,
       storage,
-      ...(name.tenant === undefined ? {} : { tenant: name.tenant }),
-    },
+      tenant: name.tenant ?? options.workspace?.tenant,
+    }),
   });
   try {
     await host.workspace();

@@ -30,97 +30,66 @@ const MAX_DIRECT_BYTES = 1024 * 1024;
 /** The maximum number of subscription streams of all clients together. Further ones are refused. */
 const MAX_SUBSCRIPTIONS = 128;
 
+/** The parts of a server that answers requests over HTTP. */
+type HandlerParts = Omit<ServerParts, "watch" | "before">;
+
 /**
  * Creates the function that answers requests.
  * @param onerror called with errors that no answer contains
  */
-export function makeMcpHandler(
-  parts: Omit<ServerParts, "watch" | "before">,
-  onerror: (error: Error) => void = () => {},
-): McpHandler {
+export function makeMcpHandler(parts: HandlerParts, onerror: (error: Error) => void = () => {}): McpHandler {
   const draining = new AbortController();
   const watch = makeResourceWatch(parts.host, (uri) => handler.notify.resourceUpdated(uri));
   const handler = createMcpHandler(
-    ({ authInfo, era }) =>
-      makeMcpServer({
-        ...parts,
-        agent: authInfo === undefined ? parts.agent : `${authInfo.clientId}`,
-        // A request of the older revisions has no stream for subscriptions, and without a session no log
-        // level can be kept.
-        ...(era === "modern" ? { watch, logsRequests: true } : {}),
-      }),
+    ({ authInfo, era }) => {
+      const agent = authInfo === undefined ? parts.agent : `${authInfo.clientId}`;
+      // A request of the older revisions has no stream for subscriptions, and without a session no log level
+      // can be kept.
+      return makeMcpServer(
+        era === "modern" ? { ...parts, agent, watch, logsRequests: true } : { ...parts, agent },
+      );
+    },
     { onerror, maxRequestBodySize: HTTP_LIMITS.bodyBytes, maxSubscriptions: MAX_SUBSCRIPTIONS },
   );
-  const offers = { subscribe: false, logging: false };
-  /** Answers a message of the older revisions, if the SDK is not needed for it. */
-  const answerDirectly = async (
-    message: unknown,
-    request: Request,
-    agent: string | undefined,
-  ): Promise<Response | undefined> => {
-    const serving = { ...parts, agent, notify: async () => {}, settled: () => undefined };
-    const methods = {
-      ...directMethods(serving),
-      initialize: () => describeServer(parts, parts.version, offers),
-    };
-    // Progress notifications need a stream, which only the SDK provides.
-    const hasMeta =
-      isObjectWithKeys(message) && isObjectWithKeys(message["params"]) && "_meta" in message["params"];
-    const direct = makeMessageHandler(hasMeta ? { ...methods, "tools/call": undefined } : methods, "leave");
-    const handled = direct.handle(message);
-    if (handled === undefined) return undefined;
-    request.signal.addEventListener("abort", direct.close, { once: true });
-    const reply = await handled;
-    // The client has disconnected, so nobody reads this answer.
-    if (reply === undefined) return new Response(null, { status: 499 });
-    return Response.json(reply, { status: reply.error?.code === INVALID_REQUEST ? 400 : 200 });
+  /** Answers a request for a stream, which ends with the request or with the server. */
+  const listen = async (
+    { url, method, headers, signal: ended }: Request,
+    body: string,
+    uris: readonly string[],
+    options: Parameters<typeof handler.fetch>[1],
+  ): Promise<Response> => {
+    if (draining.signal.aborted)
+      return refusalResponse(503, "the server is shutting down", { "retry-after": "1" });
+    const signal = AbortSignal.any([ended, draining.signal]);
+    const watched = watch.add(uris);
+    await watched.ready;
+    const response = await handler.fetch(new Request(url, { method, headers, body, signal }), options);
+    if (response.ok && !signal.aborted)
+      signal.addEventListener("abort", () => watched.stop(), { once: true });
+    else watched.stop();
+    return response;
   };
   return {
     async fetch(request, facts) {
-      const authInfo =
-        facts === undefined
-          ? undefined
-          : {
-              token: facts.token,
-              clientId: facts.clientId,
-              scopes: [...facts.scopes],
-              expiresAt: facts.expiresAt,
-            };
       if (new URL(request.url).pathname === SANDBOX_PATH) {
         // Most servers run no commands for other machines, so the module is loaded only on demand.
         const { answerSandboxRequest } = await import("../protocol/sandbox.ts");
-        return answerSandboxRequest(parts, request, authInfo?.clientId);
+        return answerSandboxRequest(parts, request, facts?.clientId);
       }
-      const options = authInfo === undefined ? {} : { authInfo };
+      const options = facts === undefined ? {} : { authInfo: authInfoOf(facts) };
       if (!isSmallPostedMessage(request)) return handler.fetch(request, options);
       const body = await request.text();
-      let message: unknown;
-      try {
-        message = JSON.parse(body);
-      } catch {
-        return Response.json(notJsonReply(), { status: 400 });
-      }
+      const message = jsonOrUndefined(body);
+      if (message === undefined) return Response.json(notJsonReply(), { status: 400 });
       // A batch is passed to the SDK; the revision 2025-03-26 allows batches over HTTP.
-      if (isOlderRevision(request) && !Array.isArray(message)) {
-        const agent = facts === undefined ? parts.agent : `${facts.clientId}`;
-        const response = await answerDirectly(message, request, agent);
-        if (response !== undefined) return response;
-      }
+      const isDirect = isOlderRevision(request) && !Array.isArray(message);
+      const agent = facts === undefined ? parts.agent : `${facts.clientId}`;
+      const direct = isDirect ? await answerDirectly(parts, message, request, agent) : undefined;
+      if (direct !== undefined) return direct;
       const parsed = { ...options, parsedBody: message };
-      const listened =
-        request.headers.get("mcp-method") === LISTEN_METHOD ? subscribedUris(message) : undefined;
-      if (listened === undefined) return handler.fetch(request, parsed);
-      if (draining.signal.aborted)
-        return refusalResponse(503, "the server is shutting down", { "retry-after": "1" });
-      const signal = AbortSignal.any([request.signal, draining.signal]);
-      const watched = watch.add(listened.uris);
-      await watched.ready;
-      const { url, method, headers } = request;
-      const response = await handler.fetch(new Request(url, { method, headers, body, signal }), parsed);
-      if (response.ok && !signal.aborted)
-        signal.addEventListener("abort", () => watched.stop(), { once: true });
-      else watched.stop();
-      return response;
+      const isForStream = request.headers.get("mcp-method") === LISTEN_METHOD;
+      const uris = isForStream ? subscribedUris(message)?.uris : undefined;
+      return uris === undefined ? handler.fetch(request, parsed) : listen(request, body, uris, parsed);
     },
     drain: () => draining.abort(),
     async close() {
@@ -128,6 +97,45 @@ export function makeMcpHandler(
       await handler.close();
     },
   };
+}
+
+/** Returns what a text in JSON stands for; undefined for a text that is none. */
+function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns what the SDK learns about a client. */
+function authInfoOf({ token, clientId, scopes, expiresAt }: TokenFacts) {
+  return { token, clientId, scopes: [...scopes], expiresAt };
+}
+
+/** Answers a message of the older revisions; undefined if the SDK is needed for it. */
+async function answerDirectly(
+  parts: HandlerParts,
+  message: unknown,
+  request: Request,
+  agent: string | undefined,
+): Promise<Response | undefined> {
+  const serving = { ...parts, agent, notify: async () => {}, settled: () => undefined };
+  const methods = {
+    ...directMethods(serving),
+    initialize: () => describeServer(parts, parts.version, { subscribe: false, logging: false }),
+  };
+  // Progress notifications need a stream, which only the SDK provides.
+  const hasMeta =
+    isObjectWithKeys(message) && isObjectWithKeys(message["params"]) && "_meta" in message["params"];
+  const direct = makeMessageHandler(hasMeta ? { ...methods, "tools/call": undefined } : methods, "leave");
+  const handled = direct.handle(message);
+  if (handled === undefined) return undefined;
+  request.signal.addEventListener("abort", direct.close, { once: true });
+  const reply = await handled;
+  // The client has disconnected, so nobody reads this answer.
+  if (reply === undefined) return new Response(null, { status: 499 });
+  return Response.json(reply, { status: reply.error?.code === INVALID_REQUEST ? 400 : 200 });
 }
 
 const LISTEN_METHOD = "subscriptions/listen";

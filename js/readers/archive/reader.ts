@@ -2,6 +2,7 @@
  * Lists the members of archives: zip, tar, and a tar in gzip. Nothing is written to disk; compressed data is
  * decompressed only up to a limit.
  */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
@@ -33,7 +34,7 @@ interface ListedMember {
   readonly name: string;
   readonly size: number;
   readonly type: TarEntry["type"];
-  readonly target?: string;
+  readonly target?: string | undefined;
   readonly encrypted?: boolean;
 }
 
@@ -193,12 +194,14 @@ function renderListing({ format, entries, count, packed, problems }: MemberListi
       packed_bytes: packed,
       unpacked_bytes: unpacked,
       ratio: Math.round(ratio * 10) / 10,
-      entries: entries.slice(0, MAX_DATA_ENTRIES).map(({ name, size, type, target }) => ({
-        name: escapeControls(name),
-        size,
-        type,
-        ...(target === undefined ? {} : { target: escapeControls(target) }),
-      })),
+      entries: entries.slice(0, MAX_DATA_ENTRIES).map(({ name, size, type, target }) =>
+        withoutUndefined({
+          name: escapeControls(name),
+          size,
+          type,
+          target: target === undefined ? undefined : escapeControls(target),
+        }),
+      ),
     },
     warning: warnings.length === 0 ? undefined : warnings.join(" "),
   };

@@ -8,7 +8,7 @@ export interface TarEntry {
   readonly size: number;
   readonly type: "file" | "dir" | "symlink" | "hardlink" | "other";
   /** The target of a link. */
-  readonly target?: string;
+  readonly target: string | undefined;
 }
 
 /** Bytes that are read in order, from a file or from a decompressed stream. */
@@ -71,7 +71,12 @@ export async function* readTar(bytes: SequentialBytes): AsyncGenerator<TarEntry,
     const target = longTarget ?? readString(block, 157, 100);
     longName = longTarget = longSize = undefined;
     const linked = type === "symlink" || type === "hardlink";
-    yield { name, size: type === "file" ? size : 0, type, ...(linked ? { target } : {}) };
+    yield {
+      name,
+      size: type === "file" ? size : 0,
+      type,
+      target: linked ? target : undefined,
+    };
     if (!linked && type !== "dir" && !(await bytes.skip(padded))) return false;
   }
 }

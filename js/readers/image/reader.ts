@@ -2,6 +2,7 @@
  * Reads images, as blocks for models that can see. The format is detected from the bytes, never from the
  * name. The size in pixels is read from the header, so that a huge image is refused before it is decoded.
  */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { engine } from "../../engine/current.ts";
 import type { Inspection } from "../../engine/read.ts";
 import { type FilewrightError, makeError } from "../../engine/errors.ts";
@@ -26,46 +27,17 @@ const MAX_IMAGE_SIDE_PIXELS = 8000;
 /** Reads PNG, JPEG, GIF, WebP and BMP. */
 export const imageReader: Reader = Object.freeze({
   mimes: ["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"],
-  async read({ source, path, mime, limits, signal }: ReaderInput): Promise<Rendered> {
-    const { size } = source;
-    if (size > limits.imageBytes) {
-      throw tooLargeError(size, limits.imageBytes, "make a smaller copy of the image", { mime });
-    }
-    const head = await source.read(0, Math.min(size, IMAGE_HEADER_BYTES));
-    let facts = engine().inspect(head, { name: path, partial: size > head.length });
-    refuseDecompressionBomb(facts);
-    const bytes = size > head.length ? await source.read() : head;
-    if (facts.width === null && size > head.length) {
-      facts = engine().inspect(bytes, { name: path });
-      refuseDecompressionBomb(facts);
-    }
+  async read(input: ReaderInput): Promise<Rendered> {
+    const { path, mime } = input;
+    const { size } = input.source;
+    const { bytes, facts } = await inspectedImage(input);
     const damage = await findImageDamage(bytes, mime);
     if (damage !== undefined) throw damagedImageError(mime, damage);
-    checkSignal(signal);
-    const { width, height } = facts;
-    const warnings: string[] = [];
-    const large =
-      Math.max(width ?? 0, height ?? 0) > MAX_MODEL_SIDE_PIXELS ||
-      size > MAX_MODEL_BASE64_BYTES ||
-      base64Length(size) > maxImageBase64Bytes(limits);
-    let scaled: ScaledImage | undefined;
-    if (large) {
-      const tried = await scaleImageDown(bytes, mime, MAX_DECODED_PIXELS);
-      checkSignal(signal);
-      const was = `The image is large (${describeImage(facts, size)})`;
-      if (typeof tried === "string") {
-        refuseLargeImage(facts, size, limits, tried);
-        warnings.push(`${was} and sent as it is: ${tried}.`);
-      } else {
-        scaled = tried;
-        warnings.push(`${was}: scaled down for the model to ${describeImage(scaled, scaled.bytes.length)}.`);
-      }
-    } else if (width === null || width === 0 || height === 0) {
-      warnings.push("Its header does not tell its width and height: the image may be damaged.");
-    }
-    if (mime === "image/bmp") warnings.push("Many models take no BMP; a PNG is safer.");
+    checkSignal(input.signal);
+    const { scaled, warning } = await fittingImage(bytes, facts, input);
+    const warnings = [warning, mime === "image/bmp" ? "Many models take no BMP; a PNG is safer." : undefined];
     const sent = scaled?.mime ?? mime;
-    const measure = width === null ? "" : `, ${width}x${height} pixels`;
+    const measure = facts.width === null ? "" : `, ${facts.width}x${facts.height} pixels`;
     return {
       text: `[image: ${path}, ${mime}${measure}, ${size} bytes]`,
       content: [
@@ -76,18 +48,70 @@ export const imageReader: Reader = Object.freeze({
           size_bytes: size,
         },
       ],
-      data: {
+      data: withoutUndefined({
         mime,
         size,
-        ...(width === null ? {} : { width, height }),
-        ...(scaled === undefined
-          ? {}
-          : { sent: { mime: sent, size: scaled.bytes.length, width: scaled.width, height: scaled.height } }),
-      },
-      warning: warnings.length === 0 ? undefined : warnings.join(" "),
+        width: facts.width ?? undefined,
+        height: facts.width === null ? undefined : facts.height,
+        sent: scaled && { mime: sent, size: scaled.bytes.length, width: scaled.width, height: scaled.height },
+      }),
+      warning: warnings.filter((one) => one !== undefined).join(" ") || undefined,
     };
   },
 });
+
+/** Returns the bytes of an image that is not too large to be decoded, and what its header says. */
+async function inspectedImage({ source, path, mime, limits }: ReaderInput): Promise<{
+  readonly bytes: Uint8Array;
+  readonly facts: Inspection;
+}> {
+  const { size } = source;
+  if (size > limits.imageBytes)
+    throw tooLargeError(size, limits.imageBytes, "make a smaller copy of the image", { mime });
+  const head = await source.read(0, Math.min(size, IMAGE_HEADER_BYTES));
+  const facts = engine().inspect(head, { name: path, partial: size > head.length });
+  refuseDecompressionBomb(facts);
+  if (size <= head.length) return { bytes: head, facts };
+  const bytes = await source.read();
+  if (facts.width !== null) return { bytes, facts };
+  const whole = engine().inspect(bytes, { name: path });
+  refuseDecompressionBomb(whole);
+  return { bytes, facts: whole };
+}
+
+/**
+ * Returns a smaller copy of an image that is large for a model, and a warning about either; undefined where
+ * there is none. @throws TOO_LARGE when clients do not accept the image and it cannot be scaled down
+ */
+async function fittingImage(
+  bytes: Uint8Array,
+  facts: Inspection,
+  { mime, limits, signal }: ReaderInput,
+): Promise<{ readonly scaled: ScaledImage | undefined; readonly warning: string | undefined }> {
+  const size = bytes.length;
+  if (!isLargeForModel(facts, size, limits)) {
+    const isKnown = facts.width !== null && facts.width !== 0 && facts.height !== 0;
+    const warning = "Its header does not tell its width and height: the image may be damaged.";
+    return { scaled: undefined, warning: isKnown ? undefined : warning };
+  }
+  const tried = await scaleImageDown(bytes, mime, MAX_DECODED_PIXELS);
+  checkSignal(signal);
+  const was = `The image is large (${describeImage(facts, size)})`;
+  if (typeof tried === "string") {
+    refuseLargeImage(facts, size, limits, tried);
+    return { scaled: undefined, warning: `${was} and sent as it is: ${tried}.` };
+  }
+  const now = describeImage(tried, tried.bytes.length);
+  return { scaled: tried, warning: `${was}: scaled down for the model to ${now}.` };
+}
+
+function isLargeForModel({ width, height }: Inspection, size: number, limits: ReaderLimits): boolean {
+  return (
+    Math.max(width ?? 0, height ?? 0) > MAX_MODEL_SIDE_PIXELS ||
+    size > MAX_MODEL_BASE64_BYTES ||
+    base64Length(size) > maxImageBase64Bytes(limits)
+  );
+}
 
 function damagedImageError(mime: string, how: string): FilewrightError {
   const hint = "get an undamaged copy of it";

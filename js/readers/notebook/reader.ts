@@ -2,6 +2,7 @@
  * Reads Jupyter notebooks (`.ipynb`): the cells in order, each with its source and its outputs up to a limit;
  * pictures as blocks. A file that is no valid notebook is shown as text.
  */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { engine } from "../../engine/current.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { fromBase64 } from "../../engine/wire/bytes.ts";
@@ -162,9 +163,9 @@ function renderNotebook(
   const about = [notebook.kernel || notebook.language].filter((word) => word !== "").map(escapeControls);
   const summary = `[notebook: ${[`${count} ${count === 1 ? "cell" : "cells"}`, ...about].join(", ")}]`;
   const more = notebook.moreCells > 0 ? [`[${notebook.moreCells} more cells]`] : [];
-  return {
+  return withoutUndefined({
     text: [summary, ...blocks, ...more].join("\n"),
-    ...(images.length === 0 ? {} : { content: images }),
+    content: images.length === 0 ? undefined : images,
     data: {
       format: "notebook",
       cell_count: count,
@@ -176,7 +177,7 @@ function renderNotebook(
       left === 0
         ? undefined
         : `${left} outputs are left out; json_pointer shows one, as in "/cells/0/outputs/0".`,
-  };
+  });
 }
 
 function cellFacts(cell: NotebookCell): object {

@@ -1,4 +1,5 @@
 /** Reads presentations as the text of their slides and notes. `pages` selects slides. */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { choosePages } from "../pages.ts";
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
 import { unsupportedFormatError } from "../refuse.ts";
@@ -40,12 +41,12 @@ export const pptxReader: Reader = Object.freeze({
     const closing = next === undefined ? [] : [`[continue with pages="${next}"]`];
     return {
       text: [summary, ...blocks, ...closing].join("\n"),
-      data: {
+      data: withoutUndefined({
         format: "pptx",
         slide_count: slides.length,
         slides: numbers,
-        ...(next === undefined ? {} : { next_pages: next }),
-      },
+        next_pages: next,
+      }),
     };
   },
 });

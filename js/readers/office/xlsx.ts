@@ -3,6 +3,7 @@
  * for rows. A cell shows its last computed value; its formula only if it has no value. `pages` selects
  * sheets.
  */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { choosePages } from "../pages.ts";
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
@@ -81,13 +82,13 @@ export const xlsxReader: Reader = Object.freeze({
     const closing = rest === "" ? [] : [`[continue with pages="${rest}"]`];
     return {
       text: [summary, ...blocks, ...closing].join("\n"),
-      data: {
+      data: withoutUndefined({
         format: "xlsx",
         sheet_count: sheets.length,
         names: sheets.slice(0, MAX_SHEETS).map(({ name }) => name),
         sheets: facts,
-        ...(rest === "" ? {} : { next_pages: rest }),
-      },
+        next_pages: rest === "" ? undefined : rest,
+      }),
     };
   },
 });

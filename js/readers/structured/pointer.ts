@@ -1,4 +1,5 @@
 /** Parses JSON pointers (RFC 6901), and creates the error for a pointer that names no value. */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { FilewrightError } from "../../engine/errors.ts";
 import { invalidArgumentError, unsupportedFormatError } from "../refuse.ts";
 
@@ -80,13 +81,13 @@ export function nothingAtPointerError(tokens: readonly string[], end: DeadEnd): 
   return invalidArgumentError(
     "json_pointer",
     `Nothing at json_pointer '${truncateForMessage(pointerOf(tokens))}'.\n${at} is ${describeDeadEnd(end)}.`,
-    {
+    withoutUndefined({
       reason: "not_found",
       reached: pointerOf(reached),
       type: end.type,
-      ...(end.keys === undefined ? {} : { keys: end.keys }),
-      ...(end.children === undefined ? {} : { children: end.children }),
-    },
+      keys: end.keys,
+      children: end.children,
+    }),
   );
 }
 

@@ -2,6 +2,7 @@
  * Reads one value of a structured file as it is written there, with its lines. JSON of any size is searched
  * in chunks, and only the value is kept.
  */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { runOnThread } from "../../engine/workers/file-calls.ts";
 import type { ReaderInput, Rendered } from "../reader.ts";
 import { invalidArgumentError, tooLargeError } from "../refuse.ts";
@@ -73,15 +74,11 @@ function renderValue(text: string, found: Located, pointer: string, format: stri
   return {
     text,
     firstLine: startLine,
-    data: {
-      json_pointer: pointer,
-      format,
-      type,
-      ...(children === undefined ? {} : { children }),
-      start_line: startLine,
-      end_line: endLine,
+    data: withoutUndefined({
+      ...{ json_pointer: pointer, format, type, children },
+      ...{ start_line: startLine, end_line: endLine },
       ...bytes,
-    },
+    }),
     warning: warnings.length === 0 ? undefined : warnings.join(" "),
   };
 }

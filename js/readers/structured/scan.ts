@@ -74,230 +74,309 @@ const AFTER_STAR_IN_COMMENT = 7;
 
 const QUOTE_UNIT = 0x22;
 const BACKSLASH_UNIT = 0x5c;
+const SLASH_UNIT = 0x2f;
+const STAR_UNIT = 0x2a;
 const LF = 0x0a;
+
+type Units = Uint8Array | Uint16Array;
+type Kind = "object" | "array";
 
 /** Starts a scan. With `lines` the input is a sequence of values, as in JSON Lines. */
 export function scanJson(listener: ScanListener, options: { readonly lines?: boolean } = {}): JsonScan {
-  const many = options.lines === true;
-  const kinds: ("object" | "array")[] = [];
-  let place: ScanState = EXPECT_VALUE;
-  let inside: TokenState = BETWEEN_TOKENS;
-  let asKey = false;
+  return new Scanner(listener, options.lines === true);
+}
+
+/**
+ * A machine of two states: `#place` says which token may come next, `#inside` in which token the scanner is.
+ * Each method that is named after a token takes the units from `at` on that belong to it, and returns the
+ * index of the next unit.
+ */
+class Scanner implements JsonScan {
+  readonly #listener: ScanListener;
+  readonly #many: boolean;
+  readonly #kinds: Kind[] = [];
+  readonly #kept = new KeptText();
+  #place: ScanState = EXPECT_VALUE;
+  #inside: TokenState = BETWEEN_TOKENS;
+  #asKey = false;
   /** The number of units in all earlier chunks. */
-  let base = 0;
-  let line = 1;
+  #base = 0;
+  #line = 1;
   /** The offset at which the current string or literal begins. */
-  let from = 0;
-  let fromLine = 1;
-  let kept = "";
-  let length = 0;
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  /** True when the last chunk ended within a character of several bytes. */
-  let waiting = false;
+  #from = 0;
+  #fromLine = 1;
 
-  const fail = (message: string, at: number): never => {
-    throw new ScanError(message, at, line);
-  };
+  constructor(listener: ScanListener, many: boolean) {
+    this.#listener = listener;
+    this.#many = many;
+  }
 
-  const afterValue = (): void => {
-    place = kinds.length > 0 ? EXPECT_COMMA_OR_END : many ? EXPECT_VALUE : EXPECT_NOTHING;
-  };
+  get keep(): number {
+    return this.#kept.most;
+  }
 
-  const keep = (units: Uint8Array | Uint16Array, start: number, end: number, last: boolean): void => {
-    const room = Math.max(0, scan.keep - length);
-    length += end - start;
-    if (room > 0 || waiting)
-      kept += textOf(units, start, Math.min(end, start + room), last && length <= scan.keep);
-  };
+  set keep(most: number) {
+    this.#kept.most = most;
+  }
 
-  const textOf = (units: Uint8Array | Uint16Array, start: number, end: number, last: boolean): string => {
-    if (units instanceof Uint16Array) {
-      let text = "";
-      for (let at = start; at < end; at += 8192) {
-        text += String.fromCharCode(...units.subarray(at, Math.min(end, at + 8192)));
-      }
-      return text;
+  push(units: Units): void {
+    const size = units.length;
+    for (let at = 0; at < size; ) at = this.#step(units, at);
+    this.#base += size;
+  }
+
+  finish(): void {
+    if (this.#inside === IN_LITERAL) this.#endLiteral(this.#base);
+    if (this.#inside === IN_STRING || this.#inside === IN_ESCAPE) {
+      this.#line = this.#fromLine;
+      this.#fail("a string is never closed", this.#from);
     }
-    if (last && !waiting && end - start < 24) {
-      // Most keys and literals are short and ASCII; this is faster than the decoder.
-      let text = "";
-      for (let at = start; at < end; at++) {
-        const byte = units[at] as number;
-        if (byte > 0x7f) return decoder.decode(units.subarray(start, end));
-        text += String.fromCharCode(byte);
-      }
-      return text;
+    if (this.#inside === IN_BLOCK_COMMENT || this.#inside === AFTER_STAR_IN_COMMENT)
+      this.#fail("a comment is never closed", this.#base);
+    if (this.#kinds.length > 0)
+      this.#fail(`the end is missing: ${this.#kinds.length} still open`, this.#base);
+    if (this.#place !== EXPECT_NOTHING && !this.#many) this.#fail("there is no value", this.#base);
+  }
+
+  #step(units: Units, at: number): number {
+    switch (this.#inside) {
+      case BETWEEN_TOKENS:
+        return this.#betweenTokens(units, at);
+      case IN_STRING:
+        return this.#string(units, at);
+      case IN_ESCAPE:
+        this.#kept.add(units, at, at + 1, false);
+        this.#inside = IN_STRING;
+        return at + 1;
+      case IN_LITERAL:
+        return this.#literal(units, at);
+      default:
+        this.#comment(units[at] as number, this.#base + at);
+        return at + 1;
     }
-    // A character may be divided between two chunks.
-    waiting = !last;
-    return decoder.decode(units.subarray(start, end), { stream: !last });
-  };
+  }
 
-  const start = (what: TokenState, at: number): void => {
-    inside = what;
-    from = at;
-    fromLine = line;
-    kept = "";
-    length = 0;
-    if (waiting) decoder.decode();
-    waiting = false;
-  };
+  #betweenTokens(units: Units, from: number): number {
+    const size = units.length;
+    for (let at = from; at < size; at += 1) {
+      const unit = units[at] as number;
+      if (unit === LF) this.#line += 1;
+      else if (unit !== 0x20 && unit !== 0x0d && unit !== 0x09) {
+        // A literal has no unit that begins it: its first unit belongs to it.
+        if (!this.#token(unit, this.#base + at)) return at;
+        if (this.#inside !== BETWEEN_TOKENS) return at + 1;
+      }
+    }
+    return size;
+  }
 
-  const endString = (at: number): void => {
-    inside = BETWEEN_TOKENS;
-    if (asKey) {
-      place = EXPECT_COLON;
-      listener.key(length > scan.keep ? null : kept, from, fromLine);
+  #string(units: Units, from: number): number {
+    const size = units.length;
+    let to = from;
+    let next = units[from] as number;
+    // Control characters other than LF are not valid in JSON strings, but harmless, so they are accepted.
+    while (next !== QUOTE_UNIT && next !== BACKSLASH_UNIT && next !== LF && ++to < size)
+      next = units[to] as number;
+    if (to === size) {
+      this.#kept.add(units, from, size, false);
+      return size;
+    }
+    if (next === LF) this.#fail("a string is not closed on its line", this.#base + to);
+    this.#kept.add(units, from, to, next === QUOTE_UNIT);
+    if (next === QUOTE_UNIT) this.#endString(this.#base + to + 1);
+    else {
+      this.#inside = IN_ESCAPE;
+      this.#kept.add(units, to, to + 1, false);
+    }
+    return to + 1;
+  }
+
+  #endString(at: number): void {
+    const { text, length } = this.#kept;
+    this.#inside = BETWEEN_TOKENS;
+    if (this.#asKey) {
+      this.#place = EXPECT_COLON;
+      this.#listener.key(length > this.#kept.most ? null : text, this.#from, this.#fromLine);
     } else {
-      afterValue();
-      listener.string(kept, from, at, fromLine, length);
+      this.#afterValue();
+      this.#listener.string(text, this.#from, at, this.#fromLine, length);
     }
-  };
+  }
 
-  const endLiteral = (at: number): void => {
-    inside = BETWEEN_TOKENS;
-    if (!VALID_LITERAL.test(kept)) {
-      const shown = kept.length > 20 ? `${kept.slice(0, 20)}…` : kept;
-      line = fromLine;
-      fail(`'${shown}' is no value`, from);
+  #literal(units: Units, from: number): number {
+    const size = units.length;
+    let to = from;
+    while (to < size && !endsLiteral(units[to] as number)) to += 1;
+    this.#kept.addAll(units, from, to);
+    if (this.#kept.text.length > MAX_LITERAL_LENGTH) this.#fail("a number is too long", this.#from);
+    if (to < size) this.#endLiteral(this.#base + to);
+    return to;
+  }
+
+  #endLiteral(at: number): void {
+    const { text } = this.#kept;
+    this.#inside = BETWEEN_TOKENS;
+    if (!VALID_LITERAL.test(text)) {
+      this.#line = this.#fromLine;
+      this.#fail(`'${text.length > 20 ? `${text.slice(0, 20)}…` : text}' is no value`, this.#from);
     }
-    afterValue();
-    listener.literal(kept, from, at, fromLine);
-  };
+    this.#afterValue();
+    this.#listener.literal(text, this.#from, at, this.#fromLine);
+  }
 
-  const open = (kind: "object" | "array", at: number): void => {
-    if (kinds.length === MAX_JSON_DEPTH) fail(`nested deeper than ${MAX_JSON_DEPTH}`, at);
-    kinds.push(kind);
-    place = kind === "object" ? EXPECT_KEY_OR_END : EXPECT_VALUE_OR_END;
-    listener.begin(kind, at, line);
-  };
-
-  const close = (kind: "object" | "array", at: number): void => {
-    // The bracket may follow a value, a trailing comma, or the opening bracket.
-    const may = place === EXPECT_COMMA_OR_END || place === EXPECT_KEY_OR_END || place === EXPECT_VALUE_OR_END;
-    if (!may || kinds.at(-1) !== kind) fail(`unexpected '${kind === "object" ? "}" : "]"}'`, at);
-    kinds.pop();
-    afterValue();
-    listener.end(at + 1, line);
-  };
+  /** Processes a unit of a comment. */
+  #comment(unit: number, at: number): void {
+    if (this.#inside === AFTER_SLASH) {
+      if (unit !== SLASH_UNIT && unit !== STAR_UNIT) this.#fail("unexpected '/'", at);
+      this.#inside = unit === SLASH_UNIT ? IN_LINE_COMMENT : IN_BLOCK_COMMENT;
+      return;
+    }
+    if (unit === LF) this.#line += 1;
+    if (this.#inside === IN_LINE_COMMENT) {
+      if (unit === LF) this.#inside = BETWEEN_TOKENS;
+    } else if (this.#inside === AFTER_STAR_IN_COMMENT && unit === SLASH_UNIT) this.#inside = BETWEEN_TOKENS;
+    else this.#inside = unit === STAR_UNIT ? AFTER_STAR_IN_COMMENT : IN_BLOCK_COMMENT;
+  }
 
   /** Processes a unit outside strings and literals. Returns false when it is the first unit of a literal. */
-  const token = (unit: number, at: number): boolean => {
+  #token(unit: number, at: number): boolean {
     switch (unit) {
       case QUOTE_UNIT:
-        asKey = place === EXPECT_KEY_OR_END;
-        if (!asKey && place > EXPECT_VALUE_OR_END) fail("unexpected string", at);
-        start(IN_STRING, at);
-        break;
+        this.#asKey = this.#place === EXPECT_KEY_OR_END;
+        if (!this.#asKey && this.#place > EXPECT_VALUE_OR_END) this.#fail("unexpected string", at);
+        this.#start(IN_STRING, at);
+        return true;
       case 0x7b: // {
+        this.#open("object", unit, at);
+        return true;
       case 0x5b: // [
-        if (place > EXPECT_VALUE_OR_END) fail(`unexpected '${String.fromCharCode(unit)}'`, at);
-        open(unit === 0x7b ? "object" : "array", at);
-        break;
+        this.#open("array", unit, at);
+        return true;
       case 0x7d:
-        close("object", at);
-        break;
+        this.#close("object", unit, at);
+        return true;
       case 0x5d:
-        close("array", at);
-        break;
+        this.#close("array", unit, at);
+        return true;
       case 0x2c: // ,
-        if (place !== EXPECT_COMMA_OR_END) fail("unexpected ','", at);
-        place = kinds.at(-1) === "object" ? EXPECT_KEY_OR_END : EXPECT_VALUE_OR_END;
-        break;
+        this.#expect(EXPECT_COMMA_OR_END, unit, at);
+        this.#place = this.#kinds.at(-1) === "object" ? EXPECT_KEY_OR_END : EXPECT_VALUE_OR_END;
+        return true;
       case 0x3a: // :
-        if (place !== EXPECT_COLON) fail("unexpected ':'", at);
-        place = EXPECT_VALUE;
-        break;
+        this.#expect(EXPECT_COLON, unit, at);
+        this.#place = EXPECT_VALUE;
+        return true;
+      case SLASH_UNIT:
+        this.#inside = AFTER_SLASH;
+        return true;
       default:
-        if (unit === 0x2f) inside = AFTER_SLASH;
-        else {
-          if (place > EXPECT_VALUE_OR_END) fail(`unexpected ${describeUnit(unit)}`, at);
-          start(IN_LITERAL, at);
-          return false;
-        }
+        if (this.#place > EXPECT_VALUE_OR_END) this.#fail(`unexpected ${describeUnit(unit)}`, at);
+        this.#start(IN_LITERAL, at);
+        return false;
     }
-    return true;
-  };
+  }
 
-  const scan: JsonScan = {
-    keep: 1024,
-    push(units) {
-      const size = units.length;
-      for (let at = 0; at < size; ) {
-        const unit = units[at] as number;
-        switch (inside) {
-          case IN_STRING: {
-            let to = at;
-            let next = unit;
-            // Control characters other than LF are not valid in JSON strings, but harmless, so they are
-            // accepted.
-            while (next !== QUOTE_UNIT && next !== BACKSLASH_UNIT && next !== LF && ++to < size)
-              next = units[to] as number;
-            if (to < size && next === LF) fail("a string is not closed on its line", base + to);
-            const ends = to < size && units[to] === QUOTE_UNIT;
-            keep(units, at, to, ends);
-            at = to + 1;
-            if (ends) endString(base + at);
-            else if (to < size) {
-              inside = IN_ESCAPE;
-              keep(units, to, to + 1, false);
-            }
-            break;
-          }
-          case IN_ESCAPE:
-            keep(units, at, at + 1, false);
-            inside = IN_STRING;
-            at += 1;
-            break;
-          case IN_LITERAL: {
-            let to = at;
-            while (to < size && !endsLiteral(units[to] as number)) to += 1;
-            kept += textOf(units, at, to, true);
-            if (kept.length > MAX_LITERAL_LENGTH) fail("a number is too long", from);
-            at = to;
-            if (to < size) endLiteral(base + to);
-            break;
-          }
-          case AFTER_SLASH:
-            if (unit !== 0x2f && unit !== 0x2a) fail("unexpected '/'", base + at);
-            inside = unit === 0x2f ? IN_LINE_COMMENT : IN_BLOCK_COMMENT;
-            at += 1;
-            break;
-          case IN_LINE_COMMENT:
-            if (unit === LF) {
-              inside = BETWEEN_TOKENS;
-              line += 1;
-            }
-            at += 1;
-            break;
-          case IN_BLOCK_COMMENT:
-          case AFTER_STAR_IN_COMMENT:
-            if (unit === LF) line += 1;
-            if (inside === AFTER_STAR_IN_COMMENT && unit === 0x2f) inside = BETWEEN_TOKENS;
-            else inside = unit === 0x2a ? AFTER_STAR_IN_COMMENT : IN_BLOCK_COMMENT;
-            at += 1;
-            break;
-          default:
-            if (unit === LF) line += 1;
-            else if (unit !== 0x20 && unit !== 0x0d && unit !== 0x09 && !token(unit, base + at)) break;
-            at += 1;
-        }
-      }
-      base += size;
-    },
-    finish() {
-      if (inside === IN_LITERAL) endLiteral(base);
-      if (inside === IN_STRING || inside === IN_ESCAPE) {
-        line = fromLine;
-        fail("a string is never closed", from);
-      }
-      if (inside === IN_BLOCK_COMMENT || inside === AFTER_STAR_IN_COMMENT)
-        fail("a comment is never closed", base);
-      if (kinds.length > 0) fail(`the end is missing: ${kinds.length} still open`, base);
-      if (place !== EXPECT_NOTHING && !many) fail("there is no value", base);
-    },
-  };
-  return scan;
+  #expect(place: ScanState, unit: number, at: number): void {
+    if (this.#place !== place) this.#fail(`unexpected ${describeUnit(unit)}`, at);
+  }
+
+  #start(what: TokenState, at: number): void {
+    this.#inside = what;
+    this.#from = at;
+    this.#fromLine = this.#line;
+    this.#kept.clear();
+  }
+
+  #open(kind: Kind, unit: number, at: number): void {
+    if (this.#place > EXPECT_VALUE_OR_END) this.#fail(`unexpected ${describeUnit(unit)}`, at);
+    if (this.#kinds.length === MAX_JSON_DEPTH) this.#fail(`nested deeper than ${MAX_JSON_DEPTH}`, at);
+    this.#kinds.push(kind);
+    this.#place = kind === "object" ? EXPECT_KEY_OR_END : EXPECT_VALUE_OR_END;
+    this.#listener.begin(kind, at, this.#line);
+  }
+
+  #close(kind: Kind, unit: number, at: number): void {
+    // The bracket may follow a value, a trailing comma, or the opening bracket.
+    const place = this.#place;
+    const may = place === EXPECT_COMMA_OR_END || place === EXPECT_KEY_OR_END || place === EXPECT_VALUE_OR_END;
+    if (!may || this.#kinds.at(-1) !== kind) this.#fail(`unexpected ${describeUnit(unit)}`, at);
+    this.#kinds.pop();
+    this.#afterValue();
+    this.#listener.end(at + 1, this.#line);
+  }
+
+  #afterValue(): void {
+    const outside = this.#many ? EXPECT_VALUE : EXPECT_NOTHING;
+    this.#place = this.#kinds.length > 0 ? EXPECT_COMMA_OR_END : outside;
+  }
+
+  #fail(message: string, at: number): never {
+    throw new ScanError(message, at, this.#line);
+  }
+}
+
+/** The text of the current string or literal, which may come in several chunks. */
+class KeptText {
+  /** The number of units that are kept of a string. */
+  most = 1024;
+  text = "";
+  /** The number of its units, of which `text` may have only the first. */
+  length = 0;
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  /** True when the last chunk ended within a character of several bytes. */
+  #waiting = false;
+
+  clear(): void {
+    this.text = "";
+    this.length = 0;
+    if (this.#waiting) this.#decoder.decode();
+    this.#waiting = false;
+  }
+
+  /** Adds units, as far as the text has at most `most`. `last` says whether they end the text. */
+  add(units: Units, start: number, end: number, last: boolean): void {
+    const room = Math.max(0, this.most - this.length);
+    this.length += end - start;
+    if (room > 0 || this.#waiting)
+      this.text += this.#decode(units, start, Math.min(end, start + room), last && this.length <= this.most);
+  }
+
+  /** Adds all of the units. */
+  addAll(units: Units, start: number, end: number): void {
+    this.text += this.#decode(units, start, end, true);
+  }
+
+  #decode(units: Units, start: number, end: number, last: boolean): string {
+    if (units instanceof Uint16Array) return textOfUnits(units, start, end);
+    if (last && !this.#waiting && end - start < MAX_SHORT_BYTES) {
+      const short = asciiText(units, start, end);
+      return short ?? this.#decoder.decode(units.subarray(start, end));
+    }
+    // A character may be divided between two chunks.
+    this.#waiting = !last;
+    return this.#decoder.decode(units.subarray(start, end), { stream: !last });
+  }
+}
+
+function textOfUnits(units: Uint16Array, start: number, end: number): string {
+  let text = "";
+  for (let at = start; at < end; at += 8192)
+    text += String.fromCharCode(...units.subarray(at, Math.min(end, at + 8192)));
+  return text;
+}
+
+/** The length in bytes below which text is built unit by unit, which is faster than the decoder. */
+const MAX_SHORT_BYTES = 24;
+
+/** Returns the text of ASCII bytes; undefined when others are among them. Most keys and literals are ASCII. */
+function asciiText(bytes: Uint8Array, start: number, end: number): string | undefined {
+  let text = "";
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] as number;
+    if (byte > 0x7f) return undefined;
+    text += String.fromCharCode(byte);
+  }
+  return text;
 }
 
 function endsLiteral(unit: number): boolean {
