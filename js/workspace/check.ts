@@ -26,51 +26,85 @@ export interface CheckedOptions extends Omit<WorkspaceOptions, "root" | "roots">
   readonly rootAlone: boolean;
 }
 
+const wrong = (option: string, what: string) => () => wrongOptionError(FUNCTION_NAME, option, what);
+const isElsewhere = ({ backend, storage }: WorkspaceOptions): boolean =>
+  backend !== undefined || storage !== undefined;
+
+/** Options that contradict each other, each with the error, in the order in which they are told. */
+const CONTRADICTIONS: readonly (readonly [
+  when: (options: WorkspaceOptions) => boolean,
+  error: () => FilewrightError,
+])[] = [
+  [
+    ({ root, roots }) => root !== undefined && roots !== undefined,
+    wrong("roots", "give root or roots, not both"),
+  ],
+  [
+    ({ storage, backend }) => storage !== undefined && backend !== undefined,
+    wrong("storage", "give storage or backend, not both"),
+  ],
+  [(options) => options.kernel === "require" && isElsewhere(options), noKernelError],
+  [
+    (options) => options.engine === "native" && isElsewhere(options),
+    wrong("engine", '"native" concerns the local disk alone'),
+  ],
+  [
+    (options) => options.preserve === "strict" && isElsewhere(options),
+    wrong("preserve", '"strict" concerns the local disk alone'),
+  ],
+  [
+    ({ backendId, backend }) => backendId !== undefined && backend === undefined,
+    wrong("backendId", "names a backend, and none is given"),
+  ],
+  [
+    ({ journal, storage }) => journal !== undefined && storage !== undefined,
+    wrong("journal", "concerns the local disk or a backend, not a storage"),
+  ],
+  [
+    ({ journal, backend, backendId }) =>
+      journal !== undefined && backend !== undefined && backendId === undefined,
+    wrong("journal", "records paths of the backend: give the backendId that names it"),
+  ],
+  [
+    ({ mirror, storage }) => mirror !== undefined && storage === undefined,
+    wrong("mirror", "concerns a storage, and none is given"),
+  ],
+  [
+    ({ mirror, stateDir }) => mirror !== undefined && mirror !== false && stateDir === undefined,
+    wrong("mirror", "needs the stateDir in which the copy is kept"),
+  ],
+  [
+    ({ reads, guard }) => reads !== undefined && typeof guard === "object" && guard.store !== undefined,
+    wrong("reads", "give reads or guard.store, not both"),
+  ],
+  [
+    ({ review, requireApproval }) => review === "after" && requireApproval === true,
+    wrong("review", 'give review: "after" or requireApproval, not both'),
+  ],
+  [
+    ({ review, rules = [], history }) =>
+      history === false && (review === "after" || rules.some(({ decision }) => decision === "review")),
+    wrong("history", "is needed to review changes after they are made"),
+  ],
+  [
+    ({ permissions }) => permissions?.grantsFile !== undefined && permissions.store !== undefined,
+    wrong("permissions.store", "give permissions.grantsFile or permissions.store, not both"),
+  ],
+];
+
+function noKernelError(): FilewrightError {
+  return new FilewrightError("SANDBOX_SETUP_FAILED", "the kernel confines the local disk alone", {
+    hint: 'use kernel: "prefer"',
+  });
+}
+
 /** Validates the options. @throws FilewrightError INVALID_ARGUMENT naming the option, SANDBOX_SETUP_FAILED */
 export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOptions {
   assertFirstArgument(given);
   const short = typeof given === "string" || isUrl(given);
   const { root, roots, ...rest } = checkTypes(short ? { root: given } : given);
-  if (root !== undefined && roots !== undefined)
-    throw wrongOptionError(FUNCTION_NAME, "roots", "give root or roots, not both");
-  if (rest.storage !== undefined && rest.backend !== undefined)
-    throw wrongOptionError(FUNCTION_NAME, "storage", "give storage or backend, not both");
-  const isElsewhere = rest.backend !== undefined || rest.storage !== undefined;
-  if (rest.kernel === "require" && isElsewhere) {
-    throw new FilewrightError("SANDBOX_SETUP_FAILED", "the kernel confines the local disk alone", {
-      hint: 'use kernel: "prefer"',
-    });
-  }
-  if (rest.engine === "native" && isElsewhere)
-    throw wrongOptionError(FUNCTION_NAME, "engine", '"native" concerns the local disk alone');
-  if (rest.preserve === "strict" && isElsewhere)
-    throw wrongOptionError(FUNCTION_NAME, "preserve", '"strict" concerns the local disk alone');
-  if (rest.backendId !== undefined && rest.backend === undefined)
-    throw wrongOptionError(FUNCTION_NAME, "backendId", "names a backend, and none is given");
-  if (rest.journal !== undefined && rest.storage !== undefined)
-    throw wrongOptionError(FUNCTION_NAME, "journal", "concerns the local disk or a backend, not a storage");
-  if (rest.journal !== undefined && rest.backend !== undefined && rest.backendId === undefined) {
-    const needed = "records paths of the backend: give the backendId that names it";
-    throw wrongOptionError(FUNCTION_NAME, "journal", needed);
-  }
-  if (rest.mirror !== undefined && rest.storage === undefined)
-    throw wrongOptionError(FUNCTION_NAME, "mirror", "concerns a storage, and none is given");
-  if (rest.mirror !== undefined && rest.mirror !== false && rest.stateDir === undefined)
-    throw wrongOptionError(FUNCTION_NAME, "mirror", "needs the stateDir in which the copy is kept");
-  if (rest.reads !== undefined && typeof rest.guard === "object" && rest.guard.store !== undefined)
-    throw wrongOptionError(FUNCTION_NAME, "reads", "give reads or guard.store, not both");
-  if (rest.review === "after" && rest.requireApproval === true)
-    throw wrongOptionError(FUNCTION_NAME, "review", 'give review: "after" or requireApproval, not both');
-  const wantsReview = rest.review === "after" || rest.rules?.some(({ decision }) => decision === "review");
-  if (wantsReview === true && rest.history === false)
-    throw wrongOptionError(FUNCTION_NAME, "history", "is needed to review changes after they are made");
-  const { grantsFile, store } = rest.permissions ?? {};
-  if (grantsFile !== undefined && store !== undefined)
-    throw wrongOptionError(
-      FUNCTION_NAME,
-      "permissions.store",
-      "give permissions.grantsFile or permissions.store, not both",
-    );
+  const [, error] = CONTRADICTIONS.find(([when]) => when({ root, roots, ...rest })) ?? [];
+  if (error !== undefined) throw error();
   const { foreignTools: foreign = [] } = rest;
   assertRules(FUNCTION_NAME, "rules", rest.rules ?? [], new Set([...TOOL_NAMES, ...foreign]));
   const { hooks = [] } = rest;
@@ -123,14 +157,7 @@ function assertFirstArgument(given: unknown): void {
 function firstArgumentMistake(given: unknown): string | undefined {
   if (given === undefined || given === null)
     return `got ${given === null ? "null" : "nothing"}, as of a variable that is not set; give a directory: ${VALID_CALL_FORMS}.`;
-  if (given === "") return "the directory must not be empty; a variable may not be set.";
-  if (typeof given === "string") {
-    if (/^~(?:[/\\]|$)/u.test(given))
-      return `'${escapeControls(given)}' is no path: only a shell replaces ~; give join(homedir(), …) of node:os and node:path.`;
-    if (/^file:\/\//iu.test(given))
-      return `'${escapeControls(given)}' is a URL as text; give it as new URL(…), or its path.`;
-    return undefined;
-  }
+  if (typeof given === "string") return textMistake(given);
   if (Array.isArray(given)) return "got a list; several directories are { roots: [...] }.";
   if (typeof given !== "object")
     return `got ${typeof given === "undefined" ? "nothing" : `a ${typeof given}`}; give a directory: ${VALID_CALL_FORMS}.`;
@@ -140,6 +167,16 @@ function firstArgumentMistake(given: unknown): string | undefined {
   if (!isUrl(given) && name !== undefined && name !== "Object" && isClassInstance(given))
     return `got an object of class ${escapeControls(name)}; give a directory: ${VALID_CALL_FORMS}.`;
   return undefined;
+}
+
+/** Returns what is wrong with a directory that is given as text; undefined when nothing is. */
+function textMistake(given: string): string | undefined {
+  if (given === "") return "the directory must not be empty; a variable may not be set.";
+  if (/^~(?:[/\\]|$)/u.test(given))
+    return `'${escapeControls(given)}' is no path: only a shell replaces ~; give join(homedir(), …) of node:os and node:path.`;
+  return /^file:\/\//iu.test(given)
+    ? `'${escapeControls(given)}' is a URL as text; give it as new URL(…), or its path.`
+    : undefined;
 }
 
 /** Returns true for an instance of a class. Options are plain objects, also from another realm. */
