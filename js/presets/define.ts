@@ -141,11 +141,17 @@ function makePresetTool(
       return discreet(canonicalCall(common, meant, checked, resend), given, host);
     },
     instead(code: Code, given: unknown, host: PresetHost): CanonicalCall | undefined {
-      const [meant, checked] = routes ? meantBy(given, host) : [];
-      const other = meant?.instead?.(code);
-      return other === undefined || checked === undefined
-        ? undefined
-        : discreet(canonicalCall(common, other, checked, NO_CALL), given, host);
+      if (!routes) return undefined;
+      let sent: ReturnType<typeof meantBy>;
+      try {
+        sent = meantBy(given, host);
+      } catch {
+        // A call can fail before its arguments are read. Its failure stands, whatever they are.
+        return undefined;
+      }
+      const [meant, checked] = sent;
+      const other = meant.instead?.(code);
+      return other && discreet(canonicalCall(common, other, checked, NO_CALL), given, host);
     },
   });
 }

@@ -103,10 +103,37 @@ const TEXTS: readonly (readonly [
   ],
 ];
 
+const tools = PRESET_NAMES.flatMap((preset) =>
+  preset === "canonical" ? [] : PRESETS[preset].tools.map((tool) => [preset, tool.name, tool] as const),
+);
+
+/** Arguments that each preset refuses for another reason: no object, an unknown key, wrong types, a path outside. */
+const REFUSED: readonly unknown[] = [
+  undefined,
+  "text",
+  {},
+  { unknown: 1 },
+  { command: "view", path: "/memories/../a.txt" },
+  { command: "view", path: 5 },
+  { file_path: "a.txt", old_string: 5, new_string: "x" },
+  { file_path: "relative.txt", old_string: "", new_string: "x" },
+];
+
+describe("a call that ends before its arguments are read is answered", () => {
+  test.each(tools)("%s %s", async (preset, name) => {
+    const { ws } = await open(preset, { "a.txt": "one\n" });
+    const answers = async (signal?: AbortSignal) => {
+      const codes: unknown[] = [];
+      for (const args of REFUSED) codes.push((await ws.call(name, args as never, { signal })).error?.code);
+      return new Set(codes);
+    };
+    expect(await answers(AbortSignal.abort())).toEqual(new Set(["CANCELLED"]));
+    await ws.close();
+    expect([...(await answers())]).not.toContain(undefined);
+  });
+});
+
 describe("every declared argument has an effect", () => {
-  const tools = PRESET_NAMES.flatMap((preset) =>
-    preset === "canonical" ? [] : PRESETS[preset].tools.map((tool) => [preset, tool.name, tool] as const),
-  );
   test.each(tools)("%s %s", (preset, name, tool) => {
     const without = Object.keys(tool.inputSchema.properties).filter((one) => !hasEffect(tool, one));
     const told = TEXTS.filter((one) => one[0] === preset && one[1] === name).map((one) => one[2]);
