@@ -1,7 +1,11 @@
 /** The model of a disk in `npm run deep -- durable`: it reports each planted omission, and nothing without one. */
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { unlistedCalls } from "../deep/crash/calls.mjs";
 import { Disk, everyChoice, treeOf } from "../deep/crash/disk.mjs";
+import { boundEntries, reboundRecord } from "../deep/crash/journal.mjs";
 import { type Operation, readOperations } from "../deep/crash/trace.mjs";
 
 const OLD = "old";
@@ -138,4 +142,49 @@ test.each([
 
 test("the lists of calls name a call that neither has", () => {
   expect(unlistedCalls(["openat", "read", "swapcontents"])).toEqual(["swapcontents"]);
+});
+
+test("the rewritten journal tells files of one time apart below a moved directory", () => {
+  const disk = new Disk("/d");
+  const tick = 1_700_000_000_000_000_000n.toString(16);
+  const identify = (path: string, ino: string): void =>
+    disk.apply({ kind: "identify", path, ino, mtime: tick, ctime: tick });
+  // The clock of the traced file system had not ticked between the files; that of the replayed one has.
+  const files = ["other", "moved/a", "moved/below/b"];
+  for (const directory of ["moved", "moved/below"])
+    disk.apply({ kind: "mkdir", path: `/d/${directory}`, mode: 0o700 });
+  for (const path of files) disk.apply({ kind: "create", path: `/d/${path}`, truncate: false, mode: 0o600 });
+  disk.settle();
+  identify("/d/moved", "9");
+  for (const [at, path] of files.entries()) identify(`/d/${path}`, String(at + 1));
+  const folder = mkdtempSync(join(tmpdir(), "filewright-durable-model-"));
+  try {
+    mkdirSync(join(folder, "moved/below"), { recursive: true });
+    for (const [at, path] of files.entries()) {
+      writeFileSync(join(folder, path), "");
+      utimesSync(join(folder, path), 1, 1000 + at);
+    }
+    const shown = disk.stateAfter(0, "journal", () => 0);
+    const recorded = "0 1700000000000";
+    const step = {
+      kind: "move",
+      moved: { type: "dir", fileId: "1.9" },
+      below: [
+        ["a", recorded],
+        ["below", "dir"],
+        ["below/b", recorded],
+        ["gone", recorded],
+      ],
+    };
+    expect(reboundRecord(step, boundEntries(shown, folder))).toMatchObject({
+      below: [
+        ["a", "0 1001000"],
+        ["below", "dir"],
+        ["below/b", "0 1002000"],
+        ["gone", recorded],
+      ],
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

@@ -58,28 +58,44 @@ function reboundVersion(text, entries) {
   return `${identity}.${size}.${newer}.${changed}`;
 }
 
-/** Returns the facts `SIZE MILLISECONDS` of a file below a moved directory with its new time, if they are still right. */
-function reboundFacts(text, entries) {
-  const [size, milliseconds] = text.split(" ");
-  for (const { shown, stat } of [...entries.values()].flat())
-    for (const { at, mtime } of shown.source.seen)
-      if (
-        String(millisecondsOf(BigInt(`0x${mtime}`))) === milliseconds &&
-        !shown.contentChanges.some((changed) => changed > at)
-      )
-        return `${size} ${millisecondsOf(stat.mtimeNs)}`;
-  return text;
+/**
+ * Returns the entries below a moved directory with the new times of its files, where those recorded are still right.
+ * Files are found by their paths, because several can have one time: the clock of a file system ticks in milliseconds.
+ */
+function reboundBelow({ moved, below }, entries) {
+  const [, ino] = moved.fileId.split(".");
+  const top = (entries.get(ino) ?? []).at(-1)?.shown;
+  return below.map(([path, facts]) => {
+    const shown = path.split("/").reduce((directory, name) => directory?.names.get(name), top);
+    return [path, reboundFacts(facts, shown, entries)];
+  });
 }
 
-/** Returns a value of a record with other versions and numbers; `member` is the name under which the record has it. */
-function rebound(value, entries, member = "") {
-  if (typeof value === "string" && member === "below") return reboundFacts(value, entries);
+/** Returns the facts `SIZE MILLISECONDS` of a file with its new time; other facts, and those not right any more, as they are. */
+function reboundFacts(text, shown, entries) {
+  const [size, milliseconds] = text.split(" ");
+  const seen = shown?.source.seen.find(
+    ({ mtime }) => String(millisecondsOf(BigInt(`0x${mtime}`))) === milliseconds,
+  );
+  if (seen === undefined || shown.contentChanges.some((changed) => changed > seen.at)) return text;
+  const { stat } = entries.get(shown.source.ino).find((one) => one.shown === shown);
+  return `${size} ${millisecondsOf(stat.mtimeNs)}`;
+}
+
+/**
+ * Returns a value of a record with the versions and numbers of the replayed entries.
+ * @param {unknown} value
+ * @param {Map<string, { shown: object, stat: fs.BigIntStats }[]>} entries
+ * @param {string} member the name under which the record has the value
+ */
+export function reboundRecord(value, entries, member = "") {
   if (typeof value === "string") return IDENTITIES.has(member) ? reboundVersion(value, entries) : value;
   if (ArrayBuffer.isView(value) || value === null || typeof value !== "object") return value;
-  if (Array.isArray(value)) return value.map((one) => rebound(one, entries, member));
+  if (Array.isArray(value)) return value.map((one) => reboundRecord(one, entries, member));
   const result = Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [key, rebound(one, entries, key)]),
+    Object.entries(value).map(([key, one]) => [key, reboundRecord(one, entries, key)]),
   );
+  if (value.below !== undefined) result.below = reboundBelow(value, entries);
   // The same time, as a number of milliseconds.
   const [, , , mtime] = (result.version ?? "").split(".");
   if (result.mtime !== undefined && mtime !== undefined && mtime !== NONE)
@@ -106,7 +122,7 @@ export async function rebindJournal(journal, entries) {
       return Buffer.concat(parts);
     };
     const rest = fs.readFileSync(path).subarray(encoded(records).length);
-    const renewed = encoded(records.map((record) => rebound(record, entries)));
+    const renewed = encoded(records.map((record) => reboundRecord(record, entries)));
     fs.writeFileSync(path, Buffer.concat([renewed, rest]));
   }
 }
