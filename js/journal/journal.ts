@@ -22,7 +22,7 @@ import {
   nextTimestamp,
   unknownCallError,
 } from "./call-id.ts";
-import { preImageOf, type PreImage } from "../backends/transaction/pre-image.ts";
+import { modeLeftBy, preImageOf, type PreImage, withoutMode } from "../backends/transaction/pre-image.ts";
 import { type RollbackRetries, recoverAll, rollbackRetriesOf } from "./recovery.ts";
 import { rollBack } from "../backends/transaction/rollback.ts";
 import {
@@ -309,7 +309,11 @@ function statesBefore(steps: readonly Step[]): readonly StateBefore[] {
     if (step.kind === "move") {
       found.set(step.to, { path: step.to, image: step.over });
       found.set(step.from, { path: step.from, image: step.moved, from: step.to });
-    } else if (step.scratch !== true) found.set(step.path, { path: step.path, image: step.before });
+    } else if (step.scratch !== true) {
+      // The newest step of the path tells with which permission bits the change left it.
+      const leftMode = found.has(step.path) ? found.get(step.path)?.leftMode : modeLeftBy(step);
+      found.set(step.path, { path: step.path, image: step.before, leftMode });
+    }
   }
   return [...found.values()].toReversed();
 }
@@ -376,14 +380,6 @@ function momentOf(entries: readonly RecordEntry[]): number {
   const [begin] = entries;
   const commit = entries.find((entry) => entry.entry === "commit");
   return commit?.at ?? (begin?.entry === "begin" ? begin.header.time : 0);
-}
-
-/**
- * Returns a state without its permission bits: an undo compares types and contents, and the bits may have changed
- * since.
- */
-function withoutMode({ mode: _mode, ...image }: PreImage): PreImage {
-  return image;
 }
 
 /** Returns the state of every touched path after the change; null if there are too many paths to compare later. */

@@ -104,6 +104,8 @@ export interface StateBefore {
    * The entry after the change, without its content; null when there is none, undefined when this is not recorded.
    */
   readonly after?: PreImage | null | undefined;
+  /** The permission bits with which the change left the entry; undefined when they are unknown. */
+  readonly leftMode?: number | undefined;
   /** The path to which the change moved it. */
   readonly from?: string;
 }

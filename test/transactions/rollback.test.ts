@@ -15,6 +15,7 @@ import {
   type FsBackend,
   LocalBackend,
   MemoryBackend,
+  NodeBackend,
   openWorkspace,
 } from "../../js/index.node.ts";
 import { makeJournal, newCallId } from "../../js/journal/index.ts";
@@ -375,5 +376,63 @@ describe("a rollback on the disk", () => {
       "new",
       "gone",
     ]);
+  });
+});
+
+describe.each([
+  ["the addon", () => new LocalBackend()],
+  ["no addon", () => new NodeBackend()],
+] as const)("a rollback on the disk with %s", (_name, makeDisk) => {
+  const MODES = { written: 0o600, twice: 0o755, copied: 0o640, edited: 0o444, made: 0o700 };
+
+  test("keeps the permission bits that another process has set meanwhile", async () => {
+    const made = await makePlace("local", {
+      written: "written",
+      twice: "twice",
+      copied: "copied",
+      edited: "edited",
+      untouched: "untouched",
+      source: "source",
+    });
+    open.push(made);
+    const { root, store } = made;
+    const at = (path: string): string => join(root, path);
+    fs.chmodSync(at("untouched"), 0o751);
+    const before = await made.tree();
+    const journal = makeJournal({ store, cwd: root, keep: true, durable: false });
+    const change = journal.change(makeDisk(), { ...ABOUT, callId: newCallId() }, async (own) => {
+      await writeVia(own, at("written"), bytes("new"));
+      await writeVia(own, at("twice"), bytes("new"));
+      await writeVia(own, at("twice"), bytes("newer"));
+      await copyFileVia(own, at("source"), at("copied"), { overwrite: true });
+      await writeVia(own, at("edited"), bytes("new"));
+      await writeVia(own, at("untouched"), bytes("new"));
+      await writeVia(own, at("made"), bytes("new"));
+      for (const [path, mode] of Object.entries(MODES)) fs.chmodSync(at(path), mode);
+      throw new FilewrightError("NO_SPACE", "full");
+    });
+    const error = await change.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "NO_SPACE" });
+    expect((error as FilewrightError).details?.["not_restored"]).toBe(undefined);
+    expect(await made.tree()).toEqual(before);
+    const { made: _made, ...kept } = MODES;
+    for (const [path, mode] of Object.entries({ ...kept, untouched: 0o751 }))
+      expect([path, fs.statSync(at(path)).mode & 0o777]).toEqual([path, mode]);
+  });
+
+  test("leaves a file whose bits it had set itself and another process has set again", async () => {
+    const made = await makePlace("local", { a: "a", b: "b" });
+    open.push(made);
+    const { root, store } = made;
+    const [a, b] = [join(root, "a"), join(root, "b")];
+    const journal = makeJournal({ store, cwd: root, keep: true, durable: false });
+    const change = journal.change(makeDisk(), { ...ABOUT, callId: newCallId() }, async (own) => {
+      await own.chmod?.(a, 0o755);
+      await writeVia(own, b, bytes("new"));
+      fs.chmodSync(a, 0o700);
+      throw new FilewrightError("NO_SPACE", "full");
+    });
+    await expect(change).rejects.toMatchObject({ details: { rolled_back: false, not_restored: [a] } });
+    expect([fs.statSync(a).mode & 0o777, fs.readFileSync(b, "utf8")]).toEqual([0o700, "b"]);
   });
 });

@@ -140,6 +140,55 @@ export async function hasContentOf(
   return equalBytes(await reader.readBytes(path), content.bytes);
 }
 
+/** The bits of a mode that another process sets by `chmod`. A write can clear the others. */
+const PERMISSION_BITS = 0o777;
+
+/** The states of a path before and after a step. */
+export interface StatePair {
+  readonly before: PreImage | null;
+  readonly after: PreImage | null;
+}
+
+/** Returns the mode with which a step left its path; undefined when it is unknown. */
+export function modeLeftBy({ before, after }: StatePair): number | undefined {
+  return after?.mode ?? (after !== null && after.type === before?.type ? before.mode : undefined);
+}
+
+/** Returns true when a step set other permission bits: not where it kept them, nor where it copied those of a file. */
+function setsMode({ before, after }: StatePair): boolean {
+  return after?.mode !== undefined && after.source === undefined && after.mode !== before?.mode;
+}
+
+/** Returns true when a step set permission bits and another process has set others since: neither can be put back. */
+export function isModeLost(step: StatePair, mode: number | undefined): boolean {
+  return setsMode(step) && hasForeignMode(step, mode);
+}
+
+/** Returns true when a path has permission bits that are neither those before a step nor those after it. */
+export function hasForeignMode(step: StatePair, mode: number | undefined): boolean {
+  const left = modeLeftBy(step);
+  if (mode === undefined || left === undefined || step.before?.mode === undefined) return false;
+  return ![left, step.before.mode].some((known) => ((known ^ mode) & PERMISSION_BITS) === 0);
+}
+
+/**
+ * Returns the state before a step, with the permission bits that another process has set at its path since. Those of a
+ * step that sets bits are not kept: they are a conflict.
+ */
+export function stateToRestore(step: StatePair, mode: number | undefined): PreImage | null {
+  const { before } = step;
+  if (before === null || mode === undefined || setsMode(step)) return before;
+  return hasForeignMode(step, mode) ? { ...before, mode } : before;
+}
+
+/**
+ * Returns a state without its permission bits: an undo compares types and contents, and the bits may have changed
+ * since.
+ */
+export function withoutMode({ mode: _mode, ...image }: PreImage): PreImage {
+  return image;
+}
+
 /**
  * Restores the state of an image by content. `there` is the current state: no other entry is
  * replaced.

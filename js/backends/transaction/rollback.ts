@@ -4,6 +4,7 @@
  * A path is restored only if it still has the version that the step gave it. Any other state belongs to another
  * process and is left as a conflict. If the process ended before that version was recorded, the path is compared
  * with the expected state of the step. Every restoring operation has the compared version as its condition.
+ * Permission bits that another process has set since are kept; where the step itself had set bits, they are a conflict.
  */
 import type { FsBackend, FsStat } from "../backend.ts";
 import { entryPathVia, lstatOrNull } from "../fallback/fallback.ts";
@@ -11,7 +12,16 @@ import { isWithin, parentOf } from "../paths.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { hasContentOf, isPreImage, isSameEntry, type PreImage, restoreByContent } from "./pre-image.ts";
+import {
+  hasContentOf,
+  isModeLost,
+  isPreImage,
+  isSameEntry,
+  type PreImage,
+  restoreByContent,
+  stateToRestore,
+  withoutMode,
+} from "./pre-image.ts";
 import type { StepResult, MoveStep, PathStep, Step } from "./step.ts";
 
 /** The result of a rollback. */
@@ -124,7 +134,7 @@ class Rollback {
 
   /** Restores the path of a step. Returns false when the path is left to another process. */
   async #path(step: PathStep): Promise<boolean> {
-    const { path, before } = step;
+    const { path } = step;
     const fs = this.#fs;
     if (step.scratch === true) {
       await discardAsides(fs, path);
@@ -132,6 +142,7 @@ class Rollback {
     }
     if (!(await this.#mayRestore(step))) return false;
     const stat = await lstatOrNull(fs, path);
+    const before = stateToRestore(step, stat?.mode);
     const given = this.#given.get(step.id);
     const isOurs = await this.#isOurs(step, stat, given);
     const old = await this.#asideOf(step.aside, before, given !== undefined, isOurs);
@@ -139,17 +150,30 @@ class Rollback {
     if (given === undefined && step.aside !== undefined && old === undefined) return true;
     if (!isOurs) return isPreImage(fs, path, stat, before);
     if (given === undefined && old === undefined && (await isPreImage(fs, path, stat, before))) return true;
-    if (old !== undefined) {
-      const target = stat === null ? {} : { overwrite: true, ifTargetVersion: stat.version };
-      await this.#trusted.rename?.(step.aside as string, path, target);
-    } else if (step.kind === "chmod" && before !== null) {
-      await fs.chmod?.(path, before.mode as number);
-    } else {
-      await restoreByContent(fs, path, stat, before);
-      if (before !== null) this.#remade.add(path);
-    }
+    await this.#restore(step, stat, before, old);
     await this.#note(path, before);
     return true;
+  }
+
+  /** Restores the state before a step: from the entry that was set aside, or by content. */
+  async #restore(
+    step: PathStep,
+    stat: FsStat | null,
+    before: PreImage | null,
+    old: FsStat | undefined,
+  ): Promise<void> {
+    const { path } = step;
+    if (old !== undefined) {
+      const target = stat === null ? {} : { overwrite: true, ifTargetVersion: stat.version };
+      // Before the move, so that the old content never has bits that the other process has taken away.
+      if (before !== step.before) await this.#trusted.chmod?.(step.aside as string, before?.mode as number);
+      await this.#trusted.rename?.(step.aside as string, path, target);
+    } else if (step.kind === "chmod" && before !== null) {
+      await this.#fs.chmod?.(path, before.mode as number);
+    } else {
+      await restoreByContent(this.#fs, path, stat, before);
+      if (before !== null) this.#remade.add(path);
+    }
   }
 
   /**
@@ -182,10 +206,15 @@ class Rollback {
 
   async #isOurs(step: PathStep, stat: FsStat | null, given: StepResult | undefined): Promise<boolean> {
     const { path, after } = step;
+    if (isModeLost(step, stat?.mode)) return false;
     const expected = this.#expected(path, given);
-    if (expected === undefined) return isPreImage(this.#fs, path, stat, after);
+    if (expected === undefined) return isPreImage(this.#fs, path, stat, after && withoutMode(after));
     if (stat === null || after === null) return stat === after;
-    if (stat.type !== after.type) return false;
+    return stat.type === after.type && this.#isResult(path, stat, after, expected);
+  }
+
+  /** Returns true when an entry is the result of a step, whatever permission bits it has since. */
+  async #isResult(path: string, stat: FsStat, after: PreImage, expected: StepResult): Promise<boolean> {
     const sameId =
       expected.fileId === undefined || stat.fileId === undefined || expected.fileId === stat.fileId;
     if (!sameId) return false;

@@ -8,9 +8,15 @@
 import { entryPathVia, lstatOrNull } from "../../backends/fallback/fallback.ts";
 import type { FsBackend, FsStat } from "../../backends/backend.ts";
 import { isWithin, parentOf } from "../../backends/paths.ts";
-import { isPreImage, preImageOf, type PreImage } from "../../backends/transaction/pre-image.ts";
+import {
+  isModeLost,
+  isPreImage,
+  preImageOf,
+  type PreImage,
+  stateToRestore,
+} from "../../backends/transaction/pre-image.ts";
 import { toStepResult } from "../../backends/transaction/rollback.ts";
-import type { MoveStep, Step } from "../../backends/transaction/step.ts";
+import type { MoveStep, PathStep, Step } from "../../backends/transaction/step.ts";
 import { engine } from "../../engine/current.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import type { HistoryRecord, PastSteps } from "../types.ts";
@@ -210,16 +216,29 @@ class Planning {
       const move = node.image === undefined ? step : withoutIdentity(step);
       this.#joiner.addMove(move, found === null ? given : result);
       this.#tree.undo(move);
-    } else {
-      if (found?.type === "dir" && step.before?.type !== "dir" && !(await this.#isEmptied(path, node))) {
-        this.#block(path, "in_use");
-        return false;
-      }
-      this.#joiner.add(step, found, result);
-      this.#tree.undo(step);
-      if (node.disk !== undefined && this.#tree.at(path).image === null) this.#removed.add(node.disk);
+      return true;
     }
+    const reason = await this.#reasonToLeave(step, found, node);
+    if (reason !== undefined) {
+      this.#block(path, reason);
+      return false;
+    }
+    const undone = { ...step, before: stateToRestore(step, found?.mode) };
+    this.#joiner.add(undone, found, result);
+    this.#tree.undo(undone);
+    if (node.disk !== undefined && this.#tree.at(path).image === null) this.#removed.add(node.disk);
     return true;
+  }
+
+  /** Returns the reason why the present entry of a step's path is left; undefined when the step can be undone. */
+  async #reasonToLeave(
+    step: PathStep,
+    found: PreImage | null,
+    node: RewoundNode,
+  ): Promise<LeftReason | undefined> {
+    const isDirectoryMade = found?.type === "dir" && step.before?.type !== "dir";
+    if (isDirectoryMade && !(await this.#isEmptied(step.path, node))) return "in_use";
+    return isModeLost(step, found?.mode) ? "changed" : undefined;
   }
 
   /** Returns true when a directory is empty after the steps that were undone so far. */

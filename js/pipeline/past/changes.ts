@@ -71,7 +71,7 @@ async function laterRecords(journal: Journal, callId: string): Promise<readonly 
 async function sideLeft(
   fs: FsBackend,
   later: LaterRecords,
-  { path, after, image }: StateBefore,
+  { path, after, image, leftMode }: StateBefore,
 ): Promise<ChangeSide | null> {
   if (after === null) return null;
   if (after === undefined) return { type: image?.type ?? "file" };
@@ -82,7 +82,7 @@ async function sideLeft(
   if (bytes === undefined) return side;
   const hash = engine().sha256(bytes);
   const isSame = after.hash === undefined ? found?.isSameVersion === true : hash === after.hash;
-  return isSame ? { ...side, mode: side.mode ?? found?.mode, hash, bytes } : side;
+  return isSame ? { ...side, mode: side.mode ?? leftMode ?? found?.mode, hash, bytes } : side;
 }
 
 /** Returns the entry that the next change of a path found, or that is there now. */

@@ -4,6 +4,7 @@
  */
 import type { FsBackend, FsStat } from "../../backends/backend.ts";
 import { lstatOrNull } from "../../backends/fallback/fallback.ts";
+import { hasForeignMode, isModeLost } from "../../backends/transaction/pre-image.ts";
 import { engine } from "../../engine/current.ts";
 import type { HunkChoice } from "../../engine/text/hunks.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -16,7 +17,7 @@ import {
 } from "../../hooks/changed-files.ts";
 import type { CallEffect } from "../../hooks/observer.ts";
 import { digestOfParts } from "../../hooks/question.ts";
-import { PARTIAL_UNDO_TOOL } from "../../journal/index.ts";
+import { PARTIAL_UNDO_TOOL, type StateBefore } from "../../journal/index.ts";
 import type { Location } from "../../policy/index.ts";
 import { CANONICAL_NAMES, type PathUse } from "../../tools/lib/tool.ts";
 import { throwIfCancelled } from "../change.ts";
@@ -87,9 +88,9 @@ export async function undoParts(
     try {
       // The locks may have taken time, and a stage keeps what it has read.
       session.staging.stage?.refresh();
-      const images = new Map((await journal.found(undone)).map(({ path, image }) => [path, image]));
+      const found = new Map((await journal.found(undone)).map((one) => [one.path, one]));
       const files: ComposedFile[] = [];
-      for (const one of chosen) files.push(await composeWithout(fs, one, images.get(one.change.path)?.mode));
+      for (const one of chosen) files.push(await composeWithout(fs, one, found.get(one.change.path)));
       const changed = files.filter((file) => !isSame(file));
       const outcome = outcomeOf(undone, changed, resolver.display);
       if (digest !== undefined && digest !== outcome.digest) throw otherUndoError();
@@ -173,7 +174,7 @@ function chosenChanges(
 async function composeWithout(
   fs: FsBackend,
   { change, part }: ChosenChange,
-  mode: number | undefined,
+  found: StateBefore | undefined,
 ): Promise<ComposedFile> {
   const { path } = change;
   const contents = contentsOf(change);
@@ -185,7 +186,7 @@ async function composeWithout(
   const isAsLeft = now === null || after === null ? now === after : equalBytes(now, after);
   if (change.whole) {
     if (!isAsLeft) throw changedSinceError(path);
-    return { path, stat, now, result: before, mode: before === null ? undefined : mode };
+    return { path, stat, now, result: before, mode: modeToRestore(found, stat) };
   }
   const encoding = commonEncodingOf(contents);
   if (now === null || encoding === undefined) throw changedSinceError(path);
@@ -198,6 +199,19 @@ async function composeWithout(
   );
   const file = { path, stat, now, mode: undefined };
   return { ...file, result: isAsLeft ? result : await merged(path, after ?? EMPTY_BYTES, now, result) };
+}
+
+/**
+ * Returns the permission bits to restore; undefined for no file, and where another process has set others since, which
+ * stay. @throws CONFLICT where the call had set bits itself
+ */
+function modeToRestore(found: StateBefore | undefined, now: FsStat | null): number | undefined {
+  if (found === undefined || found.image === null) return undefined;
+  const { path, image, after, leftMode } = found;
+  if (isModeLost({ before: image, after: after ?? null }, now?.mode)) throw changedSinceError(path);
+  const mode = leftMode ?? after?.mode;
+  const left = mode === undefined ? image : { type: image.type, mode };
+  return hasForeignMode({ before: image, after: left }, now?.mode) ? undefined : image.mode;
 }
 
 /** Returns the hunks of a change that stay, with the lines that stay of those of which some lines are undone. */

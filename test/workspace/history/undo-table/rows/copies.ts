@@ -107,6 +107,21 @@ export const COPIES: readonly Row[] = [
   {
     kind: "copy",
     when: "edited",
+    note: "permission bits, in the merged tree",
+    seed: `${TREE} e/x:755=old`,
+    call: copy("d", "e"),
+    theirs: "e/x:700",
+    part: "e/x",
+    outcome: {
+      undo: "undone e/x e/y e/y/z → d/x=x d/y/z=z e/x:700=old",
+      part: { disk: "CONFLICT e/x", memory: "undone e/x → d/x=x d/y/z=z e/x:700=old e/y/z=z" },
+      rewind: "undone e/x e/y e/y/z → d/x=x d/y/z=z e/x:700=old",
+      rollback: "rolled back → d/x=x d/y/z=z e/x:700=old",
+    },
+  },
+  {
+    kind: "copy",
+    when: "edited",
     note: "the source",
     seed: TREE,
     call: copy("d", "e"),

@@ -50,6 +50,21 @@ export const FILES: readonly Row[] = [
   },
   {
     kind: "edit",
+    when: "edited",
+    note: "permission bits",
+    seed: NINE,
+    call: edit("a", { 1: "one", 9: "nine" }),
+    theirs: "a:700",
+    part: "a",
+    outcome: {
+      undo: "undone a → a:700=1,2,3,4,5,6,7,8,9",
+      part: "undone a → a:700=1,2,3,4,5,6,7,8,nine",
+      rewind: "undone a → a:700=1,2,3,4,5,6,7,8,9",
+      rollback: "rolled back → a:700=1,2,3,4,5,6,7,8,9",
+    },
+  },
+  {
+    kind: "edit",
     when: "overwritten",
     note: "in another line",
     seed: NINE,
@@ -182,6 +197,21 @@ export const FILES: readonly Row[] = [
   {
     kind: "reuse",
     when: "edited",
+    note: "permission bits",
+    seed: "a:755=one b=two",
+    call: copy("a", "b"),
+    theirs: "b:700",
+    part: "b",
+    outcome: {
+      undo: "undone b → a:755=one b:700=two",
+      part: { disk: "CONFLICT b", memory: "undone b → a:755=one b:700=two" },
+      rewind: "undone b → a:755=one b:700=two",
+      rollback: "rolled back → a:755=one b:700=two",
+    },
+  },
+  {
+    kind: "reuse",
+    when: "edited",
     note: "the source",
     seed: "a=one",
     call: copy("a", "b"),
@@ -276,11 +306,24 @@ export const FILES: readonly Row[] = [
     part: "a",
     outcome: {
       undo: "CONFLICT a",
-      // wrong today: the bits of the other process are lost, which the undo of the whole call keeps.
-      part: "undone a → before",
+      part: "CONFLICT a",
       rewind: "left a changed",
-      // wrong today: as above.
-      rollback: "rolled back → before",
+      rollback: "left a",
+    },
+  },
+  {
+    kind: "chmod",
+    when: "edited",
+    note: "the bits back to the old ones",
+    seed: "a=one",
+    call: chmod("a"),
+    theirs: "a:644",
+    part: "a",
+    outcome: {
+      undo: "CONFLICT a",
+      part: "undone nothing",
+      rewind: "left a changed",
+      rollback: "rolled back",
     },
   },
   {

@@ -275,6 +275,21 @@ export const MOVES: readonly Row[] = [
   {
     kind: "move",
     when: "edited",
+    note: "permission bits",
+    seed: "a=one b:755=two",
+    call: move("a", "b"),
+    theirs: "b:700",
+    part: "b",
+    outcome: {
+      undo: "undone a b → a:700=one b:755=two",
+      part: "INVALID_ARGUMENT b",
+      rewind: "undone b b>a → a:700=one b:755=two",
+      rollback: "rolled back → a:700=one b:755=two",
+    },
+  },
+  {
+    kind: "move",
+    when: "edited",
     note: "a file in place",
     seed: "a=one b=two",
     call: move("a", "b"),
