@@ -2,9 +2,15 @@
  * Rolls back changes late: those of processes that ended in the middle of a change, and those of this process
  * whose rollback failed, such as on a full disk.
  */
-import type { FsBackend } from "../backends/backend.ts";
-import { parentOf } from "../backends/paths.ts";
-import { pathsOfAsides, discardAsides, rollBack } from "../backends/transaction/rollback.ts";
+import type { FsBackend, MaybePromise } from "../backends/backend.ts";
+import { entryPathVia, lstatOrNull } from "../backends/fallback/fallback.ts";
+import { isBelowAny, parentOf } from "../backends/paths.ts";
+import {
+  pathsOfAsides,
+  discardAsides,
+  rollBack,
+  type RollbackOutcome,
+} from "../backends/transaction/rollback.ts";
 import {
   type RecordEntry,
   type RecordHeader,
@@ -13,6 +19,7 @@ import {
   staysInHistory,
   type Step,
 } from "../backends/transaction/step.ts";
+import { FilewrightError } from "../engine/errors.ts";
 import type { JournalStore, OpenRecord, StoredRecord } from "./store.ts";
 import type { Transaction } from "../backends/transaction/transaction.ts";
 
@@ -27,7 +34,10 @@ export interface Recovery {
    * moved aside.
    */
   readonly damaged: number;
-  /** Paths that another process changed after the interruption, and that were left unchanged. */
+  /**
+   * Paths that another process changed after the interruption, or whose directory it moved, removed or replaced, and
+   * that were left unchanged.
+   */
   readonly conflicts: readonly string[];
 }
 
@@ -144,17 +154,90 @@ async function recoverRecord(
   const isCut = commit === undefined && !wasSingleAtomicOperation(header, steps);
   await locked(paths, async () => {
     if (isCut) {
-      const outcome = await rollBack(fs, steps, given);
-      if (outcome.failed.length > 0) throw new Error("not complete");
-      conflicts = outcome.conflicts;
+      conflicts = await conflictsOf(fs, steps, await rollBack(fs, steps, given));
     }
+    const kept = await keptTrees(fs, steps, conflicts);
     const asides = [...pathsOfAsides(steps), ...steps.flatMap(({ aside = [] }) => aside)];
-    for (const aside of new Set(asides)) await discardAsides(fs, aside);
+    for (const aside of new Set(asides))
+      if (!kept.has(aside)) await ifPlaceIsThere(() => discardAsides(fs, aside));
   });
   // Removes the temporary files of an interrupted write.
-  for (const directory of new Set(pathsTouchedByRollback(steps).map(parentOf))) await fs.sweep?.(directory);
+  for (const directory of new Set(pathsTouchedByRollback(steps).map(parentOf)))
+    await ifPlaceIsThere(() => fs.sweep?.(directory));
   await log.close(historyGroupOf(commit, header));
   return { rolledBack: isCut, conflicts };
+}
+
+/** The codes of a path whose directory is gone, is no directory any more, or is a link that leads out of the roots. */
+const PLACE_IS_GONE: ReadonlySet<string> = new Set(["NOT_FOUND", "NOT_DIRECTORY", "OUTSIDE_ALLOWED"]);
+
+/** Runs an action on a path, unless the directory of the path is gone. */
+async function ifPlaceIsThere(action: () => MaybePromise<void>): Promise<void> {
+  try {
+    await action();
+  } catch (error) {
+    if (!(error instanceof FilewrightError) || !PLACE_IS_GONE.has(error.code)) throw error;
+  }
+}
+
+/** Returns true when the directory of a recorded path is not there any more. */
+async function isPlaceGone(fs: FsBackend, path: string): Promise<boolean> {
+  let isGone = true;
+  await ifPlaceIsThere(async () => {
+    const directory = await lstatOrNull(fs, parentOf(path));
+    isGone = directory?.type !== "dir" || (await entryPathVia(fs, path)) !== path;
+  });
+  return isGone;
+}
+
+/**
+ * Returns the paths that a rollback has left to others. A path whose directory is gone is one of them: another attempt
+ * would fail as well. @throws when another attempt can succeed
+ */
+async function conflictsOf(
+  fs: FsBackend,
+  steps: readonly Step[],
+  { conflicts, failed }: RollbackOutcome,
+): Promise<readonly string[]> {
+  const sources = new Map(
+    steps.flatMap((step) => (step.kind === "move" ? [[step.to, step.from] as const] : [])),
+  );
+  const gone = new Set<string>();
+  const above = new Set<string>();
+  for (const path of failed) {
+    const from = sources.get(path);
+    if (!(await isPlaceGone(fs, path)) && (from === undefined || !(await isPlaceGone(fs, from)))) continue;
+    gone.add(path);
+    for (let at = parentOf(path); at !== "/" && !above.has(at); at = parentOf(at)) above.add(at);
+  }
+  // The steps of what is above or below such a path were not tried.
+  const isLeft = (path: string): boolean => gone.has(path) || above.has(path) || isBelowAny(path, gone);
+  if (!failed.every(isLeft)) throw new Error("not complete");
+  return [...new Set([...conflicts, ...failed])];
+}
+
+/**
+ * Returns the removed trees that cannot be put back, because another entry is there: they stay set aside beside it. What
+ * another process writes to the path of a file replaces that file; it does not replace the files of a tree.
+ */
+async function keptTrees(
+  fs: FsBackend,
+  steps: readonly Step[],
+  conflicts: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const trusted = fs.trusted?.() ?? fs;
+  const left = new Set(conflicts);
+  const kept = new Set<string>();
+  for (const step of steps) {
+    if (step.kind !== "delete" || step.aside === undefined || !left.has(step.path)) continue;
+    const { aside } = step;
+    await ifPlaceIsThere(async () => {
+      const stat = await lstatOrNull(trusted, aside);
+      if (stat?.type === "dir" && (await trusted.listDir(aside, { facts: false })).length > 0)
+        kept.add(aside);
+    });
+  }
+  return kept;
 }
 
 /** Returns the group in whose history a record is kept; null when it is removed. */

@@ -145,6 +145,91 @@ describe.each([
   });
 });
 
+/** Each kind of change in the directory `tree`, the paths that cannot be put back, and a text that must not be lost. */
+const INSIDE: readonly (readonly [string, (fs: FsBackend) => Promise<unknown>, readonly string[], string])[] =
+  [
+    ["a removal of a file", (own) => deleteVia(own, at("tree/one")), ["tree/one"], "port 8080"],
+    ["a write", (own) => writeVia(own, at("tree/one"), bytes("new")), ["tree/one"], "new"],
+    [
+      "a removal of a tree",
+      (own) => removeTreeVia(own, at("tree/deep")),
+      ["tree/deep", "tree/deep/two"],
+      "port 8080",
+    ],
+    ["a move into it", (own) => renameVia(own, at("a"), at("tree/a")), ["tree/a"], "port 8080"],
+    ["a move out of it", (own) => renameVia(own, at("tree/one"), at("b")), ["b"], "port 8080"],
+    [
+      "a copy over a file",
+      (own) => copyFileVia(own, at("old"), at("tree/one"), { overwrite: true }),
+      ["tree/one"],
+      "new text",
+    ],
+  ];
+/** The ways in which another process takes the directory `tree` away. */
+const TAKEN: readonly (readonly [string, () => void])[] = [
+  ["is elsewhere", () => fs.renameSync(at("tree"), at("away"))],
+  [
+    "is a file now",
+    () => {
+      fs.renameSync(at("tree"), at("away"));
+      fs.writeFileSync(at("tree"), "theirs");
+    },
+  ],
+  [
+    "is a link out of the workspace now",
+    () => {
+      fs.renameSync(at("tree"), join(base, "away"));
+      fs.symlinkSync(join(base, "away"), at("tree"));
+    },
+  ],
+];
+
+describe.each(TAKEN)("a change that was cut in a directory that %s", (_name, take) => {
+  describe.each([
+    ["noted", false],
+    ["not noted", true],
+  ] as const)("(its last step %s as done)", (_noted, untold) => {
+    test.each(INSIDE)(
+      "is told, once, after %s, and the rest is rolled back",
+      async (_change, run, paths, kept) => {
+        await cut(
+          async (own) => {
+            await writeVia(own, at("old"), bytes("new text"));
+            await run(own);
+          },
+          { untold },
+        );
+        take();
+        const { recovery } = await reopen();
+        expect(recovery).toMatchObject({ rolledBack: 1 });
+        expect([...recovery.conflicts].sort()).toEqual(paths.map(at).sort());
+        expect(text("old")).toBe("old");
+        if (fs.lstatSync(at("tree"), { throwIfNoEntry: false })?.isFile() === true)
+          expect(text("tree")).toBe("theirs");
+        const contents = (fs.readdirSync(base, { recursive: true }) as string[])
+          .filter((name) => name.includes("ws/") || name.startsWith("away"))
+          .map((name) => join(base, name))
+          .filter((path) => fs.lstatSync(path).isFile())
+          .map((path) => fs.readFileSync(path, "utf8"));
+        expect(contents).toContain(kept);
+        expect((await reopen()).recovery).toMatchObject({ rolledBack: 0, conflicts: [] });
+      },
+    );
+  });
+});
+
+test("a recovery keeps a removed tree whose place a file has taken, and tells it", async () => {
+  await cut((own) => removeTreeVia(own, at("tree")));
+  fs.writeFileSync(at("tree"), "theirs");
+  const { recovery } = await reopen();
+  expect(recovery.rolledBack).toBe(1);
+  expect(recovery.conflicts).toContain(at("tree"));
+  expect(text("tree")).toBe("theirs");
+  const [kept] = hidden();
+  expect([text(`${kept}/one`), text(`${kept}/deep/two`)]).toEqual(["port 8080", "port 8080"]);
+  expect((await reopen()).recovery).toMatchObject({ rolledBack: 0, conflicts: [] });
+});
+
 /** Every entry with its content. */
 function snapshot(): Record<string, string> {
   const found: Record<string, string> = {};

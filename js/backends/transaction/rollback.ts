@@ -12,6 +12,7 @@ import { isWithin, parentOf } from "../paths.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { FilewrightError } from "../../engine/errors.ts";
+import { backendError } from "../failure.ts";
 import {
   hasContentOf,
   isModeLost,
@@ -72,10 +73,10 @@ export async function rollBack(
 }
 
 /**
- * Where the path of an entry leads: into the recorded directory, into one that was `made again` under its path, or
- * elsewhere, by a link.
+ * Where the path of an entry leads: into the recorded directory, into one that was `made again` under its path,
+ * nowhere, or elsewhere, by a link.
  */
-type ParentMatch = "same" | "made again" | "other";
+type ParentMatch = "same" | "made again" | "gone" | "other";
 
 class Rollback {
   readonly #fs: FsBackend;
@@ -180,8 +181,10 @@ class Rollback {
    * Returns true if the path of a step leads where it did. Into a directory that another process has made again, only
    * what was removed comes back, where its name is free.
    */
-  async #mayRestore({ path, parent, after }: PathStep): Promise<boolean> {
+  async #mayRestore({ path, parent, before, after }: PathStep): Promise<boolean> {
     const place = await this.#place(path, parent);
+    if (place === "gone" && before !== null) throw backendError("NOT_FOUND", path, "its directory is gone");
+    if (place === "gone") return true;
     if (place !== "made again") return place === "same";
     return after === null && (await lstatOrNull(this.#fs, path)) === null;
   }
@@ -295,7 +298,8 @@ class Rollback {
     const expected = this.#restored.get(directory)?.now.fileId ?? parent;
     if (expected === undefined) return "same";
     const stat = await lstatOrNull(this.#fs, directory);
-    return stat?.fileId === undefined || stat.fileId === expected ? "same" : "made again";
+    if (stat?.type !== "dir") return "gone";
+    return stat.fileId === undefined || stat.fileId === expected ? "same" : "made again";
   }
 
   /** Returns the state that a path must have: the result of the step, or what this rollback restored there. */

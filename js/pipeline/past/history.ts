@@ -4,7 +4,7 @@
  * and the locks to them, shows each caller its own changes, and describes a recovery in one line.
  */
 import type { FsBackend } from "../../backends/backend.ts";
-import { lstatOrNull } from "../../backends/fallback/fallback.ts";
+import { entryPathVia, lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { isBelowAny, parentOf } from "../../backends/paths.ts";
 import type { Location } from "../../policy/index.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -157,14 +157,25 @@ export async function recoverSession(session: Session): Promise<Recovery> {
   }
 }
 
-/** Resolves paths and locks them. @throws FilewrightError as a write to them would */
+/**
+ * Resolves paths and locks them. A path whose directory leads nowhere any more is locked as it was recorded.
+ * @throws FilewrightError as a write to them would
+ */
 async function lockPathsForWrite(
   session: Session,
   paths: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<() => void> {
   const locations: Location[] = paths.map((path) => session.files.resolver.resolve(path, "write"));
-  return lockPathsOfCall(session, paths.map(wholeTreeUse), { fs: session.files.fs, locations, signal });
+  const uses: PathUse[] = [];
+  for (const path of paths) {
+    const leads = await entryPathVia(session.files.fs, path).then(
+      () => true,
+      () => false,
+    );
+    uses.push({ ...wholeTreeUse(path), belowReplaced: !leads });
+  }
+  return lockPathsOfCall(session, uses, { fs: session.files.fs, locations, signal });
 }
 
 /**

@@ -91,8 +91,8 @@ export const MOVES: readonly Row[] = [
       rewind: "left d changed, d/x directory, d/y directory, d/y/z directory",
       rollback: "left d d/x d/y d/y/z",
     },
-    // wrong today: it is not said; each opening tries and fails again, and what was removed stays set aside.
-    recovery: "nothing → .filewright-kept/x=x .filewright-kept/y/z=z d=theirs",
+    // The files of the tree are nowhere else.
+    recovery: "left d d/x d/y d/y/z → .filewright-kept/x=x .filewright-kept/y/z=z d=theirs",
   },
   {
     kind: "remove",
@@ -150,11 +150,9 @@ export const MOVES: readonly Row[] = [
       undo: "CONFLICT p/a",
       part: "undone p/a → p/a=one q/b=two",
       rewind: "left p/a directory",
-      // wrong today: what was set aside lies about, in the directory that has moved.
+      // What was set aside has moved with its directory.
       rollback: { disk: "left p/a → q/.filewright-kept=one q/b=two", memory: "left p/a" },
     },
-    // wrong today: it is not said; each opening tries and fails again, and what was removed stays set aside.
-    recovery: "nothing → q/.filewright-kept=one q/b=two",
   },
   {
     kind: "remove",
