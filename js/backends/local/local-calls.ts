@@ -173,6 +173,7 @@ export function openRoots(disk: object, native: typeof addon, options: LocalOpti
     ...given,
     resolver: options.resolver ?? "auto",
     kernel,
+    durable: options.durability === "durable",
   });
   try {
     return new native.NativeRoots(policy);

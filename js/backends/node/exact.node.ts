@@ -28,12 +28,13 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
 
   const writeBytes = async (path: string, content: Uint8Array, given: WriteOptions = {}) => {
     const { createDirs, hash: _, ...rest } = given;
-    const made = createDirs === true ? makeParents(path) : [];
+    const durability = given.durability ?? flushing;
+    const made = createDirs === true ? makeParents(path, durability) : [];
     try {
       return await writeFile(path, {
         ...rest,
         content: (fd) => writeAll(fd, content),
-        durability: given.durability ?? flushing,
+        durability,
       });
     } catch (error) {
       removeMade(made);
@@ -66,8 +67,8 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
     writeText: async (path, content, { encoding, ...how } = {}) =>
       writeBytes(path, encodeText(content, encoding, path), how),
     writeBytes,
-    delete: deleteEntry,
-    mkdir: makeDirectory,
+    delete: (path, how = {}) => deleteEntry(path, { ...how, durability: flushing }),
+    mkdir: (path, how = {}) => makeDirectory(path, { ...how, durability: flushing }),
     listDir: listDirectory,
     iterFiles: () => {
       throw backendError("INTERNAL", "/", "trees are walked by the policy");
@@ -86,10 +87,10 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
           throw backendError("INVALID_ARGUMENT", path, "not a symbolic link");
         }
       }),
-    symlink: makeLink,
+    symlink: (target, path) => makeLink(target, path, { durability: flushing }),
     realpath,
     chmod: setModeOf,
-    removeTree: removeWhole,
+    removeTree: (path, how = {}) => removeWhole(path, { ...how, durability: flushing }),
     asidePath: (path) => childOf(parentOf(path), newAsideName()),
     sweep: sweepPath,
     lock: (path, how) => lockPath(options.stateDir, path, path, how),
