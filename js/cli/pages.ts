@@ -44,6 +44,7 @@ const PAGING_BY_TOOL: Readonly<Record<string, Paging>> = {
     more: { max_line_chars: 0 },
   },
   glob: { limit: "limit", page: PAGE_NAMES, lists: ["matches"], more: {} },
+  find_files: { limit: "limit", page: PAGE_NAMES, lists: ["files"], more: {} },
   list_directory: { limit: "limit", page: PAGE_NAMES, lists: ["entries"], more: {} },
 };
 

@@ -43,7 +43,7 @@ const inputSchema = object(
     path: path("The directory to look in", { default: "." }),
     rank: choice("score; recent: files that changed lately count more.", ["score", "recent"], "score"),
     respect_ignore: flag("Leave out what .gitignore, .ignore and .agentignore files name.", true),
-    limit: integer("The most files given.", { default: 20, minimum: 1, maximum: 1000 }),
+    limit: integer("The most files given.", { default: 20, minimum: 1, maximum: 100_000 }),
     timeout_ms: timeoutSchema(),
   },
   ["query"],

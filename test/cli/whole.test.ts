@@ -50,6 +50,10 @@ describe("everything is printed", () => {
     [["glob", "names/*"], NAMES],
     [["glob", "names/*", "--limit", "1200"], 1200],
     [["glob", "names/*", "--jsonl"], NAMES],
+    [["find", "name"], NAMES],
+    [["find", "name", "names", "--recent"], NAMES],
+    [["find", "name", "-m", "25"], 25],
+    [["find", "name", "--jsonl"], NAMES],
     [["ls", "names"], NAMES],
     [["ls", "names", "--limit", "1001"], 1001],
     [["ls", "names", "-l"], NAMES],
@@ -68,6 +72,7 @@ describe("everything is printed", () => {
     [["grep", "needle", "many.txt", "--json"], "matches", MATCHES],
     [["grep", "-l", "needle", "names", "--json"], "files", NAMES],
     [["glob", "names/*", "--json"], "matches", NAMES],
+    [["find", "name", "--json"], "files", NAMES],
     [["ls", "names", "--json"], "entries", NAMES],
   ])("as one JSON result, without a cursor, by %j", async (args, list, count) => {
     const { out, err } = await at.run(args);
@@ -147,7 +152,11 @@ describe("everything is printed", () => {
 
 describe("notices are on standard error", () => {
   test.each<[readonly string[], string, RegExp]>([
-    [["grep", "needle", "secret"], "secret/a.txt:1:needle\n", /^\[.+\]\n$/u],
+    [
+      ["grep", "needle", "secret"],
+      "secret/a.txt:1:needle\n",
+      /^\[secret\/\.env not searched: it holds secrets; --secrets searches such files\]\n$/u,
+    ],
     [["grep", "needle", "secret", "--jsonl"], "", /^\[.+\]\n$/u],
     [["grep", "needle", "secret", "--color", "always"], "", /^\[.+\]\n$/u],
     [["ls", "empty", "--no-hidden"], "", /^\[empty is empty\]\n$/u],

@@ -217,7 +217,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
     aliases: { "max-results": "limit" },
     help: [
       ["--recent", "prefer recently changed files"],
-      ["-m, --limit N", "the maximum number (20)"],
+      ["-m, --limit N", "the maximum number (no limit)"],
       ["--no-ignore", "also find ignored files"],
     ],
     examples: [

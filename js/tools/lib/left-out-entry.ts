@@ -21,6 +21,8 @@ import { findPaths } from "./walks.ts";
 export interface LeftOutEntry {
   readonly path: string;
   readonly reason: string;
+  /** True for a file that is left out because it holds a secret. */
+  readonly isSecret?: boolean;
 }
 
 /** The files that a search covered. */
@@ -183,5 +185,6 @@ function entryOf(call: Call, path: string, error: FilewrightError): LeftOutEntry
   if (error.code === "CANCELLED") throw error;
   // An entry that has vanished was not left out.
   if (error.code === "NOT_FOUND" || error.code === "NOT_DIRECTORY") return undefined;
-  return { path: call.display(path), reason: skipReasonOf(error) };
+  const isSecret = error.details?.["reason"] === "secret";
+  return { path: call.display(path), reason: skipReasonOf(error), isSecret };
 }

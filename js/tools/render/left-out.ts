@@ -17,6 +17,15 @@ function searchIgnoredAdvice(names: ReaderNames): string {
   );
 }
 
+/** Returns the advice how to search secrets, too: a person grants them on the command line, a model cannot. */
+function searchSecretsAdvice(unread: LeftOutEntry | undefined, names: ReaderNames): string {
+  if (unread?.isSecret !== true || names.option === undefined) return "";
+  return phraseIfNamed(
+    settingPhrase(names, set("secrets", true)),
+    (granted) => `; ${granted} searches such files`,
+  );
+}
+
 /**
  * Returns a note that names the other roots, when a search of the working directory found nothing; undefined
  * otherwise.
@@ -100,10 +109,11 @@ export function grepWarnings(
     totalMatches === 0 && ignored > 0
       ? `${plural(ignored, "file or directory", "files or directories")} not searched: ignored by .gitignore or the like${searchIgnoredAdvice(names)}`
       : undefined;
+  const closed = leftOutNote(unreadable, "searched", unread);
   const notes = [
     hidden,
     leftOutNote(skippedLarge, "searched", large),
-    leftOutNote(unreadable, "searched", unread),
+    closed === undefined ? undefined : `${closed}${searchSecretsAdvice(unread, names)}`,
   ];
   return notes.filter((note) => note !== undefined);
 }
