@@ -17,14 +17,19 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import process from "node:process";
 import { type Code, type ErrorInit, type FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
 import { nodePermissionError } from "../engine/node-permission.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { homeDirectory } from "./home.node.ts";
-import { reasonOfSystemError, systemErrorName } from "./node/errors.node.ts";
+import {
+  isDescriptorError,
+  NO_DESCRIPTOR_HINT,
+  reasonOfSystemError,
+  systemErrorName,
+} from "./node/errors.node.ts";
 import { makePrivateDirectory } from "./private-directory.node.ts";
 import { describePassedOver, type PassedDirectory, type StateDirectory } from "./state-directory.ts";
 
@@ -259,11 +264,26 @@ function isSafeParent(parent: Stats, uid: number): boolean {
  * file is not the cause, and nothing that the caller does to it would help.
  */
 export function stateDirectoryError(path: string, thrown: unknown): FilewrightError {
+  if (hasNoDescriptor(thrown)) return noDescriptorError(thrown);
   if (codeOf(thrown) !== "NOT_FOUND")
     return unwritableStateDirectory(path, { reason: reasonOf(thrown), error: thrown });
   const message = `The state directory '${escapeControls(path)}' was removed while this process used it.`;
   const hint = "restart the process, which creates it again";
   return makeError("IO_ERROR", message, { ...factsOf(path, thrown), hint });
+}
+
+/** Returns true for an error of a process, or of a system, that has as many files open as it may. */
+function hasNoDescriptor(thrown: unknown): boolean {
+  const name = systemErrorName(thrown);
+  if (name !== undefined) return isDescriptorError(name);
+  const number = fromEngine(thrown).details?.["errno"];
+  return number === constants.errno.EMFILE || number === constants.errno.ENFILE;
+}
+
+/** Returns the error of a change for whose locks and records no more files can be opened. */
+function noDescriptorError(cause: unknown): FilewrightError {
+  const message = "No more files can be opened: a change holds one lock for each path that it writes.";
+  return makeError("IO_ERROR", message, { complete: true, cause, hint: NO_DESCRIPTOR_HINT });
 }
 
 /** The remedy for an error in this directory. The locks refuse one in which others may write as INVALID_ARGUMENT. */

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const PROGRAM = join(import.meta.dirname, "open-many.mjs");
+const PATCH_PROGRAM = join(import.meta.dirname, "patch-many.mjs");
 
 interface Facts {
   readonly start: number;
@@ -17,16 +18,40 @@ interface Facts {
   readonly failed: readonly string[];
 }
 
-function openMany(engine: string, count: number, states: string, order: string): Facts {
-  const args = [PROGRAM, temporaryDirectory(), `${count}`, states, order];
+/** Runs a program with 256 descriptors; returns what it printed. */
+function run(engine: string, args: readonly string[]): unknown {
   const { status, stdout, stderr } = spawnSync(
     "sh",
     ["-c", `ulimit -n 256; exec "$0" "$@"`, execPath, ...args],
     { encoding: "utf8", env: { ...env, FILEWRIGHT_ENGINE: engine } },
   );
   expect([status, stderr]).toEqual([0, ""]);
-  return JSON.parse(stdout) as Facts;
+  return JSON.parse(stdout);
 }
+
+function openMany(engine: string, count: number, states: string, order: string): Facts {
+  return run(engine, [PROGRAM, temporaryDirectory(), `${count}`, states, order]) as Facts;
+}
+
+test.skipIf(platform !== "linux")(
+  "a patch of more files than there are descriptors is refused with a remedy that works",
+  () => {
+    const outcomes = run("native", [PATCH_PROGRAM, temporaryDirectory(), "205", "235"]) as readonly {
+      readonly count: number;
+      readonly there: number;
+      readonly failure?: string;
+    }[];
+    for (const { count, there, failure } of outcomes) {
+      expect([count, there]).toEqual([count, failure === undefined ? count : 0]);
+      if (failure !== undefined)
+        expect(failure).toMatch(
+          /^Error: (?:No more files can be opened|'f\d+': too many open files).+[.;] [Ww]ork on fewer paths in one call, or raise the limit of open files \(ulimit -n\)\.$/u,
+        );
+    }
+    expect(outcomes.at(0)?.failure).toBe(undefined);
+    expect(outcomes.at(-1)?.failure).toBeDefined();
+  },
+);
 
 const CASES: readonly (readonly [count: number, states: "own" | "same", order: string])[] = [
   [200, "own", "one-by-one"],

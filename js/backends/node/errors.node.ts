@@ -56,6 +56,15 @@ function noFsyncError(path: string): FilewrightError {
   return makeError("UNSUPPORTED_OPERATION", message, { path, hint: 'use durability: "atomic"' });
 }
 
+/** The remedy where a process, or the system, has as many files open as it may. */
+export const NO_DESCRIPTOR_HINT =
+  "work on fewer paths in one call, or raise the limit of open files (ulimit -n)";
+
+/** Returns true for the name of an error of a process, or of a system, that has as many files open as it may. */
+export function isDescriptorError(name: string): boolean {
+  return name === "EMFILE" || name === "ENFILE";
+}
+
 /** Returns an exception of `node:fs` as an error about a path. Any other exception is returned as it is. */
 export function osError(error: unknown, path: string): unknown {
   const name = systemErrorName(error);
@@ -66,8 +75,10 @@ export function osError(error: unknown, path: string): unknown {
   const [code, reason] = ERRORS_BY_NAME[name] ?? ["IO_ERROR", "input/output failure"];
   const isOfMode = code !== "PERMISSION_DENIED" && (syscall === "fchmod" || syscall === "chmod");
   const message = isOfMode ? `its permission bits cannot be set: ${reason}` : reason;
-  if (code === "IO_ERROR")
-    return makeError(code, `${message} (os error ${errno})`, { path, details: { errno } });
+  if (code === "IO_ERROR") {
+    const hint = isDescriptorError(name) ? NO_DESCRIPTOR_HINT : undefined;
+    return makeError(code, `${message} (os error ${errno})`, { path, hint, details: { errno } });
+  }
   const details = code === "PERMISSION_DENIED" && name !== "ETXTBSY" ? { errno } : undefined;
   return makeError(code, message, { path, details });
 }

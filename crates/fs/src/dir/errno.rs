@@ -32,7 +32,11 @@ pub fn os_error(errno: Errno) -> Error {
         Errno::OPNOTSUPP | Errno::NOSYS => {
             (Code::UnsupportedOperation, "the file system does not support this")
         }
-        Errno::MFILE | Errno::NFILE => return error_with_errno(errno, "too many open files"),
+        Errno::MFILE | Errno::NFILE => {
+            return error_with_errno(errno, "too many open files").hint(
+                "work on fewer paths in one call, or raise the limit of open files (ulimit -n)",
+            );
+        }
         Errno::BUSY => {
             return error_with_errno(errno, "the file or directory is in use by the system");
         }
