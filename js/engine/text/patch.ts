@@ -234,7 +234,7 @@ export function makePatchThreads(binding: TextExports): PatchThreads {
         () => binding.parsePatch(patch, call),
         binding.parsePatchAsync && (() => binding.parsePatchAsync?.(patch, call, signal)),
       );
-      return JSON.parse(parsed) as ParsedPatch;
+      return parseOutline(parsed, new Yielder({ signal }));
     },
     async merge3(base, ours, theirs, options = {}) {
       const args = mergeArguments([base, ours, theirs], options);
@@ -279,6 +279,39 @@ function namesAndContents(files: FileContents): [names: string[], contents: Uint
   return [entries.map(([name]) => name), entries.map(([, content]) => toUtf8(content))];
 }
 
+/** The number of characters of JSON after which the event loop can run: it takes a millisecond to parse. */
+const CHARACTERS_PER_PIECE = 64 * 1024;
+/**
+ * The end of one file and the beginning of the next in a list of files (`crates/core/src/patch/json.rs`), whose members
+ * are sorted. No string contains it: a quote in a string is escaped, and what follows the quote at its end is no name.
+ */
+const BETWEEN_FILES = `},{"added":`;
+/** What precedes and follows the files in the outline of a patch. No string contains the second, for the same reason. */
+const [BEFORE_FILES, AFTER_FILES] = [`{"files":`, `],"paths":`] as const;
+
+/** Parses the JSON of a list of files, with pauses between pieces of it. */
+async function parseList<T>(json: string, yielder: Yielder): Promise<T[]> {
+  const files: T[] = [];
+  for (let from = 1; from < json.length; ) {
+    const between = json.indexOf(BETWEEN_FILES, from + CHARACTERS_PER_PIECE);
+    const end = between < 0 ? json.length - 1 : between + 1;
+    for (const file of JSON.parse(`[${json.slice(from, end)}]`) as T[]) files.push(file);
+    from = end + 1;
+    await yielder.yieldIfDue();
+  }
+  return files;
+}
+
+/** Parses the outline of a patch, with pauses between pieces of a long one. */
+async function parseOutline(json: string, yielder: Yielder): Promise<ParsedPatch> {
+  const end = json.indexOf(AFTER_FILES) + 1;
+  if (json.length <= CHARACTERS_PER_PIECE || end === 0 || !json.startsWith(BEFORE_FILES))
+    return JSON.parse(json) as ParsedPatch;
+  const files = await parseList<ParsedPatch["files"][number]>(json.slice(BEFORE_FILES.length, end), yielder);
+  const rest = JSON.parse(`${BEFORE_FILES}[]${json.slice(end)}`) as ParsedPatch;
+  return { ...rest, files };
+}
+
 /** Decodes the result of a patch: the facts of `crates/core/src/patch/json.rs`, and the contents. */
 function decodePatchedFiles({ facts, contents }: PackedPatch): PatchedFile[] {
   const files = JSON.parse(facts) as Omit<PatchedFile, "bytes">[];
@@ -293,7 +326,7 @@ async function decodePatchedFilesYielding(
   const yielder = new Yielder({ signal });
   // The contents of many files have taken long to arrive.
   if (contents.length > STEPS_PER_YIELD_CHECK) await yielder.yieldNow();
-  const files = JSON.parse(facts) as Omit<PatchedFile, "bytes">[];
+  const files = await parseList<Omit<PatchedFile, "bytes">>(facts, yielder);
   const decoded: PatchedFile[] = [];
   await forEachYielding(files, yielder, (file) => decoded.push(withContent(file, contents[decoded.length])));
   return decoded;
