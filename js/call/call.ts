@@ -1,6 +1,6 @@
 /**
  * A call on its way through the stages, and what a stage is. Not to be taken for the stage of a storage
- * (`session.stage`), on which one call reads and changes files.
+ * (`session.staging.stage`), on which one call reads and changes files.
  */
 import type { CallOptions } from "../pipeline/enter.ts";
 import type { Facts } from "../pipeline/facts.ts";
