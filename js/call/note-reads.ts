@@ -2,7 +2,7 @@
 import type { Stage } from "./call.ts";
 
 export const noteReads: Stage = {
-  isNeeded: ({ past }) => past.reads.areKept,
+  isNeeded: ({ past }) => past.reads.areShared,
   run: (request, next) =>
     next(request).then((result) => {
       const noted = request.session.past.reads.settled();

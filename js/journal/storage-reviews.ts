@@ -2,6 +2,7 @@
  * The unreviewed changes of a storage: a shared record for each, written in its commit and removed when it is kept, so
  * that all replicas see the same. What is not recorded as kept stays unreviewed.
  */
+import { listAll } from "../records/records.ts";
 import type { CallStage } from "../storage/staged/stage.ts";
 import type { Past, RecordOp, Records, Storage, Version } from "../storage/storage.ts";
 import { type ReviewFacts, reviewedCalls } from "./reviewed.ts";
@@ -11,7 +12,7 @@ import type { ChangeFacts } from "./types.ts";
 export const UNREVIEWED_KIND = "unreviewed";
 /** The kind of the shared records of rewinds, with the changes of which nothing is left. */
 const REWIND_KIND = "rewind";
-/** The number of records or commits that are read at once. */
+/** The number of commits that are read at once. */
 const PAGE = 200;
 /** The maximum number of commits that are searched for unreviewed changes. */
 const MAX_SEARCHED_COMMITS = 20_000;
@@ -76,17 +77,4 @@ export async function listUnreviewed(
     past: found.filter(({ actor }) => actor?.callId !== undefined && !done.has(actor.callId)),
     forgottenBefore: left.size > 0 ? oldest : undefined,
   };
-}
-
-/** Returns all records of a kind. */
-async function listAll(
-  records: Records,
-  kind: string,
-): Promise<readonly { readonly id: string; readonly value: unknown }[]> {
-  const found: { readonly id: string; readonly value: unknown }[] = [];
-  for (;;) {
-    const page = await records.list(kind, { limit: PAGE, after: found.at(-1)?.id });
-    found.push(...page);
-    if (page.length < PAGE) return found;
-  }
 }

@@ -9,7 +9,7 @@ import type {
 } from "../policy/index.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
-import type { Approvals, ApprovalStore } from "../hooks/approvals.ts";
+import type { ApprovalPlaces, Approvals } from "../hooks/approvals.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
 import type { BoundHook } from "../hooks/run.ts";
@@ -17,11 +17,13 @@ import type { Observer } from "../hooks/observer.ts";
 import type { Journal } from "../journal/index.ts";
 import type { GuardLevel } from "../presets/index.ts";
 import type { Readers } from "../readers/index.ts";
+import type { Records } from "../records/records.ts";
 import type { CallStage, StagedRecords } from "../storage/staged/stage.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Limits } from "../tools/lib/limits.ts";
 import type { AccessSummary, EditDefaults } from "../tools/lib/tool.ts";
-import type { Budget, BudgetStore } from "./scheduling/budget.ts";
+import type { Budget } from "./scheduling/budget.ts";
+import type { BudgetRecords } from "./scheduling/budget-records.ts";
 import type { Locker } from "./scheduling/locks.ts";
 import type { Repositories } from "./paths/repositories.ts";
 import type { Reads } from "./past/reads.ts";
@@ -53,12 +55,12 @@ export interface MomentSession {
 /** Returns the parts of a session for a call that walks a tree. */
 export type EnterMoment = (signal: AbortSignal | undefined) => Promise<MomentSession>;
 
-/** The stores of what the replicas of a workspace share. */
+/** The records of what the replicas of a workspace share. */
 export interface SharedStores {
-  readonly approvals: ApprovalStore | undefined;
-  /** The store of approvals that are kept, where `approvals` keeps none. */
-  readonly kept: ApprovalStore | undefined;
-  readonly budgets: BudgetStore | undefined;
+  readonly approvals: Pick<ApprovalPlaces, "shared" | "kept">;
+  readonly budgets: BudgetRecords | undefined;
+  /** The records of the grants of agents: those that the host gave. */
+  readonly grants: Records | undefined;
 }
 
 /** The stages of the calls of a workspace over a storage. */

@@ -2,17 +2,17 @@
  * Grants: directories that a person allowed, and their text form.
  *
  * A grant covers its directory and everything below it. It never widens a policy: a call may do
- * what the policy allows and, in a workspace that asks for grants, what is granted too. A
- * {@link GrantStore} stores the text; `permissions.ts` asks the person.
+ * what the policy allows and, in a workspace that asks for grants, what is granted too. They are
+ * kept in records; `permissions.ts` asks the person.
  */
-import type { MaybePromise } from "../backends/backend.ts";
 import { checkPath, isWithin, normalise } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { namePart } from "../records/names.ts";
+import { changeRecord, type KeptRecords, listAll } from "../records/records.ts";
 import {
   anyText,
   choice,
   optionChecker,
-  list,
   type Options,
   options,
   required,
@@ -54,38 +54,66 @@ const GRANT_OPTIONS: Options<Grant> = options<Grant>("Grant", {
 });
 
 const checkGrantTypes = optionChecker("grant", GRANT_OPTIONS);
-const checkInitialGrants = optionChecker("memoryGrants", list(GRANT_OPTIONS));
 
 /** Validates and normalises a grant from a program. @throws FilewrightError INVALID_ARGUMENT */
-export function givenGrant(grant: Grant): Grant {
+function givenGrant(grant: Grant): Grant {
   return checkGrant(checkGrantTypes(grant));
 }
 
-/** Stores grants. Several processes may share a store. */
-export interface GrantStore {
-  /** Returns every grant, including expired ones. Called for each call, so it must be fast. */
-  list(): MaybePromise<readonly Grant[]>;
-  /** Stores a grant and keeps those that other processes have stored meanwhile. */
-  add(grant: Grant): MaybePromise<void>;
-  /** Removes every grant of exactly this directory. Returns false if there was none. */
-  remove(dir: string): MaybePromise<boolean>;
+/** The kind of the records of grants. Agents whose grants are in shared records have kinds of their own. */
+export const GRANTS_KIND = "grants";
+
+/** Where grants are kept: one record for each directory, whose value is the list of its grants. */
+export interface GrantPlace {
+  readonly records: KeptRecords;
+  /** The kind of the records. Default: `grants`. */
+  readonly kind?: string | undefined;
+  /** Returns the time at which grants end, in milliseconds since 1970. Default: `Date.now`. */
+  readonly now?: (() => number) | undefined;
 }
 
-/** Creates a store of grants in memory. @throws FilewrightError INVALID_ARGUMENT for an invalid grant */
-export function memoryGrants(initial: readonly Grant[] = []): GrantStore {
-  let grants: readonly Grant[] = checkInitialGrants(initial).map(checkGrant);
+/** The grants of records, which several processes may share. */
+export interface Grants {
+  /** Returns the grants, the oldest first; those that have ended may be among them. Called for each call. */
+  list(): Promise<readonly Grant[]>;
+  /** Stores a grant, and keeps those that other processes have stored meanwhile. */
+  add(grant: Grant): Promise<void>;
+  /** Removes every grant of exactly this directory. Returns false if there was none. */
+  remove(dir: string): Promise<boolean>;
+}
+
+/** Returns the grants of records. What is not a grant makes every call fail, so that nothing is allowed by it. */
+export function grantsIn({ records, kind = GRANTS_KIND, now = Date.now }: GrantPlace): Grants {
   return Object.freeze({
-    list: () => grants,
-    add(grant: Grant) {
-      grants = [...withGrant(grants, givenGrant(grant), Date.now())];
+    async list() {
+      const found = (await listAll(records, kind)).flatMap(({ id, value }) => grantsOfRecord(id, value));
+      return found.sort((one, other) => Date.parse(one.granted_at) - Date.parse(other.granted_at));
     },
-    remove(dir: string) {
-      const kept = grants.filter((grant) => grant.dir !== dir);
-      const removed = kept.length < grants.length;
-      grants = kept;
-      return removed;
+    async add(grant: Grant) {
+      const given = givenGrant(grant);
+      const id = namePart(given.dir);
+      await changeRecord(records, kind, id, (value) => {
+        const grants = withGrant(value === undefined ? [] : grantsOfRecord(id, value), given, now());
+        const lasts = Math.max(...grants.map(grantExpiryMs)) - now();
+        return { value: grants, forMs: lasts === Number.POSITIVE_INFINITY ? undefined : Math.max(1, lasts) };
+      });
+    },
+    async remove(dir: string) {
+      const id = namePart(dir);
+      const existed = (await records.get(kind, id)) !== null;
+      if (existed) await records.remove(kind, id);
+      return existed;
     },
   });
+}
+
+/** Returns the grants of a record. @throws FilewrightError INVALID_ARGUMENT unless they are grants of its directory */
+export function grantsOfRecord(id: string, value: unknown): readonly Grant[] {
+  if (!Array.isArray(value)) throw invalidGrantsError("a record of them is not a list");
+  const grants = value.map((entry, index) => parseGrantEntry(entry, index, { granted_at: LONG_AGO }));
+  if (grants.some(({ dir }) => namePart(dir) !== id))
+    throw invalidGrantsError("a record of them is of another directory");
+  return grants;
 }
 
 /** Returns true when one of the grants allows the access at this time (milliseconds since 1970). */
@@ -169,20 +197,26 @@ function parseLegacyEntry(entry: unknown, index: number): Grant {
   return parseGrantEntry(entry, index);
 }
 
-function parseGrantEntry(entry: unknown, index: number): Grant {
+function parseGrantEntry(
+  entry: unknown,
+  index: number,
+  defaults: Partial<Grant> = LEGACY_GRANT_DEFAULTS,
+): Grant {
   try {
     if (typeof entry !== "object" || entry === null) throw invalidGrantsError("it is not an object");
-    // The defaults of entries without time or access, from older files.
-    return checkGrant({ ...LEGACY_GRANT_DEFAULTS, ...entry } as Grant);
+    return checkGrant({ ...defaults, ...entry } as Grant);
   } catch (error) {
     throw invalidGrantsError(`entry ${index}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-const LEGACY_GRANT_DEFAULTS = Object.freeze({ access: "write", granted_at: new Date(0).toISOString() });
+const LONG_AGO = new Date(0).toISOString();
+
+/** The defaults of entries without time or access, from older files. */
+const LEGACY_GRANT_DEFAULTS: Partial<Grant> = Object.freeze({ access: "write", granted_at: LONG_AGO });
 
 /** Returns a grant with a normalised directory. @throws FilewrightError INVALID_ARGUMENT when a member is invalid */
-export function checkGrant(grant: Grant): Grant {
+function checkGrant(grant: Grant): Grant {
   const wrong = (what: string): never => {
     throw new FilewrightError("INVALID_ARGUMENT", what);
   };

@@ -3,7 +3,26 @@
  * enforce the decision on storage.
  */
 export * from "./policy.ts";
-export * from "./grants.ts";
+export type { PathRequest } from "./grant-paths.ts";
+export {
+  type AskGrant,
+  GRANT_REPLY,
+  type GrantEvent,
+  type GrantQuestion,
+  type GrantReply,
+} from "./grant-questions.ts";
+export {
+  formatGrants,
+  type Grant,
+  type GrantAccess,
+  type GrantPlace,
+  type Grants,
+  grantsIn,
+  type GrantsText,
+  isInForce,
+  NEW_GRANT_OPTIONS,
+  parseGrants,
+} from "./grants.ts";
 export type { Location } from "./location.ts";
 export * from "./permissions.ts";
 export type { GlobBases } from "./rule-globs.ts";

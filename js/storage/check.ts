@@ -2,6 +2,7 @@
 import { type Code, FilewrightError } from "../engine/errors.ts";
 import { checkMode } from "../backends/failure.ts";
 import { byteLength, checkPath, checkTarget, isLongName, normalise } from "../backends/paths.ts";
+import { checkRecordName, jsonOfRecord } from "../records/check.ts";
 import type { CommitOptions, Expect, Op } from "./commit.ts";
 import type { StorageFacts } from "./storage.ts";
 
@@ -10,9 +11,6 @@ const MAX_STORED_PATH_BYTES = 4096;
 
 /** The maximum length of an idempotency key, in UTF-8 bytes. */
 const MAX_KEY_BYTES = 200;
-
-/** The maximum size of the value of a shared record, in bytes of JSON. */
-const MAX_RECORD_BYTES = 64 * 1024;
 
 const HASH_FORM = /^sha256:[0-9a-f]{64}$/u;
 const TYPES: ReadonlySet<unknown> = new Set(["file", "dir", "symlink", "gone"]);
@@ -31,12 +29,6 @@ export function checkStoredPath(path: string): void {
   if (path.length * 3 > MAX_STORED_PATH_BYTES && byteLength(path) > MAX_STORED_PATH_BYTES)
     throw refuse(`path is longer than ${MAX_STORED_PATH_BYTES} bytes`, path, "NAME_TOO_LONG");
   if (path.split("/").some(isLongName)) throw refuse("file name is too long", path, "NAME_TOO_LONG");
-}
-
-/** Checks a maximum number of results. @throws INVALID_ARGUMENT */
-export function checkLimit(limit: number, least = 1): void {
-  if (!Number.isSafeInteger(limit) || limit < least)
-    throw refuse(`limit must be a whole number of at least ${least}`);
 }
 
 /**
@@ -127,26 +119,4 @@ function checkExpect(expect: Expect): void {
         ? typeof expect.tree === "string"
         : TYPES.has(expect.type);
   if (!valid) throw refuse(`the condition's ${kinds[0]} has no valid value`, expect.path);
-}
-
-/** Checks the name of a shared record. @throws INVALID_ARGUMENT */
-export function checkRecordName(kind: string, id: string): void {
-  for (const [what, name] of [
-    ["kind", kind],
-    ["id", id],
-  ])
-    if (typeof name !== "string" || name === "" || byteLength(name) > 1024 || name.includes("\0"))
-      throw refuse(`${what} must be a text of 1 to 1024 bytes without NUL`);
-}
-
-/** Returns the value of a shared record as JSON. @throws INVALID_ARGUMENT for any other value, TOO_LARGE */
-export function jsonOfRecord(value: unknown): string {
-  const json = JSON.stringify(value) as string | undefined;
-  if (json === undefined) throw refuse("the value of a record must be JSON");
-  const size = byteLength(json);
-  if (size > MAX_RECORD_BYTES)
-    throw new FilewrightError("TOO_LARGE", `a record has at most ${MAX_RECORD_BYTES} bytes of JSON`, {
-      details: { size, limit: MAX_RECORD_BYTES },
-    });
-  return json;
 }

@@ -1,6 +1,6 @@
 /** A commit of a storage: its changes, its conditions and its answer. */
 import type { Actor, Entry, StorageCall, StoredType, Version } from "./entry.ts";
-import type { RecordOp } from "./shared.ts";
+import type { RecordOp } from "../records/records.ts";
 
 /**
  * One change of a commit. Missing parent directories are made. No operation follows a link.

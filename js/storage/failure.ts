@@ -1,16 +1,7 @@
 /** The errors that every storage throws in the same form. */
 import { FilewrightError } from "../engine/errors.ts";
+import type { UnmetRecord } from "../records/check.ts";
 import type { UnmetExpect } from "./commit.ts";
-
-/** A revision of a shared record that a commit expected and did not find. */
-export interface UnmetRecord {
-  /** The record whose revision was another one. */
-  readonly record: { readonly kind: string; readonly id: string };
-  /** The expected revision; null for no record. */
-  readonly expected: string | null;
-  /** The revision that was found; null for no record. */
-  readonly found: string | null;
-}
 
 /** Creates the error of a commit whose conditions did not hold. `details.conflicts` has every one of them. */
 export function conflictError(conflicts: readonly (UnmetExpect | UnmetRecord)[]): FilewrightError {
@@ -26,17 +17,6 @@ export function conflictError(conflicts: readonly (UnmetExpect | UnmetRecord)[])
 export function fencedError(): FilewrightError {
   return new FilewrightError("CONFLICT", "another holder was given the lock", {
     details: { conflicts: [], reason: "fenced" },
-  });
-}
-
-/** Creates the error of a counter that would exceed its maximum. */
-export function counterError(
-  record: { readonly kind: string; readonly id: string },
-  now: number,
-  most: number,
-): FilewrightError {
-  return new FilewrightError("LIMIT_EXCEEDED", `the counter would exceed ${most}`, {
-    details: { record, now, most },
   });
 }
 

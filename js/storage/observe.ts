@@ -7,7 +7,7 @@ import { callback, instance, optionChecker, required } from "../schema/option.ts
 import type { Committed, CommitOptions, Op } from "./commit.ts";
 import type { ReadMany } from "./entry.ts";
 import type { Merged } from "./merged.ts";
-import type { Records } from "./shared.ts";
+import type { Records } from "../records/records.ts";
 import type { Storage } from "./storage.ts";
 
 /** The beginning of a call of a storage. */
@@ -137,8 +137,8 @@ function observeRecords(records: Records, run: RunTrip): Records {
   return {
     get: (kind, id, options) => run("records.get", none, () => records.get(kind, id, options)),
     put: (kind, id, value, options) => run("records.put", none, () => records.put(kind, id, value, options)),
-    add: (kind, id, amount, most, options) =>
-      run("records.add", none, () => records.add(kind, id, amount, most, options)),
+    add: (kind, id, amount, options) =>
+      run("records.add", none, () => records.add(kind, id, amount, options)),
     list: (kind, options) => run("records.list", none, () => records.list(kind, options)),
     remove: (kind, id, options) => run("records.remove", none, () => records.remove(kind, id, options)),
   };

@@ -1,4 +1,4 @@
-/** The optional parts of a storage that replicas share: locks, past commits and records. */
+/** The optional parts of a storage that replicas share: locks and past commits. */
 import type { Actor, Entry, ReadMany, StorageCall, Version } from "./entry.ts";
 
 /** A path that is locked. */
@@ -77,79 +77,4 @@ export interface PastChange {
   readonly before: Entry | null;
   /** The state after the commit; null when there is nothing. */
   readonly after: Entry | null;
-}
-
-/**
- * One change of a shared record within a commit.
- *
- * - `put` sets the value; with `expect` only if the record has this revision (null: no such record).
- * - `add` adds to a counter, which begins at 0, unless the result would exceed `most`: then the commit fails
- *   with LIMIT_EXCEEDED and `details` `{ record, now, most }`.
- * - `remove` removes the record; with `expect` only that revision.
- *
- * A revision that is not met is one of `details.conflicts` of the error CONFLICT, as
- * `{ record: { kind, id }, expected, found }`.
- */
-export type RecordOp =
-  | {
-      readonly kind: string;
-      readonly id: string;
-      readonly put: unknown;
-      readonly expect?: string | null | undefined;
-      readonly forMs?: number | undefined;
-    }
-  | { readonly kind: string; readonly id: string; readonly add: number; readonly most?: number | undefined }
-  | {
-      readonly kind: string;
-      readonly id: string;
-      readonly remove: true;
-      readonly expect?: string | undefined;
-    };
-
-/** A shared record: its value, and a revision that changes with each change. */
-export interface SharedRecord {
-  /** The value of a record, JSON. The value of a counter is its number. */
-  readonly value: unknown;
-  /** The revision of a record, opaque. A record that was removed and made again has another one. */
-  readonly rev: string;
-}
-
-/**
- * Small records, at most 64 KiB of JSON each, shared by the replicas of a server. A record whose time is over
- * is absent. They are no part of the files: forks do not inherit them, and no version changes with them.
- */
-export interface Records {
-  /** Returns a record; null when there is none. */
-  get(kind: string, id: string, options?: StorageCall): Promise<SharedRecord | null>;
-  /**
-   * Sets a record and returns its revision. `forMs` is its lifetime, counted on the clock of the engine.
-   * @throws CONFLICT unless `expect` is its revision (null: there is none)
-   */
-  put(
-    kind: string,
-    id: string,
-    value: unknown,
-    options?: StorageCall & {
-      readonly expect?: string | null | undefined;
-      readonly forMs?: number | undefined;
-    },
-  ): Promise<string>;
-  /**
-   * Adds to a counter, unless the result would exceed `most`; in one step. The result has the present number.
-   * `forMs` counts from the first number, so that a counter covers a window of time.
-   */
-  add(
-    kind: string,
-    id: string,
-    amount: number,
-    most?: number,
-    options?: StorageCall & { readonly forMs?: number | undefined },
-  ): Promise<{ readonly ok: boolean; readonly now: number }>;
-  /** Returns the records of a kind, sorted by the code points of their ids. `after` is the last id of a page. */
-  list(
-    kind: string,
-    options: StorageCall & { readonly after?: string | undefined; readonly limit: number },
-  ): Promise<readonly (SharedRecord & { readonly id: string })[]>;
-  /** Removes a record. One that does not exist is fine. */
-  remove(kind: string, id: string, options?: StorageCall): Promise<void>;
 }

@@ -16,7 +16,8 @@ import type { SearchQuery, SearchResult } from "../engine/search-types.ts";
 import type { CommitOptions, Committed, Op } from "./commit.ts";
 import type { ContentName, Entry, ReadMany, ReadManyOptions, StorageCall, Version } from "./entry.ts";
 import type { Merged, MergeOfForkOptions } from "./merged.ts";
-import type { LockAllOptions, LockedPaths, LockPath, Past, PastRequest, Records } from "./shared.ts";
+import type { Records } from "../records/records.ts";
+import type { LockAllOptions, LockedPaths, LockPath, Past, PastRequest } from "./shared.ts";
 
 export type { CommitOptions, Committed, Expect, Op, UnmetExpect } from "./commit.ts";
 export type {
@@ -45,10 +46,19 @@ export type {
   Past,
   PastChange,
   PastRequest,
+} from "./shared.ts";
+export type {
+  AddToRecord,
+  CountedRecord,
+  KeptRecords,
+  ListedRecord,
+  ListRecords,
+  PutRecord,
+  RecordCall,
   RecordOp,
   Records,
   SharedRecord,
-} from "./shared.ts";
+} from "../records/records.ts";
 
 /** The entries that {@link Storage.list} returns. */
 export interface ListRequest extends StorageCall {

@@ -1,9 +1,16 @@
 /**
- * The test suites for the contracts of backends and of storages, for those of this package and for others. They
+ * The test suites for the contracts of backends, of storages and of records, for those of this package and for others. They
  * are not needed at run time.
  */
 export { backendContract, type ContractOptions, contractCases } from "./contract.ts";
 export type { Context, ContractCase, ContractSubject } from "./case.ts";
+export {
+  type RecordsCase,
+  recordCases,
+  recordsContract,
+  type RecordsContractOptions,
+  type RecordsSubject,
+} from "./records.ts";
 export { storageCases, storageContract, type StorageContractOptions } from "./storage/contract.ts";
 export type {
   NeededFact,

@@ -7,7 +7,8 @@ import { summarizePolicy } from "../pipeline/policy-summary.ts";
 import { unknownToolFailure } from "../pipeline/result.ts";
 import type { Session } from "../pipeline/session.ts";
 import { checkWhyQuestion, explainDecision } from "../pipeline/why.ts";
-import { makePermissions, memoryGrants, type Permissions } from "../policy/index.ts";
+import { makePermissions, type Permissions } from "../policy/index.ts";
+import { memoryRecords } from "../records/memory.ts";
 import { optionChecker, type Options, options, signalOption } from "../schema/option.ts";
 import type { AnyTool } from "../tools/lib/tool.ts";
 import type { Entrance } from "./entrance.ts";
@@ -40,7 +41,7 @@ export function makeAccessMethods(
   return {
     approvals: Object.freeze({ list, revoke, restore, wouldHaveCovered }),
     grants: workspaceGrantsOf(
-      permissions ?? makePermissions({ mode: "off", store: memoryGrants() }),
+      permissions ?? makePermissions({ mode: "off", records: memoryRecords() }),
       resolver.policy.paths,
     ),
     async lock(path, given = {}) {

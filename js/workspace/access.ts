@@ -41,8 +41,7 @@ export async function openAccess(opened: OpenedBackend, preset: Preset | undefin
   const { given, storage, local, state } = opened;
   const { permissions, prompting, deny } = await openPermissions(
     permissionOptionsOf(given, preset),
-    given.stateDir,
-    given.notify,
+    given,
     storage,
   );
   const named = policyOfRoots(given, preset?.access, storage, local ? requireLocalHost().cwd() : "/", deny);

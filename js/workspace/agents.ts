@@ -6,14 +6,12 @@
 import { assertRules } from "../policy/rules.ts";
 import {
   type AskGrant,
-  type GrantStore,
   makePermissions,
-  memoryGrants,
   type Permissions,
   type Rule,
   SandboxPolicy,
 } from "../policy/index.ts";
-import { GRANT_STORE } from "../policy/permissions.ts";
+import { GRANTS_KIND } from "../policy/grants.ts";
 import { RULE_OPTIONS } from "../policy/rules.ts";
 import { withWindowsPaths } from "../backends/windows-paths.ts";
 import { engine } from "../engine/current.ts";
@@ -39,6 +37,8 @@ import { type BudgetOptions, makeBudget } from "../pipeline/scheduling/budget.ts
 import type { AccessOptions } from "./options.ts";
 import { rulesWithin } from "./reach.ts";
 import { makeGates } from "../pipeline/sources.ts";
+import { memoryRecords } from "../records/memory.ts";
+import { namePart } from "../records/names.ts";
 import { RunningCalls } from "../pipeline/scheduling/running.ts";
 import type { Session, SessionFiles } from "../pipeline/session.ts";
 
@@ -55,15 +55,13 @@ export interface AgentOptions {
    */
   readonly access?: Pick<AccessOptions, "read" | "write" | "deny" | "readOnly"> | undefined;
   /**
-   * Directories are granted to this agent only, in its own store. If the workspace asks for directories,
-   * this is the default.
+   * Directories are granted to this agent only. Its grants are kept in the `records` of the workspace, under its name,
+   * else in memory. If the workspace asks for directories, this is the default.
    */
   readonly permissions?:
     | {
         /** The function that asks the user for a grant. Default: the `ask` of the workspace. */
         readonly ask?: AskGrant | undefined;
-        /** The store of the agent's grants. Default: in memory. */
-        readonly store?: GrantStore | undefined;
       }
     | undefined;
   /** Rules in addition to those of the workspace. The stricter decision counts. */
@@ -98,7 +96,6 @@ export const AGENT_OPTIONS: Options<AgentOptions> = options("AgentOptions", {
   }),
   permissions: options<NonNullable<AgentOptions["permissions"]>>("PermissionOptions", {
     ask: callback(),
-    store: GRANT_STORE,
   }),
   rules: list(RULE_OPTIONS),
   confirm: callback(),
@@ -143,7 +140,7 @@ export async function makeAgentSession(
         ...gates,
         rules,
         approvals: agentApprovalsOf(session, key, policy),
-        permissions: asks ? agentPermissionsOf(session, wanted) : gates.permissions,
+        permissions: asks ? agentPermissionsOf(session, key, wanted) : gates.permissions,
         confirmFor: confirm === undefined ? gates.confirmFor : confirmAfterOthers(session, confirm),
       },
       { hooks: session.hooks.bound, resolver: files.resolver },
@@ -156,18 +153,14 @@ export async function makeAgentSession(
       budget:
         budget === undefined
           ? scheduling.budget
-          : makeBudget(budget, { agent: name, store: stores.budgets, outer: scheduling.budget }),
+          : makeBudget(budget, { agent: name, records: stores.budgets, outer: scheduling.budget }),
     },
   });
 }
 
-/** Returns the approvals of an agent, in the stores of the workspace. */
-function agentApprovalsOf(
-  { stores: { approvals: store, kept } }: Session,
-  agent: string,
-  bases: SandboxPolicy,
-): Approvals {
-  return makeApprovals(() => Date.now(), { store, kept, agent, bases });
+/** Returns the approvals of an agent, in the records of the workspace. */
+function agentApprovalsOf({ stores }: Session, agent: string, bases: SandboxPolicy): Approvals {
+  return makeApprovals(() => Date.now(), { ...stores.approvals, agent, bases });
 }
 
 /** Returns the policy of the agent's own options; the caller intersects it with that of the workspace. */
@@ -187,13 +180,15 @@ function agentPolicyOf({ files }: Session, { access = {} }: AgentOptions): Sandb
   return windows ? withWindowsPaths(own) : own;
 }
 
-function agentPermissionsOf(session: Session, { permissions: own = {} }: AgentOptions): Permissions {
-  const { ask = session.gates.prompting?.ask, store = memoryGrants() } = own;
+/** Returns the permissions of an agent. `key` is its name, by which its grants are kept. */
+function agentPermissionsOf(session: Session, key: string, { permissions }: AgentOptions): Permissions {
+  const { ask = session.gates.prompting?.ask } = permissions ?? {};
   const { now, file } = session.gates.prompting ?? {};
   return makePermissions({
     mode: "prompt",
     paths: session.files.resolver.policy.paths,
-    store,
+    records: session.stores.grants ?? memoryRecords(now),
+    kind: `${GRANTS_KIND} ${namePart(key)}`,
     ask,
     now,
     file,

@@ -74,10 +74,6 @@ const CONTRADICTIONS: readonly (readonly [
     wrong("mirror", "needs the stateDir in which the copy is kept"),
   ],
   [
-    ({ reads, guard }) => reads !== undefined && typeof guard === "object" && guard.store !== undefined,
-    wrong("reads", "give reads or guard.store, not both"),
-  ],
-  [
     ({ review, requireApproval }) => review === "after" && requireApproval === true,
     wrong("review", 'give review: "after" or requireApproval, not both'),
   ],
@@ -85,10 +81,6 @@ const CONTRADICTIONS: readonly (readonly [
     ({ review, rules = [], history }) =>
       history === false && (review === "after" || rules.some(({ decision }) => decision === "review")),
     wrong("history", "is needed to review changes after they are made"),
-  ],
-  [
-    ({ permissions }) => permissions?.grantsFile !== undefined && permissions.store !== undefined,
-    wrong("permissions.store", "give permissions.grantsFile or permissions.store, not both"),
   ],
 ];
 

@@ -4,16 +4,17 @@
  * The Node entry registers them, so that this folder does not depend on Node.
  */
 import type { IndexUse } from "../engine/search-types.ts";
-import type { GrantStore, SandboxPolicy } from "../policy/index.ts";
+import type { SandboxPolicy } from "../policy/index.ts";
 import type { CommandOptions } from "../backends/option-schema.ts";
 import type { CommandPolicy, SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import type { ApprovalStore } from "../hooks/approvals.ts";
+import type { ApprovalPlace } from "../hooks/approvals.ts";
 import type { JournalStore } from "../journal/index.ts";
 import { type Locker, makeLocker, type TakeRoom } from "../pipeline/scheduling/locks.ts";
-import type { ReadStore } from "../pipeline/past/reads.ts";
+import type { ReadPlace } from "../pipeline/past/reads-records.ts";
+import type { KeptRecords } from "../records/records.ts";
 import type { StorageSearches } from "../storage/search/searches.ts";
 import type { Storage } from "../storage/storage.ts";
 
@@ -74,7 +75,10 @@ export interface LocalHost {
   /** Opens the disk without confinement, which is used only to resolve roots. */
   open(settings: LocalSettings): LocalStorage;
   /** Opens a file of grants. @throws FilewrightError INVALID_ARGUMENT when it cannot be trusted */
-  grants(file: string, stateDir: string | undefined): Promise<GrantStore & { readonly file: string }>;
+  grants(
+    file: string,
+    stateDir: string | undefined,
+  ): Promise<{ readonly file: string; readonly records: KeptRecords }>;
   /** Returns true when a backend is the local disk, so that its paths name files of this machine. */
   isDisk(backend: FsBackend): boolean;
   /** Returns true when a local disk checks paths before it uses them, because the native addon does not load. */
@@ -96,10 +100,10 @@ export interface LocalHost {
   home?(): string | undefined;
   /** Returns the environment variables of the process. */
   environment?(): Readonly<Record<string, string | undefined>>;
-  /** Returns a store of reads in a state directory. */
-  reads?(stateDir: string): ReadStore;
-  /** Returns the store of the kept approvals of a workspace in a state directory. */
-  approvals?(stateDir: string, name: string): ApprovalStore;
+  /** Returns the records of reads in a state directory. */
+  reads?(stateDir: string): ReadPlace;
+  /** Returns the kept approvals of a workspace in a state directory. */
+  approvals?(stateDir: string, name: string): ApprovalPlace;
   /** Waits until the process has descriptors for one more change. */
   readonly takeRoom?: TakeRoom;
   /** The copies of storages on the disk. */

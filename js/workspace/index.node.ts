@@ -16,8 +16,8 @@ import { defaultStateDirs, openStateDirectory } from "../backends/state-director
 import { FileJournal } from "../journal/store.node.ts";
 import { mirrorProblem, openMirror } from "../storage/mirror/open.node.ts";
 import { setLocalHost } from "./host.ts";
-import { fileApprovals } from "./shared/approvals-file.node.ts";
-import { fileReadStore } from "../pipeline/past/reads-file.node.ts";
+import { fileApprovals } from "../hooks/approvals-file.node.ts";
+import { fileReads } from "../pipeline/past/reads-file.node.ts";
 
 export * from "./index.ts";
 
@@ -48,7 +48,7 @@ setLocalHost({
   cwd: () => process.cwd(),
   home: homeDirectory,
   environment: () => process.env,
-  reads: fileReadStore,
+  reads: fileReads,
   approvals: fileApprovals,
   takeRoom: takeDescriptorRoom,
   mirrors: { problem: mirrorProblem, open: openMirror },

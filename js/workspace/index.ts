@@ -15,13 +15,19 @@ export {
 } from "../journal/index.ts";
 export type { RecordEntry } from "../backends/transaction/step.ts";
 export type { AgentOptions } from "./agents.ts";
-export {
-  type BudgetLimits,
-  type BudgetOptions,
-  type BudgetStore,
-  memoryBudgets,
-  type Spent,
-} from "../pipeline/scheduling/budget.ts";
+export type { BudgetOptions, Spent } from "../pipeline/scheduling/budget.ts";
+export { memoryRecords } from "../records/memory.ts";
+export type {
+  AddToRecord,
+  CountedRecord,
+  KeptRecords,
+  ListedRecord,
+  ListRecords,
+  PutRecord,
+  RecordCall,
+  Records,
+  SharedRecord,
+} from "../records/records.ts";
 export type { CallOptions } from "../pipeline/enter.ts";
 export type { Blame, BlamedLines } from "../pipeline/past/blame.ts";
 export type { HistoryChange } from "../pipeline/past/file-change.ts";
@@ -48,7 +54,7 @@ export type {
 export { openWorkspace } from "./open.ts";
 export type { PassedDirectory, StateDirectory } from "../backends/state-directory.ts";
 export type { LocalFacts } from "./host.ts";
-export type { AccessOptions, GuardOptions, RootOptions, RootSpec, WorkspaceOptions } from "./options.ts";
+export type { AccessOptions, RootOptions, RootSpec, WorkspaceOptions } from "./options.ts";
 export type { MirrorOptions } from "../storage/mirror/options.ts";
 export {
   type Mention,
@@ -58,7 +64,6 @@ export {
   resolveMentions,
 } from "./mentions.ts";
 export type { PermissionOptions } from "./permissions.ts";
-export { makeReads, type Reads, type ReadStore } from "../pipeline/past/reads.ts";
 export type {
   AcceptedPart,
   ErrorData,

@@ -99,5 +99,5 @@ function notifyRecovery(
 function guardLevelOf(given: WorkspaceOptions["guard"], preset: Preset | undefined): GuardLevel {
   if (given === undefined) return preset?.guard ?? "warn";
   if (typeof given === "boolean") return given ? "refuse" : "off";
-  return typeof given === "object" ? (given.level ?? "refuse") : given;
+  return given;
 }

@@ -2,14 +2,12 @@
  * The options of a workspace as tables. `js/schema/option.ts` describes how to add an option. The
  * options of agents, calls, mentions, locks and undo are next to their types.
  */
-import { GRANT_STORE } from "../policy/permissions.ts";
 import { RULE_OPTIONS } from "../policy/rules.ts";
 import { BACKEND_OPTIONS, COMMAND_OPTIONS } from "../backends/option-schema.ts";
 import { PLACES_OPTIONS } from "../backends/confined/places.ts";
 import { SANDBOX_PROVIDER } from "../backends/sandbox/sandbox.ts";
 import { MIRROR_OPTIONS } from "../storage/mirror/options.ts";
 import { STORAGE_OPTIONS } from "../storage/option-schema.ts";
-import { APPROVAL_STORE } from "../hooks/approvals.ts";
 import { HOOK_OPTIONS } from "../hooks/hook.ts";
 import { OBSERVER } from "../hooks/observer.ts";
 import { PRESET_OPTION } from "../presets/index.ts";
@@ -31,11 +29,10 @@ import {
 } from "../schema/option.ts";
 import { LIMIT_OPTIONS } from "../tools/lib/limits.ts";
 import type { EditDefaults } from "../tools/lib/tool.ts";
-import type { AccessOptions, GuardOptions, RootOptions, WorkspaceOptions } from "./options.ts";
+import type { AccessOptions, RootOptions, WorkspaceOptions } from "./options.ts";
 import type { PermissionOptions } from "./permissions.ts";
 import { JOURNAL_STORE } from "../journal/store.ts";
-import { BUDGET_STORE } from "../pipeline/scheduling/budget.ts";
-import { READ_STORE } from "../pipeline/past/reads.ts";
+import { RECORDS } from "../records/records.ts";
 
 const FILE_NAME_OPTION = text({
   pattern: "^[^/\\0]+$",
@@ -65,18 +62,12 @@ const ACCESS_OPTIONS: Options<AccessOptions> = options("AccessOptions", {
 const PERMISSION_OPTIONS: Options<PermissionOptions> = options("PermissionOptions", {
   mode: choice("off", "prompt"),
   grantsFile: text(),
-  store: GRANT_STORE,
   ask: callback(),
   now: callback(),
 });
 
 const EDIT_OPTIONS: Options<Partial<EditDefaults>> = options("EditDefaults", {
   match: choice("exact", "whitespace", "fuzzy"),
-});
-
-const GUARD_OPTIONS: Options<GuardOptions> = options("GuardOptions", {
-  level: choice("off", "warn", "refuse"),
-  store: READ_STORE,
 });
 
 /** The options of a workspace. */
@@ -118,12 +109,10 @@ export const WORKSPACE_OPTIONS: Options<WorkspaceOptions> = options(
     commands: either(either(exactly(true), SANDBOX_PROVIDER), COMMAND_OPTIONS),
     history: flag(),
     agent: text(),
-    guard: either(either(flag(), choice("off", "warn", "refuse")), GUARD_OPTIONS),
+    guard: either(flag(), choice("off", "warn", "refuse")),
     observers: list(OBSERVER),
     journal: JOURNAL_STORE,
-    reads: READ_STORE,
-    approvals: APPROVAL_STORE,
-    budgets: BUDGET_STORE,
+    records: RECORDS,
     stateDir: text(),
     backendId: text({
       pattern: "^[\\w.:/-]{1,200}$",

@@ -3,7 +3,6 @@ import type { FollowSymlinks, PlacesOptions, Rule } from "../policy/index.ts";
 import type { CommandOptions } from "../backends/option-schema.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
-import type { ApprovalStore } from "../hooks/approvals.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
 import type { AnyHook } from "../hooks/hook.ts";
@@ -16,8 +15,7 @@ import type { Limits } from "../tools/lib/limits.ts";
 import type { EditDefaults } from "../tools/lib/tool.ts";
 import type { PermissionOptions } from "./permissions.ts";
 import type { JournalStore } from "../journal/store.ts";
-import type { BudgetStore } from "../pipeline/scheduling/budget.ts";
-import type { ReadStore } from "../pipeline/past/reads.ts";
+import type { Records } from "../records/records.ts";
 
 /** One root with what may be done below it. */
 export interface RootOptions {
@@ -29,14 +27,6 @@ export interface RootOptions {
 
 /** One root: the path or `file:` URL of a directory or of a single file. */
 export type RootSpec = string | URL | RootOptions;
-
-/** The guard of changes to unseen content, and the place of the record of reads. */
-export interface GuardOptions {
-  /** Default `refuse`. */
-  readonly level?: GuardLevel | undefined;
-  /** The store of the record of reads. Default: below `stateDir`, where that is given, else in memory. */
-  readonly store?: ReadStore | undefined;
-}
 
 /** The paths that may be read and changed, beyond the roots. */
 export interface AccessOptions {
@@ -202,10 +192,10 @@ export interface WorkspaceOptions {
   /**
    * The treatment of a change to content that the agent has not read in its current state: `refuse` (CONFLICT), `warn`
    * (the answer says so) or `off`. `true` is `refuse`, `false` is `off`. Default: that of the preset; `warn` without
-   * one. With a `stateDir` (or a store) the record of reads survives a restart where the level is `refuse`, or
+   * one. With a `stateDir` (or `records`) the record of reads survives a restart where the level is `refuse`, or
    * where this option is given.
    */
-  readonly guard?: boolean | GuardLevel | GuardOptions | undefined;
+  readonly guard?: boolean | GuardLevel | undefined;
   /** The observers of calls, such as an audit log, counters or spans. */
   readonly observers?: readonly Observer[] | undefined;
   /**
@@ -215,21 +205,12 @@ export interface WorkspaceOptions {
    */
   readonly journal?: JournalStore | undefined;
   /**
-   * The store of what each agent has read, for hosts whose processes share one; the same as `guard.store`. Default,
-   * where the level of the guard is `refuse` or `guard` is given: the records of the `storage`, or below `stateDir`;
-   * else in memory.
+   * The records that the processes of a host share: approvals that last beyond their call, what agents have spent of
+   * their budgets, grants where no `permissions.grantsFile` is given, and what each agent has read where the level of the
+   * guard is `refuse` or `guard` is given. Default: those of the `storage`, without grants; else memory, and reads below
+   * `stateDir`. The workspace does not close them.
    */
-  readonly reads?: ReadStore | undefined;
-  /**
-   * The store of approvals that last beyond their call, for hosts whose processes share one. Default: the records of
-   * the `storage`, else in memory.
-   */
-  readonly approvals?: ApprovalStore | undefined;
-  /**
-   * The store of what agents have spent of their budgets, for hosts whose processes share one. Default: the records
-   * of the `storage`, else in memory, where each agent starts at 0 again.
-   */
-  readonly budgets?: BudgetStore | undefined;
+  readonly records?: Records | undefined;
   /** The directory of locks and journals, outside every root. */
   readonly stateDir?: string | undefined;
   /**

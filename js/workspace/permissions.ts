@@ -1,13 +1,8 @@
 /** Creates the permissions of a workspace from the option `permissions`. */
-import {
-  type AskGrant,
-  type GrantEvent,
-  type GrantStore,
-  makePermissions,
-  memoryGrants,
-  type Permissions,
-} from "../policy/index.ts";
+import { type AskGrant, type GrantEvent, makePermissions, type Permissions } from "../policy/index.ts";
 import { type Notify, notifySafely } from "../hooks/events.ts";
+import { memoryRecords } from "../records/memory.ts";
+import type { Records } from "../records/records.ts";
 import { literalGlob } from "../backends/paths.ts";
 import { hasWindowsPaths, pathForStorage } from "../backends/windows-paths.ts";
 import { requireLocalHost } from "./host.ts";
@@ -20,10 +15,11 @@ export interface PermissionOptions {
    * grants it. Default `off`.
    */
   readonly mode?: "off" | "prompt" | undefined;
-  /** The file that stores grants, outside every root. Default: none; grants last until the workspace is closed. */
+  /**
+   * The file that stores grants, outside every root. Default: none; grants are kept in the option `records`, else they
+   * last until the workspace is closed.
+   */
   readonly grantsFile?: string | undefined;
-  /** A store of grants in place of a file. */
-  readonly store?: GrantStore | undefined;
   /**
    * The function that is called to ask for a directory that is not granted. Without it such directories are
    * refused.
@@ -43,28 +39,34 @@ export interface OpenedPermissions {
   readonly deny: readonly string[];
 }
 
-/** Opens the store of grants. @throws FilewrightError INVALID_ARGUMENT when it cannot be trusted */
+/** The options of a workspace by which its grants are kept. */
+interface GrantHost {
+  readonly stateDir?: string | undefined;
+  readonly notify?: Notify | undefined;
+  readonly records?: Records | undefined;
+}
+
+/** Opens the records of grants. @throws FilewrightError INVALID_ARGUMENT when it cannot be trusted */
 export async function openPermissions(
   options: PermissionOptions | undefined,
-  stateDir: string | undefined,
-  notify: Notify | undefined,
+  { stateDir, notify, records }: GrantHost,
   storage: object,
 ): Promise<OpenedPermissions> {
-  const { mode = "off", grantsFile, store, ask, now } = options ?? {};
+  const { mode = "off", grantsFile, ask, now } = options ?? {};
   const paths = hasWindowsPaths(storage) ? ("windows" as const) : undefined;
   const setup = { mode, paths, ask, now, onEvent: (event: GrantEvent) => notifySafely(notify, event) };
   if (grantsFile === undefined) {
     if (mode === "off") return { permissions: undefined, prompting: undefined, deny: [] };
     const prompting = { ask, now, file: undefined };
     return {
-      permissions: makePermissions({ ...setup, store: store ?? memoryGrants() }),
+      permissions: makePermissions({ ...setup, records: records ?? memoryRecords(now) }),
       prompting,
       deny: [],
     };
   }
-  const { file, ...kept } = await requireLocalHost().grants(grantsFile, stateDir);
+  const { file, records: kept } = await requireLocalHost().grants(grantsFile, stateDir);
   return {
-    permissions: makePermissions({ ...setup, store: kept, file }),
+    permissions: makePermissions({ ...setup, records: kept, file }),
     prompting: mode === "off" ? undefined : { ask, now, file },
     deny: [literalGlob(pathForStorage(storage, file))],
   };

@@ -163,13 +163,12 @@ async function makeFiles(
 
 function gatesOf({ opened: { given }, hooks, access, guard, chosen }: SessionParts): SessionGates {
   const { rules, permissions, prompting, resolver } = access;
-  const { approvals: store, kept } = chosen.stores;
   const gates = {
     rules,
     guard,
     permissions,
     prompting,
-    approvals: makeApprovals(() => Date.now(), { store, kept, bases: resolver.policy }),
+    approvals: makeApprovals(() => Date.now(), { ...chosen.stores.approvals, bases: resolver.policy }),
     requireApproval: given.requireApproval === true,
     reviewsAfter: given.review === "after",
     confirmFor: (tool: string, calledAs?: string) =>

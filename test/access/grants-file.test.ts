@@ -179,13 +179,13 @@ describe("the grants file", () => {
     const until = (year: number) => grant("/g", { expires: `${year}-01-01T00:00:00.000Z` });
     for (const one of [until(2998), until(2999), until(2997), grant("/g", { access: "read" })])
       await grants.add(one);
-    expect(grants.list()).toMatchObject([
+    expect(await grants.list()).toMatchObject([
       { dir: "/g", access: "write", expires: "2999-01-01T00:00:00.000Z" },
       { dir: "/g", access: "read" },
     ]);
     await grants.add(grant("/g"));
     await grants.add(until(2999));
-    expect(grants.list().map(({ expires }) => expires)).toEqual([undefined, undefined]);
+    expect((await grants.list()).map(({ expires }) => expires)).toEqual([undefined, undefined]);
     const before = await readFile(file, "utf8");
     expect(await grants.remove("/unknown")).toBe(false);
     expect(await readFile(file, "utf8")).toBe(before);

@@ -1,7 +1,13 @@
 import { rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type AskGrant, memoryGrants, openWorkspace, type PermissionOptions } from "../../js/index.node.ts";
+import {
+  type AskGrant,
+  grantsIn,
+  memoryRecords,
+  openWorkspace,
+  type PermissionOptions,
+} from "../../js/index.node.ts";
 import { KINDS, type Fixture, place, type Seed } from "../tools/harness.ts";
 import { asked, grant, q } from "./asking.ts";
 
@@ -291,12 +297,12 @@ describe.each(KINDS)("asking for directories on %s", (kind) => {
       "no",
       "no",
     );
-    const store = memoryGrants();
-    const { ws, root } = await prompting(kind, seed, { ask, store, now: () => now });
+    const records = memoryRecords();
+    const { ws, root } = await prompting(kind, seed, { ask, now: () => now }, { records });
     expect((await ws.call("read_file", { path: "d/a" })).ok).toBe(true);
     expect((await ws.call("write_file", { path: "d/a", content: "" })).error?.code).toBe("GRANT_DENIED");
     expect(await ws.grants.list()).toMatchObject([{ dir: `${root}/d`, access: "read", by: "Ann" }]);
-    expect(await store.list()).toEqual([]);
+    expect(await grantsIn({ records }).list()).toEqual([]);
     now += 1000;
     expect((await ws.call("read_file", { path: "d/a" })).error?.code).toBe("GRANT_DENIED");
     expect(questions).toHaveLength(3);
@@ -321,16 +327,13 @@ describe.each(KINDS)("asking for directories on %s", (kind) => {
   });
 
   test("a grant does not widen the policy", async () => {
-    const { ws, outside } = await prompting(kind, seed, { store: memoryGrants([grant("/")]) });
+    const records = memoryRecords();
+    await grantsIn({ records }).add(grant("/"));
+    const { ws, outside } = await prompting(kind, seed, {}, { records });
     expect((await ws.call("read_file", { path: "d/a" })).ok).toBe(true);
     for (const path of [`${outside}/x`, "d/out", "/etc/passwd"])
       expect((await ws.call("read_file", { path })).error?.code).toBe("OUTSIDE_ALLOWED");
-    const readOnly = await prompting(
-      kind,
-      seed,
-      { store: memoryGrants([grant("/")]) },
-      { access: { readOnly: true } },
-    );
+    const readOnly = await prompting(kind, seed, {}, { records, access: { readOnly: true } });
     const result = await readOnly.ws.call("write_file", { path: "d/a", content: "" });
     expect(result.error?.code).toBe("READ_ONLY");
   });
@@ -369,7 +372,7 @@ describe("a link that changes between two calls", () => {
 describe("options", () => {
   const wrong: readonly [name: string, permissions: unknown][] = [
     ["a mode that does not exist", { mode: "ask" }],
-    ["a file and a store", { mode: "prompt", grantsFile: "/tmp/x", store: memoryGrants() }],
+    ["a store of its own", { mode: "prompt", store: memoryRecords() }],
     ["a key that does not exist", { mode: "prompt", grants_file: "/tmp/x" }],
   ];
   test.each(wrong)("refuses %s", async (_, permissions) => {

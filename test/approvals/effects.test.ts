@@ -1,6 +1,13 @@
 /** Permission by effect: an approval of a tool covers no work of another tool, and of a command only the same command. */
 import { describe, expect, test } from "vitest";
-import type { Confirmation, ConfirmReply, Workspace, WorkspaceOptions } from "../../js/index.node.ts";
+import {
+  type Confirmation,
+  type ConfirmReply,
+  memoryRecords,
+  type Records,
+  type Workspace,
+  type WorkspaceOptions,
+} from "../../js/index.node.ts";
 import { scopeOfChoice, widerOfferOf } from "../../js/review/questions/wider.ts";
 import { sentenceOf } from "../../js/review/questions/wider-draft.ts";
 import { KINDS, place } from "../tools/harness.ts";
@@ -262,8 +269,10 @@ describe("a command", () => {
   test("that an older version approved by its directory is asked about", async () => {
     const old = { id: "1", outcome: "proceed_always", label: "", granted_at: "2026-01-01T00:00:00Z" };
     const scope = { tool: "run_command", path: "**", until: "session" };
-    const store = { list: () => [{ ...old, scope }], add: () => {}, remove: () => false };
-    const { ws, asked } = await open({ approvals: store });
+    const list: Records["list"] = async (kind) =>
+      kind.startsWith("approvals ") ? [{ id: "1", value: { ...old, scope }, rev: "1" }] : [];
+    const records = { ...memoryRecords(), list };
+    const { ws, asked } = await open({ records });
     expect(await asked.asks(ws, "run_command", { command: ["ls"] })).toBe(true);
   });
 

@@ -5,7 +5,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { approvalHook, type AskGrant, makePermissions, memoryGrants } from "../../js/index.node.ts";
+import {
+  approvalHook,
+  type AskGrant,
+  grantsIn,
+  makePermissions,
+  memoryRecords,
+  type Records,
+} from "../../js/index.node.ts";
 import { MemoryBackend, openWorkspace, type Rule, SandboxPolicy } from "../../js/index.node.ts";
 import { toOpenAIAgents } from "../../js/adapters/openai-agents.ts";
 import { createResolver } from "../../js/policy/index.ts";
@@ -215,8 +222,10 @@ function askGrant(answer: keyof typeof GRANT_ANSWERS, log: string[]): AskGrant |
   };
 }
 
-function grantsIn(given: NonNullable<GateCase["grants"]>["given"]): ReturnType<typeof memoryGrants> {
-  return memoryGrants(given.map((one) => ({ ...one, granted_at: "2026-01-01T00:00:00Z" })));
+async function recordsOf(given: NonNullable<GateCase["grants"]>["given"]): Promise<Records> {
+  const records = memoryRecords();
+  for (const one of given) await grantsIn({ records }).add({ ...one, granted_at: "2026-01-01T00:00:00Z" });
+  return records;
 }
 
 async function grantsAnswer({ tool, path, grants }: GateCase): Promise<string> {
@@ -226,7 +235,7 @@ async function grantsAnswer({ tool, path, grants }: GateCase): Promise<string> {
   const resolver = await createResolver(SandboxPolicy.allowList({ cwd: "/w", read: null, write: ["/"] }));
   const permissions = makePermissions({
     mode: "prompt",
-    store: grantsIn(grants.given),
+    records: await recordsOf(grants.given),
     ask: askGrant(grants.answer, log),
   });
   const intent = tool === "read_file" || tool === "grep" ? "read" : "write";
@@ -259,11 +268,8 @@ async function options(one: GateCase, log: string[]): Promise<object> {
     ...(grants === null
       ? {}
       : {
-          permissions: {
-            mode: "prompt",
-            store: grantsIn(grants.given),
-            ask: askGrant(grants.answer, log),
-          },
+          records: await recordsOf(grants.given),
+          permissions: { mode: "prompt", ask: askGrant(grants.answer, log) },
         }),
     ...(reply === undefined
       ? {}

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   type AnyHook,
   MemoryBackend,
+  memoryRecords,
   openWorkspace,
   usageCounter,
   withHooks,
@@ -78,7 +79,7 @@ describe("the check accepts", () => {
     ["levels of guard", { guard: "off" }],
     ["guard: warn", { guard: "warn" }],
     ["guard: true", { guard: true }],
-    ["an object for guard", { guard: {} }],
+    ["records of the host", { records: memoryRecords() }],
     ["a rule with a test of arguments", { rules: [{ args: () => false, decision: "deny" }] }],
     ["a rule for commands", { rules: [{ tool: "run_command", decision: "deny" }] }],
     ["a hook with a preset's name", { hooks: [{ stage: "before", tool: "fs_write", run: () => undefined }] }],

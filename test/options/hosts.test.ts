@@ -14,9 +14,8 @@ import {
   createResolver,
   FileSystemAccessBackend,
   makePermissions,
-  makeReads,
+  memoryRecords,
   MemoryBackend,
-  memoryGrants,
   notebookApprover,
   openGrantsFile,
   openTelemetry,
@@ -139,7 +138,6 @@ describe("definePreset refuses", () => {
 });
 
 const method = (): undefined => undefined;
-const grants = memoryGrants();
 const policy = SandboxPolicy.workspaceOnly("/w");
 const errors = { FileNotFoundError: Error };
 
@@ -182,11 +180,15 @@ const entries: readonly [name: string, call: () => unknown, says: RegExp][] = [
   ],
   [
     "makePermissions: a misspelt mode",
-    () => makePermissions({ mode: "promt" as never, store: grants }),
+    () => makePermissions({ mode: "promt" as never, records: memoryRecords() }),
     /mode.*"prompt"/,
   ],
-  ["makePermissions: no store", () => makePermissions({ mode: "prompt" } as never), /store.*required/],
-  ["makeReads: no store", () => makeReads({ load: method } as never), /lacks/],
+  ["makePermissions: no records", () => makePermissions({ mode: "prompt" } as never), /records.*required/],
+  [
+    "makePermissions: records that are none",
+    () => makePermissions({ mode: "prompt", records: { get: method } as never }),
+    /records.*lacks/,
+  ],
   [
     "createResolver: readonly",
     () => createResolver({ ...policy, readonly: true } as never),

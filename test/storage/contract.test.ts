@@ -1,9 +1,19 @@
 /** The contract of storages on those of this package, and that it finds the faults of broken ones. */
 import { describe, expect, it, test } from "vitest";
 import "../../js/engine/index.node.ts";
+import { memoryRecords } from "../../js/records/memory.ts";
 import { memoryStorage, probeStorage, type Storage } from "../../js/storage/index.ts";
-import { storageCases, storageContract, type StorageSubject } from "../../js/testing/index.ts";
+import {
+  recordsContract,
+  storageCases,
+  storageContract,
+  type StorageSubject,
+} from "../../js/testing/index.ts";
 import { BROKEN } from "./broken.ts";
+
+describe("memoryRecords", () => {
+  recordsContract(() => ({ records: memoryRecords() }), { test });
+});
 
 describe("memoryStorage", () => {
   storageContract(() => ({ storage: memoryStorage() }), {

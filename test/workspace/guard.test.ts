@@ -3,7 +3,13 @@ import { mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { MemoryBackend, openWorkspace, type Workspace } from "../../js/index.node.ts";
+import {
+  MemoryBackend,
+  memoryRecords,
+  openWorkspace,
+  type Records,
+  type Workspace,
+} from "../../js/index.node.ts";
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -299,16 +305,19 @@ describe("levels of the guard", () => {
     expect((await ws.call("write_file", write)).ok).toBe(true);
   });
 
-  test("a level with a store of its own", async () => {
-    const notes: string[] = [];
-    const store = {
-      load: async () => [],
-      note: (_agent: string, path: string) => void notes.push(path),
-      close: async () => {},
+  test("a warning that was asked for is kept in the records of the host", async () => {
+    const records = memoryRecords();
+    const kinds: string[] = [];
+    const noting: Records = {
+      ...records,
+      put(kind, id, value, options) {
+        kinds.push(`${kind.split(" ")[0]} ${id}`);
+        return records.put(kind, id, value, options);
+      },
     };
-    const { ws } = await memory({ f: "one\n" }, { guard: { level: "warn", store } });
+    const { ws } = await memory({ f: "one\n" }, { guard: "warn", records: noting });
     expect((await ws.call("write_file", { path: "f", content: "two\n" })).ok).toBe(true);
-    expect(notes).toContain("/w/f");
+    expect(kinds).toContain("reads /w/f");
   });
 });
 

@@ -1,22 +1,22 @@
-/** Stores of the host: the journal and the record of reads of workspaces that share one, as replicas do. */
+/** What the host keeps for workspaces that share it, as replicas do: the journal, and the records. */
 import { afterEach, describe, expect, it } from "vitest";
 import { FilewrightError } from "../../js/engine/errors.ts";
 import {
   type JournalStore,
-  memoryApprovals,
-  memoryBudgets,
   MemoryBackend,
   MemoryJournal,
+  memoryRecords,
   type OpenRecord,
   openWorkspace,
-  type ReadStore,
   type RecordEntry,
+  type Records,
   type StoredRecord,
   type Workspace,
   type WorkspaceOptions,
 } from "../../js/index.node.ts";
 import { writeVia } from "../../js/backends/fallback/fallback.ts";
 import { makeJournal } from "../../js/journal/index.ts";
+import { memoryStorage } from "../../js/storage/index.ts";
 
 const opened: Workspace[] = [];
 afterEach(async () => {
@@ -108,52 +108,99 @@ describe("the journal of the host", () => {
   });
 });
 
-it("reads: what an agent read through one workspace, another does not ask it to read again", async () => {
-  const kept = new Map<string, Map<string, unknown>>();
-  const reads: ReadStore = {
-    load: async (agent) => (kept.get(agent) ?? new Map()) as never,
-    note(agent, path, file) {
-      const files = kept.get(agent) ?? new Map<string, unknown>();
-      kept.set(agent, files);
-      if (file === undefined) files.delete(path);
-      else files.set(path, file);
-    },
-    close: async () => undefined,
+/** Records as over a network: each method answers later. `calls` has the method and the kind of each call. */
+function remoteRecords(kept: Records = memoryRecords()): {
+  readonly records: Records;
+  readonly calls: string[];
+} {
+  const calls: string[] = [];
+  const later = async <T>(method: string, kind: string, run: () => Promise<T>): Promise<T> => {
+    calls.push(`${method} ${kind.split(" ")[0]}`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    return run();
   };
-  const backend = new MemoryBackend({ "/ws/a": "before\n" });
-  const write = { path: "a", content: "after\n", overwrite: true };
-  const unread = await workspace({ backend, guard: "refuse" });
-  expect((await unread.call("write_file", write)).error?.code).toBe("CONFLICT");
-  const first = await workspace({ backend, guard: "refuse", reads });
-  await first.call("read_file", { path: "a" });
-  const second = await workspace({ backend, guard: "refuse", reads });
-  expect((await second.call("write_file", write)).ok).toBe(true);
-});
+  const records: Records = {
+    get: (kind, id) => later("get", kind, () => kept.get(kind, id)),
+    put: (kind, id, value, options) => later("put", kind, () => kept.put(kind, id, value, options)),
+    add: (kind, id, amount, options) => later("add", kind, () => kept.add(kind, id, amount, options)),
+    list: (kind, options) => later("list", kind, () => kept.list(kind, options)),
+    remove: (kind, id) => later("remove", kind, () => kept.remove(kind, id)),
+  };
+  return { records, calls };
+}
 
-describe("approvals and budgets of the host", () => {
-  it("what one workspace was approved, the other is not asked about", async () => {
+/** Records of which each read has another value than was stored. */
+function damagedRecords(damage: (value: unknown) => unknown): Records {
+  const kept = memoryRecords();
+  const { records } = remoteRecords(kept);
+  return {
+    ...records,
+    async get(kind, id) {
+      const found = await kept.get(kind, id);
+      return found && { ...found, value: damage(found.value) };
+    },
+    list: async (kind, options) =>
+      (await kept.list(kind, options)).map((one) => ({ ...one, value: damage(one.value) })),
+  };
+}
+
+const always = () => ({ outcome: "proceed_always_tool" }) as const;
+
+describe("the records of the host", () => {
+  it("have what an agent read through one workspace, so that another does not ask it to read again", async () => {
+    const { records } = remoteRecords();
+    const backend = new MemoryBackend({ "/ws/a": "before\n" });
+    const write = { path: "a", content: "after\n", overwrite: true };
+    const unread = await workspace({ backend, guard: "refuse" });
+    expect((await unread.call("write_file", write)).error?.code).toBe("CONFLICT");
+    const first = await workspace({ backend, guard: "refuse", records });
+    await first.call("read_file", { path: "a" });
+    const second = await workspace({ backend, guard: "refuse", records });
+    expect((await second.call("write_file", write)).ok).toBe(true);
+    const other = await workspace({ backend, guard: "refuse", records, agent: "other" });
+    expect((await other.call("write_file", write)).error?.code).toBe("CONFLICT");
+  });
+
+  it("have the parts of a file that were read through two workspaces", async () => {
+    const { records } = remoteRecords();
+    const backend = new MemoryBackend({ "/ws/a": "1\n2\n3\n4\n" });
+    const [one, two] = [
+      await workspace({ backend, guard: "refuse", records }),
+      await workspace({ backend, guard: "refuse", records }),
+    ];
+    await one.call("read_file", { path: "a", max_lines: 2 });
+    const write = { path: "a", content: "x\n", overwrite: true };
+    expect((await two.call("write_file", write)).error?.details?.["reason"]).toBe("partial_read");
+    await two.call("read_file", { path: "a", start_line: 3 });
+    expect((await one.call("write_file", write)).ok).toBe(true);
+  });
+
+  it("have what was approved: the other is not asked, and a revoked approval holds nowhere", async () => {
     let asked = 0;
-    const [backend, approvals] = [new MemoryBackend(), memoryApprovals()];
+    const [backend, { records }] = [new MemoryBackend(), remoteRecords()];
     const confirm = () => {
       asked += 1;
-      return { outcome: "proceed_always_tool" } as const;
+      return always();
     };
     const [one, two] = [
-      await workspace({ backend, approvals, confirm }),
-      await workspace({ backend, approvals, confirm }),
+      await workspace({ backend, records, confirm }),
+      await workspace({ backend, records, confirm }),
     ];
     for (const [index, ws] of [one, two, two].entries())
       expect((await ws.call("mkdir", { path: `d${index}` })).ok).toBe(true);
     expect([asked, (await two.approvals.list()).length]).toEqual([1, 1]);
-    await two.approvals.revoke((await one.approvals.list())[0]?.id ?? "");
+    const [approval] = await one.approvals.list();
+    expect(Date.parse(approval?.expires ?? "") - Date.now()).toBeLessThanOrEqual(24 * 60 * 60 * 1000);
+    expect(await two.approvals.revoke(approval?.id ?? "")).toBe(true);
+    expect(await two.approvals.revoke(approval?.id ?? "")).toBe(false);
     await one.call("mkdir", { path: "last" });
     expect(asked).toBe(2);
   });
 
-  it("agents of two workspaces spend one budget, by its name and for its time", async () => {
+  it("have budgets: agents of two workspaces spend one, by its name and for its time", async () => {
     let now = 0;
-    const [backend, budgets] = [new MemoryBackend(), memoryBudgets(() => now)];
-    const [one, two] = [await workspace({ backend, budgets }), await workspace({ backend, budgets })];
+    const [backend, { records }] = [new MemoryBackend(), remoteRecords(memoryRecords(() => now))];
+    const [one, two] = [await workspace({ backend, records }), await workspace({ backend, records })];
     const budget = { calls: 2, forMs: 1000 };
     const agents = [await one.agent("a", { budget }), await two.agent("a", { budget })];
     for (const [index, ok] of [true, true, false].entries())
@@ -165,48 +212,163 @@ describe("approvals and budgets of the host", () => {
     expect(await agents[1]?.spent()).toMatchObject({ calls: 1 });
   });
 
-  it("a call fails with the code of a store that cannot be reached", async () => {
-    const lost = (): never => {
-      throw new FilewrightError("IO_ERROR", "the store is away");
-    };
-    const backend = new MemoryBackend();
-    const budgets = { ...memoryBudgets(), begin: async () => lost() };
-    const agent = await (await workspace({ backend, budgets })).agent("a", { budget: { calls: 1 } });
-    expect((await agent.call("stat", { path: "." })).error?.code).toBe("IO_ERROR");
-    const approvals = { ...memoryApprovals(), list: async () => lost() };
-    const asking = await workspace({ backend, approvals, confirm: () => ({ outcome: "proceed_once" }) });
-    expect((await asking.call("mkdir", { path: "d" })).error?.code).toBe("IO_ERROR");
-    expect(await backend.exists("/ws/d")).toBe(false);
+  it("have budgets that nine calls at once do not exceed", async () => {
+    const [backend, { records }] = [new MemoryBackend(), remoteRecords()];
+    const made = await Promise.all([1, 2, 3].map(() => workspace({ backend, records })));
+    const agents = await Promise.all(made.map((ws) => ws.agent("a", { budget: { calls: 5 } })));
+    const calls = Array.from({ length: 9 }, (_, at) => agents[at % 3]?.call("stat", { path: "." }));
+    const ok = (await Promise.all(calls)).filter((result) => result?.ok === true);
+    expect(ok).toHaveLength(5);
+    expect(await agents[0]?.spent()).toMatchObject({ calls: 5 });
   });
 
-  it("a workspace says where its records are", async () => {
+  it("have grants: of the workspace and of each agent, and a revoked one holds nowhere", async () => {
+    const { records } = remoteRecords();
+    const backend = new MemoryBackend({ "/ws/d/a": "1", "/ws/e/a": "1" });
+    const open = () => workspace({ backend, records, permissions: { mode: "prompt" } });
+    const [one, two] = [await open(), await open()];
+    const read = async (ws: Pick<Workspace, "call">, path: string) =>
+      (await ws.call("read_file", { path })).error?.code ?? "ok";
+    await one.grants.add({ dir: "/ws/d", access: "read" });
+    expect(await read(two, "d/a")).toBe("ok");
+    const [first, second, other] = [await one.agent("x"), await two.agent("x"), await two.agent("y")];
+    await first.grants.add({ dir: "/ws/e", access: "write" });
+    expect(await Promise.all([second, other, two].map((ws) => read(ws, "e/a")))).toEqual([
+      "ok",
+      "GRANT_DENIED",
+      "GRANT_DENIED",
+    ]);
+    expect(await second.grants.revoke("/ws/e")).toBe(true);
+    expect(await read(first, "e/a")).toBe("GRANT_DENIED");
+    expect(await one.grants.revoke("/ws/d")).toBe(true);
+    expect([await read(two, "d/a"), await two.grants.list()]).toEqual(["GRANT_DENIED", []]);
+  });
+
+  it("keep every grant of those that are given at once, and the longer one of two of a directory", async () => {
+    const { records } = remoteRecords();
+    const backend = new MemoryBackend({ "/ws/a": "1" });
+    const made = await Promise.all(
+      [1, 2, 3].map(() => workspace({ backend, records, permissions: { mode: "prompt" } })),
+    );
+    const end = (year: number) => `${year}-01-01T00:00:00.000Z`;
+    await Promise.all([
+      ...made.map((ws, at) => ws.grants.add({ dir: `/ws/d${at}`, access: "write" })),
+      ...made.map((ws, at) => ws.grants.add({ dir: "/ws/same", access: "write", expires: end(2900 + at) })),
+      made[0]?.grants.add({ dir: "/ws/same", access: "read" }),
+    ]);
+    const grants = (await made[2]?.grants.list()) ?? [];
+    expect(grants.map(({ dir, access, expires }) => [dir, access, expires]).sort()).toEqual([
+      ["/ws/d0", "write", undefined],
+      ["/ws/d1", "write", undefined],
+      ["/ws/d2", "write", undefined],
+      ["/ws/same", "read", undefined],
+      ["/ws/same", "write", end(2902)],
+    ]);
+  });
+
+  it("that are those of a storage have its grants too, and a change is charged by its commit", async () => {
+    const storage = memoryStorage();
+    const open = () => workspace({ storage, records: storage.records, permissions: { mode: "prompt" } });
+    const [one, two] = [await open(), await open()];
+    expect(one.capabilities().shared).toEqual({ approvals: "storage", budgets: "storage", reads: "memory" });
+    await one.grants.add({ dir: "/ws", access: "write" });
+    const agent = await two.agent("a", { budget: { calls: 1 } });
+    await agent.grants.add({ dir: "/ws", access: "write" });
+    expect((await two.call("write_file", { path: "f", content: "1" })).ok).toBe(true);
+    expect((await agent.call("write_file", { path: "g", content: "1" })).ok).toBe(true);
+    expect((await agent.call("write_file", { path: "h", content: "1" })).error?.code).toBe("LIMIT_EXCEEDED");
+  });
+
+  it("of a storage hold no grants unless the host gives them", async () => {
+    const storage = memoryStorage();
+    const open = () => workspace({ storage, permissions: { mode: "prompt" } });
+    const [one, two] = [await open(), await open()];
+    await one.grants.add({ dir: "/ws", access: "write" });
+    expect(await two.grants.list()).toEqual([]);
+  });
+
+  it("fail a call with the code of records that cannot be reached, and nothing is changed", async () => {
+    const lost = async (): Promise<never> => {
+      throw new FilewrightError("IO_ERROR", "the records are away");
+    };
+    const records: Records = { get: lost, put: lost, add: lost, list: lost, remove: lost };
+    const backend = new MemoryBackend({ "/ws/a": "1\n" });
+    const agent = await (await workspace({ backend, records })).agent("a", { budget: { calls: 1 } });
+    expect((await agent.call("stat", { path: "." })).error?.code).toBe("IO_ERROR");
+    const asking = await workspace({ backend, records, confirm: () => ({ outcome: "proceed_once" }) });
+    expect((await asking.call("mkdir", { path: "d" })).error?.code).toBe("IO_ERROR");
+    const granting = await workspace({ backend, records, permissions: { mode: "prompt", ask: () => "yes" } });
+    expect((await granting.call("read_file", { path: "a" })).ok).toBe(false);
+    const guarded = await workspace({ backend, records, guard: "refuse" });
+    await guarded.call("read_file", { path: "a" });
+    const other = await workspace({ backend, records, guard: "refuse" });
+    const write = { path: "a", content: "2\n", overwrite: true };
+    expect((await other.call("write_file", write)).ok).toBe(false);
+    expect([await backend.exists("/ws/d"), backend.readTextSync("/ws/a")]).toEqual([false, "1\n"]);
+  });
+
+  const widened = (value: unknown): unknown => {
+    const text = JSON.stringify(value).replaceAll('"/ws/d"', '"/"').replaceAll('"read"', '"write"');
+    return JSON.parse(text) as unknown;
+  };
+  it.each<[string, (value: unknown) => unknown]>([
+    ["nothing", () => null],
+    ["a text", () => "yes"],
+    ["a number", () => 7],
+    ["true", () => true],
+    ["an empty list", () => []],
+    ["a list of nothing", () => [null]],
+    ["an empty object", () => ({})],
+    [
+      "an object of another record",
+      (value) => ({ ...(Object(value) as object), id: "x", path: "/x", dir: "/x" }),
+    ],
+    ["the record of a directory above", widened],
+  ])("whose values are %s allow nothing", async (_, damage) => {
+    const records = damagedRecords(damage);
+    const backend = new MemoryBackend({ "/ws/d/a": "1\n", "/ws/b": "1\n" });
+    const asking = await workspace({ backend, records, confirm: always });
+    await asking.call("mkdir", { path: "e" });
+    const silent = await workspace({ backend, records, confirm: () => ({ outcome: "cancel" }) });
+    if (damage !== widened) expect((await silent.call("mkdir", { path: "f" })).ok).toBe(false);
+    const granting = await workspace({ backend, records, permissions: { mode: "prompt" } });
+    await granting.grants.add({ dir: "/ws/d", access: "read" }).catch(() => undefined);
+    expect((await granting.call("write_file", { path: "b", content: "2\n" })).error?.code).toBe(
+      "GRANT_DENIED",
+    );
+    const reader = await workspace({ backend, records, guard: "refuse" });
+    await reader.call("read_file", { path: "d/a" });
+    const writer = await workspace({ backend, records, guard: "refuse" });
+    const write = { path: "d/a", content: "2\n", overwrite: true };
+    if (damage !== widened) expect((await writer.call("write_file", write)).error?.code).toBe("CONFLICT");
+  });
+
+  it("are named by a workspace", async () => {
     const backend = new MemoryBackend();
     const places = async (options: WorkspaceOptions) => (await workspace(options)).capabilities().shared;
     expect(await places({ backend })).toEqual({ approvals: "memory", budgets: "memory", reads: "memory" });
-    expect(await places({ backend, guard: "off", approvals: memoryApprovals() })).toEqual({
+    const records = memoryRecords();
+    expect(await places({ backend, guard: "off", records })).toEqual({
       approvals: "host",
-      budgets: "memory",
+      budgets: "host",
       reads: "none",
     });
+    expect(await places({ backend, guard: "refuse", records })).toMatchObject({ reads: "host" });
   });
 });
 
 describe("refused", () => {
   const backend = new MemoryBackend();
-  const reads: ReadStore = { load: async () => [], note: () => undefined, close: async () => undefined };
+  const { records } = remoteRecords();
   it.each<[string, object, RegExp]>([
     ["a journal without its methods", { journal: { begin: () => undefined } }, /journal/],
     ["a journal of a backend without a name", { backend, journal: new MemoryJournal() }, /backendId/],
-    ["reads without its methods", { reads: {} }, /reads/],
-    [
-      "reads of one path, and not of a directory",
-      { reads: { ...reads, recall: async () => undefined } },
-      /reads/,
-    ],
-    ["approvals without their methods", { approvals: { list: async () => [] } }, /approvals/],
-    ["budgets without their methods", { budgets: { spent: () => ({}) } }, /budgets/],
-    ["a misspelt option", { approval: memoryApprovals() }, /did you mean .approvals/],
-    ["reads twice", { backend, reads, guard: { store: reads } }, /guard\.store/],
+    ["records without their methods", { records: {} }, /records/],
+    ["records without counters", { records: { ...records, add: undefined } }, /records/],
+    ["records without a list", { records: { ...records, list: undefined } }, /records/],
+    ["a misspelt option", { record: records }, /did you mean .records/],
+    ["a store of one feature", { approvals: records }, /approvals/],
+    ["a store of grants", { permissions: { mode: "prompt", store: records } }, /permissions\.store/],
   ])("%s", async (_, options, message) => {
     const opening = openWorkspace({ root: "/ws", ...options } as WorkspaceOptions);
     await expect(opening).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });

@@ -29,12 +29,12 @@ export const GRANTS_COMMAND: Command = {
     const store = await openGrantsFile(grantsFilePath(values));
     if (verb === "list") {
       if (dirs.length > 0) throw new UsageError("list takes no directories");
-      const grants = store.list();
+      const grants = await store.list();
       return { text: formatGrantList(grants, store.file), data: { file: store.file, grants } };
     }
     if (verb !== "revoke") throw new UsageError(`grants can list and revoke, not '${verb}'`);
     if (dirs.length === 0) throw new UsageError("revoke needs a directory");
-    const known = new Set(store.list().map(({ dir }) => dir));
+    const known = new Set((await store.list()).map(({ dir }) => dir));
     const wanted = dirs.map((dir) => withInnerDrive(resolve(dir)));
     const missing = wanted.find((dir) => !known.has(dir));
     if (missing !== undefined) {

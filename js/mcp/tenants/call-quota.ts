@@ -28,7 +28,7 @@ export function makeCallQuota(records: Records, most: number): CallQuota {
   let asking: Promise<void> | undefined;
   const ask = async (missing: number): Promise<void> => {
     for (const amount of missing >= part ? [missing] : [part, missing]) {
-      const { ok } = await records.add("calls", "minute", amount, most, { forMs: MINUTE_MS });
+      const { ok } = await records.add("calls", "minute", amount, { most, forMs: MINUTE_MS });
       const now = performance.now();
       if (ok) {
         left += amount;

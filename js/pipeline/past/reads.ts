@@ -1,64 +1,13 @@
 /**
  * The record of the files that each agent has read. Every agent of a workspace has its own, so that
- * answers about outdated content refer to its own reads. With a store the records survive a restart.
+ * answers about outdated content refer to its own reads. In records it survives a restart.
  */
-import { callback, optionChecker, instance, type Options, required } from "../../schema/option.ts";
-import type { RecordOp } from "../../storage/storage.ts";
-import { type HeldNote, makeSeenFiles, type SeenFiles, type SeenFile } from "../../tools/lib/seen.ts";
+import { namePart } from "../../records/names.ts";
+import { listAll } from "../../records/records.ts";
+import { type HeldNote, makeSeenFiles, type SeenFile, type SeenFiles } from "../../tools/lib/seen.ts";
+import { type NotesInCommit, type ReadPlace, readOf, SharedReads, toStored } from "./reads-records.ts";
 
-/** A store that keeps records beyond the life of a process. */
-export interface ReadStore {
-  /** Returns the files that an agent has read, from oldest to newest. */
-  load(agent: string): Promise<Iterable<readonly [path: string, file: SeenFile]>>;
-  /** Stores one entry; undefined removes it. It may return before the entry is written. */
-  note(agent: string, path: string, file: SeenFile | undefined): void;
-  /**
-   * Returns the present entry of a path, for stores that several processes write at once: asked before a change is
-   * refused or reported because of what this process knows. Absent: what was loaded counts.
-   */
-  recall?(agent: string, path: string): Promise<SeenFile | undefined>;
-  /** Returns the present entries at and below a path. Required with `recall`. */
-  recallBelow?(agent: string, path: string): Promise<Iterable<readonly [path: string, file: SeenFile]>>;
-  /**
-   * Returns the changes of records that note what a change has seen, for a store in the records of the storage that
-   * commits it: they are part of that commit. Absent: the entries are noted once the change is made.
-   */
-  inCommit?(agent: string, notes: readonly HeldNote[]): NotesInCommit;
-  /** Resolves when other processes can recall all noted entries: a call is answered then. Absent: nothing waits. */
-  settled?(): Promise<void> | undefined;
-  /** Writes pending entries and closes the store. */
-  close(): Promise<void>;
-}
-
-/** The description of a store of reads: any object with these methods. */
-export const READ_STORE: Options<ReadStore> = instance<ReadStore>(
-  "ReadStore",
-  "a store of what was read",
-  {
-    load: required(callback()),
-    note: required(callback()),
-    recall: callback(),
-    recallBelow: callback(),
-    inCommit: callback(),
-    settled: callback(),
-    close: required(callback()),
-  },
-  {
-    test: ({ recall, recallBelow }) =>
-      (recall === undefined) === (recallBelow === undefined)
-        ? undefined
-        : "must have both of recall and recallBelow, or none",
-  },
-);
-
-const checkStore = optionChecker("makeReads", READ_STORE);
-
-/** The notes of a change about what it has seen, as a part of its commit. */
-export interface NotesInCommit {
-  readonly ops: readonly RecordOp[];
-  /** To be called when the commit is made, and its entries were noted. */
-  committed(): void;
-}
+export type { NotesInCommit } from "./reads-records.ts";
 
 /** The records of the files that each agent of a workspace has read. */
 export interface Reads {
@@ -66,8 +15,8 @@ export interface Reads {
   of(agent: string | undefined): SeenFiles | Promise<SeenFiles>;
   /** Returns the notes of a change as a part of its commit; undefined where they are no records of its storage. */
   inCommit(agent: string | undefined, notes: readonly HeldNote[]): NotesInCommit | undefined;
-  /** True where a store keeps them beyond the process. */
-  readonly areKept: boolean;
+  /** True where other processes read them while this one runs. */
+  readonly areShared: boolean;
   /** Resolves when other processes can see what was noted; undefined when there is nothing to wait for. */
   settled(): Promise<void> | undefined;
   close(): Promise<void>;
@@ -76,49 +25,76 @@ export interface Reads {
 /** The key of callers without a name. */
 const NAMELESS_AGENT = "";
 
-/**
- * Creates the records of the agents of a workspace: empty, or loaded from a store. @throws FilewrightError
- * INVALID_ARGUMENT for an invalid store
- */
-export function makeReads(store?: ReadStore): Reads {
-  if (store !== undefined) checkStore(store);
-  const known = new Map<string, SeenFiles>();
-  const loading = new Map<string, Promise<SeenFiles>>();
-  const load = async (agent: string, from: ReadStore): Promise<SeenFiles> => {
-    const { recall, recallBelow } = from;
-    const shared =
-      recall === undefined || recallBelow === undefined
-        ? undefined
-        : {
-            recall: (path: string) => recall.call(from, agent, path),
-            below: (path: string) => recallBelow.call(from, agent, path),
-          };
-    const noted = (path: string, file: SeenFile | undefined): void => from.note(agent, path, file);
-    const seen = makeSeenFiles(await from.load(agent), noted, shared);
-    known.set(agent, seen);
-    loading.delete(agent);
-    return seen;
-  };
-  return Object.freeze({
-    areKept: store !== undefined,
-    of(agent: string = NAMELESS_AGENT): SeenFiles | Promise<SeenFiles> {
-      const seen = known.get(agent);
-      if (seen !== undefined) return seen;
-      if (store === undefined) {
-        const empty = makeSeenFiles();
-        known.set(agent, empty);
-        return empty;
-      }
-      let pending = loading.get(agent);
-      if (pending === undefined) {
-        pending = load(agent, store);
-        loading.set(agent, pending);
-        pending.catch(() => loading.delete(agent));
-      }
-      return pending;
+/** Creates the records of the agents of a workspace: empty, or those of a place. */
+export function makeReads(place?: ReadPlace): Reads {
+  if (place === undefined)
+    return unsharedReads(
+      () => makeSeenFiles(),
+      async () => undefined,
+    );
+  if (!place.isShared)
+    return unsharedReads(
+      (agent) => loadReads(place, agent),
+      async () => place.close?.(),
+    );
+  const shared = new SharedReads(place);
+  const made = unsharedReads(
+    (agent) => {
+      const noted = (path: string, file: SeenFile | undefined): void => shared.note(agent, path, file);
+      return makeSeenFiles([], noted, {
+        recall: (path) => shared.recall(agent, path),
+        below: (path) => shared.recallBelow(agent, path),
+      });
     },
-    inCommit: (agent = NAMELESS_AGENT, notes: readonly HeldNote[]) => store?.inCommit?.(agent, notes),
-    settled: () => store?.settled?.(),
-    close: async () => store?.close(),
+    async () => {
+      await shared.settled();
+      await place.close?.();
+    },
+  );
+  return Object.freeze({
+    ...made,
+    areShared: true,
+    inCommit: (agent = NAMELESS_AGENT, notes: readonly HeldNote[]) => shared.inCommit(agent, notes),
+    settled: () => shared.settled(),
+  });
+}
+
+/** Returns records that no other process reads while this one runs. `make` returns that of an agent, once. */
+function unsharedReads(
+  make: (agent: string) => SeenFiles | Promise<SeenFiles>,
+  close: () => Promise<void>,
+): Reads {
+  const known = new Map<string, SeenFiles | Promise<SeenFiles>>();
+  const keep = (agent: string, loading: Promise<SeenFiles>): void =>
+    void loading.then(
+      (seen) => known.set(agent, seen),
+      () => known.delete(agent),
+    );
+  return Object.freeze({
+    of(agent = NAMELESS_AGENT) {
+      const before = known.get(agent);
+      if (before !== undefined) return before;
+      const seen = make(agent);
+      known.set(agent, seen);
+      if (seen instanceof Promise) keep(agent, seen);
+      return seen;
+    },
+    areShared: false,
+    inCommit: () => undefined,
+    settled: () => undefined,
+    close,
+  });
+}
+
+/** Loads what an agent has read from the records of this process. What cannot be written only counts as unread. */
+async function loadReads({ records, kindOf }: ReadPlace, agent: string): Promise<SeenFiles> {
+  const kind = kindOf(agent);
+  const reads = (await listAll(records, kind)).flatMap(({ value }) => readOf(value) ?? []);
+  const before = reads.map(({ path, file }) => [path, file] as const);
+  return makeSeenFiles(before, (path, file) => {
+    const id = namePart(path);
+    const written =
+      file === undefined ? records.remove(kind, id) : records.put(kind, id, toStored(path, file));
+    written.catch(() => undefined);
   });
 }

@@ -1,10 +1,18 @@
 /** The budget of an agent: counts its calls and output, and refuses calls when it is spent. */
-import type { MaybePromise } from "../../backends/backend.ts";
-import type { RecordOp } from "../../storage/storage.ts";
-import { callback, instance, type Options, required } from "../../schema/option.ts";
+import { memoryRecords } from "../../records/memory.ts";
+import type { RecordOp } from "../../records/records.ts";
 import { utf8Length, plural } from "../../tools/lib/text.ts";
 import type { Limits } from "../../tools/lib/limits.ts";
 import { type ErrorData, type Failure, refusedFailure, type ToolResult } from "../result.ts";
+import {
+  type BudgetLimits,
+  type BudgetRecords,
+  budgetsIn,
+  type Counted,
+  type Spent,
+} from "./budget-records.ts";
+
+export type { Spent } from "./budget-records.ts";
 
 /** The limits of an agent. An omitted limit does not apply. */
 export interface BudgetOptions {
@@ -27,81 +35,6 @@ export interface BudgetOptions {
   readonly forMs?: number | undefined;
 }
 
-/** The part of the budget that an agent has used. */
-export interface Spent {
-  /** The number of calls. */
-  readonly calls: number;
-  /** The UTF-8 bytes of answers. */
-  readonly outputBytes: number;
-}
-
-/** The limits of a budget, and its time. */
-export type BudgetLimits = Pick<BudgetOptions, "calls" | "outputBytes" | "forMs">;
-
-/** A store of what was spent, which several processes may share. A budget is its name. */
-export interface BudgetStore {
-  /**
-   * Counts calls that begin, in one step for all processes: none of them if they would exceed `limits.calls`, or if
-   * the answers have used up `limits.outputBytes`. The result has what was spent, these calls included. A negative
-   * number takes calls back.
-   */
-  begin(
-    budget: string,
-    calls: number,
-    limits: BudgetLimits,
-  ): MaybePromise<{ readonly ok: boolean; readonly spent: Spent }>;
-  /**
-   * Returns the changes of records that count calls, for a store in the records of the storage that commits a change
-   * of files: they are part of that commit. Undefined where that is not possible.
-   */
-  inCommit?(budget: string, calls: number, limits: BudgetLimits): readonly RecordOp[] | undefined;
-  /** Counts the bytes of an answer. Without a limit for them they may be counted later. */
-  end(budget: string, outputBytes: number, limits: BudgetLimits): MaybePromise<void>;
-  /** Returns what was spent. */
-  spent(budget: string): MaybePromise<Spent>;
-}
-
-/** The description of a store of budgets: any object with these methods. */
-export const BUDGET_STORE: Options<BudgetStore> = instance<BudgetStore>("BudgetStore", "a store of budgets", {
-  begin: required(callback()),
-  inCommit: callback(),
-  end: required(callback()),
-  spent: required(callback()),
-});
-
-/** The parts of a budget that was never used. */
-const NOTHING_SPENT: Spent = Object.freeze({ calls: 0, outputBytes: 0 });
-
-/** Creates a store of budgets in memory, for workspaces of one process. `now` returns milliseconds. */
-export function memoryBudgets(now: () => number = Date.now): BudgetStore {
-  const kept = new Map<string, { spent: Spent; readonly until: number }>();
-  const find = (budget: string): { spent: Spent } | undefined => {
-    const found = kept.get(budget);
-    return found === undefined || found.until > now() ? found : undefined;
-  };
-  const add = (budget: string, { forMs }: BudgetLimits, calls: number, outputBytes: number): Spent => {
-    const found = find(budget);
-    const before = found?.spent ?? NOTHING_SPENT;
-    const spent = Object.freeze({
-      calls: before.calls + calls,
-      outputBytes: before.outputBytes + outputBytes,
-    });
-    if (found === undefined) kept.set(budget, { spent, until: now() + (forMs ?? Number.POSITIVE_INFINITY) });
-    else found.spent = spent;
-    return spent;
-  };
-  return Object.freeze({
-    begin(budget: string, calls: number, limits: BudgetLimits) {
-      const spent = find(budget)?.spent ?? NOTHING_SPENT;
-      if (calls > 0 && !isWithinLimits(spent, calls, limits)) return { ok: false, spent };
-      return { ok: true, spent: add(budget, limits, calls, 0) };
-    },
-    end: (budget: string, outputBytes: number, limits: BudgetLimits) =>
-      void add(budget, limits, 0, outputBytes),
-    spent: (budget: string) => find(budget)?.spent ?? NOTHING_SPENT,
-  });
-}
-
 /** Returns true when so many further calls are within the limits of a budget. */
 function isWithinLimits(spent: Spent, calls: number, limits: BudgetLimits): boolean {
   const { calls: mostCalls = Number.POSITIVE_INFINITY, outputBytes: mostBytes = Number.POSITIVE_INFINITY } =
@@ -109,12 +42,12 @@ function isWithinLimits(spent: Spent, calls: number, limits: BudgetLimits): bool
   return spent.calls + calls <= mostCalls && spent.outputBytes < mostBytes;
 }
 
-/** Counts the calls and output of one agent. Promises are returned only where the store is one of promises. */
+/** Counts the calls and output of one agent. */
 export interface Budget {
-  /** The name of the budget in its store. */
+  /** The name of the budget in its records. */
   readonly name: string;
   /** Counts a call that begins. Returns a failure when the budget is spent; then the call must not run. */
-  begin(args: unknown): MaybePromise<Failure | undefined>;
+  begin(args: unknown): Promise<Failure | undefined>;
   /**
    * Returns the changes of records that count a call with the commit of its change, instead of `begin`; undefined
    * where it has to be counted before.
@@ -125,48 +58,45 @@ export interface Budget {
   /** Returns the limits of a call that begins now. */
   limits(limits: Limits): Limits;
   /** Counts an answer. */
-  end(result: ToolResult): MaybePromise<void>;
-  spent(): MaybePromise<Spent>;
+  end(result: ToolResult): Promise<void>;
+  spent(): Promise<Spent>;
 }
 
 /** The place of a budget. */
 export interface BudgetPlace {
   /** The name of the agent that spends it. */
   readonly agent: string;
-  /** The store. Default: in memory. */
-  readonly store?: BudgetStore | undefined;
+  /** The records. Default: in memory. */
+  readonly records: BudgetRecords | undefined;
   /** The budget in which everything is counted as well. */
-  readonly outer?: Budget | undefined;
+  readonly outer: Budget | undefined;
 }
 
-/** Creates the budget of an agent, unspent unless the store says otherwise. */
-export function makeBudget(
-  options: BudgetOptions,
-  { agent, store = memoryBudgets(), outer }: BudgetPlace,
-): Budget {
+/** The parts of a budget that was never used. */
+const NOTHING_SPENT: Spent = Object.freeze({ calls: 0, outputBytes: 0 });
+
+/** Creates the budget of an agent, unspent unless the records say otherwise. */
+export function makeBudget(options: BudgetOptions, { agent, records, outer }: BudgetPlace): Budget {
   const { name = outer === undefined ? agent : `${outer.name}/${agent}`, ...limits } = options;
-  // What was spent when the store was asked last, by which an answer is limited.
+  const counted = records ?? budgetsIn({ records: memoryRecords(), scope: "", commits: false });
+  // What was spent when the records were asked last, by which an answer is limited.
   let known = NOTHING_SPENT;
-  const begun = (args: unknown, { ok, spent }: { ok: boolean; spent: Spent }, count: number) => {
-    known = spent;
-    if (!ok) return spentFailure(spent, count, limits);
-    const refusal = outer?.begin(args);
-    if (refusal === undefined) return undefined;
-    return after(refusal, (failure) =>
-      failure === undefined ? undefined : after(store.begin(name, -count, limits), () => failure),
-    );
-  };
   return Object.freeze({
     name,
-    begin(args: unknown) {
+    async begin(args: unknown) {
       const count = countedCalls(args);
-      return after(store.begin(name, count, limits), (answer) => begun(args, answer, count));
+      const { ok, spent }: Counted = await counted.begin(name, count, limits);
+      known = spent;
+      if (!ok) return spentFailure(spent, count, limits);
+      const failure = await outer?.begin(args);
+      if (failure !== undefined) await counted.begin(name, -count, limits);
+      return failure;
     },
     inCommit(args: unknown) {
       const count = countedCalls(args);
       // One that was spent is asked before the call, so that nobody is asked about a change that it refuses.
       if (!isWithinLimits(known, count, limits)) return undefined;
-      const own = store.inCommit?.(name, count, limits);
+      const own = counted.inCommit(name, count, limits);
       const others = outer === undefined ? [] : outer.inCommit(args);
       return own === undefined || others === undefined ? undefined : [...own, ...others];
     },
@@ -182,22 +112,13 @@ export function makeBudget(
       const left = Math.max(1, (limits.outputBytes ?? Number.POSITIVE_INFINITY) - known.outputBytes);
       return left >= all.outputBytes ? all : { ...all, outputBytes: left };
     },
-    end(result: ToolResult): MaybePromise<void> {
+    async end(result: ToolResult) {
       const { text, content = [] } = result;
       const images = content.reduce((sum, { source }) => sum + source.data.length, 0);
-      const own = store.end(name, utf8Length(text) + images, limits);
-      const others = outer?.end(result);
-      return own instanceof Promise || others instanceof Promise
-        ? Promise.all([own, others]).then(() => undefined)
-        : undefined;
+      await Promise.all([counted.end(name, utf8Length(text) + images, limits), outer?.end(result)]);
     },
-    spent: () => store.spent(name),
+    spent: () => counted.spent(name),
   });
-}
-
-/** Applies a function to a value, once it is there. */
-function after<T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> {
-  return value instanceof Promise ? value.then(next) : next(value);
 }
 
 function spentFailure({ calls, outputBytes }: Spent, count: number, limits: BudgetLimits): Failure {

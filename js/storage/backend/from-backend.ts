@@ -10,7 +10,8 @@ import { walkTree } from "../../backends/fallback/walk-tree.ts";
 import { checkPath, compareCodePoints, normalise, relativeTo } from "../../backends/paths.ts";
 import { transact } from "../../backends/transaction/transaction.ts";
 import { optionChecker, type Options, options as described, text } from "../../schema/option.ts";
-import { checkCommitOptions, checkLimit, checkOps, checkStoredPath } from "../check.ts";
+import { checkLimit } from "../../records/check.ts";
+import { checkCommitOptions, checkOps, checkStoredPath } from "../check.ts";
 import { closedError, conflictError, unknownVersionError } from "../failure.ts";
 import { probeStorage } from "../probe.ts";
 import type {

@@ -10,7 +10,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { engine } from "../../engine/current.ts";
 import { byteLength } from "../../backends/paths.ts";
 import type { LockHandle, LockOptions } from "../../backends/backend.ts";
-import type { Records, SharedRecord } from "../shared.ts";
+import type { Records, SharedRecord } from "../../records/records.ts";
 import type { ReadMany, Storage } from "../storage.ts";
 
 /** The time after which a holder that did not release is passed over, in milliseconds. */

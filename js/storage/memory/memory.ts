@@ -9,7 +9,8 @@ import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 import { compareCodePoints, isWithin } from "../../backends/paths.ts";
 import { callback, integer, optionChecker, type Options, options as described } from "../../schema/option.ts";
-import { checkCommitOptions, checkLimit, checkOps, checkStoredPath } from "../check.ts";
+import { checkLimit } from "../../records/check.ts";
+import { checkCommitOptions, checkOps, checkStoredPath } from "../check.ts";
 import { closedError, conflictError, unknownVersionError } from "../failure.ts";
 import { isAccepted, planMerge, toPlanned } from "../merge.ts";
 import { probeStorage } from "../probe.ts";
@@ -56,7 +57,7 @@ import {
   type StoredDir,
   type StoredNode,
 } from "./nodes.ts";
-import { MemoryRecords } from "./records.ts";
+import { MemoryRecords } from "../../records/memory.ts";
 
 /** Options of a storage in memory. */
 export interface MemoryStorageOptions {

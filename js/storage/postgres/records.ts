@@ -1,8 +1,7 @@
 /** The shared records of a workspace on Postgres. */
-import { checkLimit, checkRecordName, jsonOfRecord } from "../check.ts";
-import { conflictError } from "../failure.ts";
+import { checkCount, checkLimit, checkRecordName, jsonOfRecord, unmetError } from "../../records/check.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { Records, SharedRecord } from "../storage.ts";
+import type { Records, SharedRecord } from "../../records/records.ts";
 import type { Row } from "./client.ts";
 import type { Database } from "./database.ts";
 
@@ -33,15 +32,13 @@ export function postgresRecords(database: Database, open: () => readonly [string
       );
       const rev = row["now_rev"] === null ? null : String(row["now_rev"]);
       if (row["met"] !== true)
-        throw conflictError([{ record: { kind, id }, expected: expect ?? null, found: rev }]);
+        throw unmetError([{ record: { kind, id }, expected: expect ?? null, found: rev }]);
       return String(rev);
     },
-    async add(kind, id, amount, most, options = {}) {
+    async add(kind, id, amount, { most = null, forMs = null, signal } = {}) {
       checkRecordName(kind, id);
-      if (!Number.isSafeInteger(amount))
-        throw new FilewrightError("INVALID_ARGUMENT", "a counter is a whole number");
-      const values = [kind, id, "add", String(amount), false, null, most ?? null, options.forMs ?? null];
-      const row = await change(values, options.signal);
+      checkCount(amount);
+      const row = await change([kind, id, "add", String(amount), false, null, most, forMs], signal);
       return { ok: row["met"] === true, now: Number(row["now_value"]) };
     },
     async list(kind, { after, limit, signal }) {

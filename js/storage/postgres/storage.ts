@@ -3,7 +3,8 @@
  * round trip. Any number of processes share it. The client is the caller's; nothing here opens a connection of its own.
  */
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
-import { checkCommitOptions, checkLimit, checkOps, checkStoredPath } from "../check.ts";
+import { checkLimit } from "../../records/check.ts";
+import { checkCommitOptions, checkOps, checkStoredPath } from "../check.ts";
 import { closedError, unknownVersionError } from "../failure.ts";
 import type {
   ContentName,

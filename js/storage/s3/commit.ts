@@ -1,7 +1,8 @@
 /** Commits: planned on a root, stored, and decided by the replacement of the root. */
 import { isWithin } from "../../backends/paths.ts";
 import type { Committed, CommitOptions, Expect, Op, UnmetExpect } from "../commit.ts";
-import { conflictError, fencedError, type UnmetRecord } from "../failure.ts";
+import type { UnmetRecord } from "../../records/check.ts";
+import { conflictError, fencedError } from "../failure.ts";
 import { hashOps, mapParallel, type Blobs } from "./blobs.ts";
 import { randomId, sha256, toJsonBytes } from "./codec.ts";
 import type { Commits } from "./commits.ts";

@@ -2,10 +2,27 @@
  * The shared records of a workspace: a second table in its root, so that they change in the same moment as files do.
  * A change of a record is a change of the root, also of one that no commit carries.
  */
-import { FilewrightError } from "../../engine/errors.ts";
-import { checkLimit, checkRecordName, jsonOfRecord } from "../check.ts";
-import { conflictError, counterError, type UnmetRecord } from "../failure.ts";
-import type { RecordOp, Records, SharedRecord } from "../shared.ts";
+import {
+  checkCount,
+  checkLimit,
+  checkRecordName,
+  counterError,
+  counterOf,
+  jsonOfRecord,
+  type UnmetRecord,
+  unmetError,
+} from "../../records/check.ts";
+import type {
+  AddToRecord,
+  CountedRecord,
+  ListedRecord,
+  ListRecords,
+  PutRecord,
+  RecordCall,
+  RecordOp,
+  Records,
+  SharedRecord,
+} from "../../records/records.ts";
 import { randomId } from "./codec.ts";
 import type { Row, Table, TableView } from "./manifest.ts";
 import type { NewObject } from "./objects.ts";
@@ -55,11 +72,7 @@ export class RecordDraft {
 
   /** Returns the number of a counter; 0 for one that is not there. */
   async counter(kind: string, id: string): Promise<number> {
-    const row = await this.find(kind, id);
-    const value = row === undefined ? 0 : (JSON.parse(row[4]) as unknown);
-    if (typeof value !== "number")
-      throw new FilewrightError("INVALID_ARGUMENT", `the record ${kind} ${id} is no counter`);
-    return value;
+    return counterOf({ kind, id }, (await this.find(kind, id))?.[4]);
   }
 
   /** Returns the revisions that changes expect and that are not there. @throws LIMIT_EXCEEDED for a counter */
@@ -95,8 +108,7 @@ export class RecordDraft {
   /** Adds to a counter, whose time begins with its first number, and returns the sum. */
   async add(kind: string, id: string, amount: number, forMs?: number): Promise<number> {
     const sum = (await this.counter(kind, id)) + amount;
-    if (!Number.isSafeInteger(sum))
-      throw new FilewrightError("INVALID_ARGUMENT", "a counter is a whole number");
+    checkCount(sum);
     const until = (await this.find(kind, id))?.[3] ?? this.#until(forMs);
     this.set(kind, id, sum, until);
     return sum;
@@ -139,59 +151,42 @@ export class S3Records implements Records {
     this.#host = host;
   }
 
-  async get(
-    kind: string,
-    id: string,
-    options: Parameters<Records["get"]>[2] = {},
-  ): Promise<SharedRecord | null> {
+  async get(kind: string, id: string, { signal }: RecordCall = {}): Promise<SharedRecord | null> {
     checkRecordName(kind, id);
-    const view = await this.#host.read(options.signal);
+    const view = await this.#host.read(signal);
     const row = await new RecordDraft(view, this.#host.now(), "").find(kind, id);
     return row === undefined ? null : toRecord(row);
   }
 
-  put(
-    kind: string,
-    id: string,
-    value: unknown,
-    options: Parameters<Records["put"]>[3] = {},
-  ): Promise<string> {
-    return this.#change(options.signal, async (draft) => {
+  put(kind: string, id: string, value: unknown, options: PutRecord = {}): Promise<string> {
+    const { expect, forMs, signal } = options;
+    return this.#change(signal, async (draft) => {
       checkRecordName(kind, id);
-      const ops: readonly RecordOp[] = [
-        { kind, id, put: value, expect: options.expect, forMs: options.forMs },
-      ];
+      const ops: readonly RecordOp[] = [{ kind, id, put: value, expect, forMs }];
       const unmet = await draft.unmet(ops);
-      if (unmet.length > 0) throw conflictError(unmet);
+      if (unmet.length > 0) throw unmetError(unmet);
       await draft.apply(ops);
       return ((await draft.find(kind, id)) as RecordRow)[2];
     });
   }
 
-  add(
-    kind: string,
-    id: string,
-    amount: number,
-    most?: number,
-    options: Parameters<Records["add"]>[4] = {},
-  ): Promise<{ readonly ok: boolean; readonly now: number }> {
-    return this.#change(options.signal, async (draft) => {
+  add(kind: string, id: string, amount: number, options: AddToRecord = {}): Promise<CountedRecord> {
+    const { most, forMs, signal } = options;
+    return this.#change(signal, async (draft) => {
       checkRecordName(kind, id);
       const now = await draft.counter(kind, id);
       if (most !== undefined && now + amount > most) return { ok: false, now };
-      return { ok: true, now: await draft.add(kind, id, amount, options.forMs) };
+      return { ok: true, now: await draft.add(kind, id, amount, forMs) };
     });
   }
 
-  async list(
-    kind: string,
-    { after, limit, signal }: Parameters<Records["list"]>[1],
-  ): Promise<readonly (SharedRecord & { readonly id: string })[]> {
+  async list(kind: string, { after, limit, signal }: ListRecords): Promise<readonly ListedRecord[]> {
+    checkRecordName(kind, "-");
     checkLimit(limit);
     const view = await this.#host.read(signal);
     const now = this.#host.now();
     const begin = rowKey(kind, "");
-    const found: (SharedRecord & { readonly id: string })[] = [];
+    const found: ListedRecord[] = [];
     let from = after === undefined ? begin : `${rowKey(kind, after)}\0`;
     while (found.length < limit) {
       const rows = (await view.range(
@@ -208,8 +203,8 @@ export class S3Records implements Records {
     return found;
   }
 
-  async remove(kind: string, id: string, options: Parameters<Records["remove"]>[2] = {}): Promise<void> {
-    await this.#change(options.signal, async (draft) => {
+  async remove(kind: string, id: string, { signal }: RecordCall = {}): Promise<void> {
+    await this.#change(signal, async (draft) => {
       checkRecordName(kind, id);
       if ((await draft.find(kind, id)) !== undefined) await draft.apply([{ kind, id, remove: true }]);
     });

@@ -1,11 +1,13 @@
 /** The storage over an S3-compatible store: its methods, each of which checks its arguments and reads the root once. */
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
-import { checkCommitOptions, checkLimit, checkOps, checkStoredPath } from "../check.ts";
+import { checkLimit } from "../../records/check.ts";
+import { checkCommitOptions, checkOps, checkStoredPath } from "../check.ts";
 import type { Committed, CommitOptions, Op } from "../commit.ts";
 import type { Entry, ReadMany, ReadManyOptions, StorageCall, Version } from "../entry.ts";
 import { closedError } from "../failure.ts";
 import type { Merged, MergeOfForkOptions } from "../merged.ts";
-import type { Past, PastRequest, Records } from "../shared.ts";
+import type { Records } from "../../records/records.ts";
+import type { Past, PastRequest } from "../shared.ts";
 import type {
   ContentName,
   ChangePage,

@@ -4,7 +4,8 @@
  */
 import { FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
-import { checkLimit, checkStoredPath } from "../check.ts";
+import { checkLimit } from "../../records/check.ts";
+import { checkStoredPath } from "../check.ts";
 import type { Committed } from "../commit.ts";
 import type { Entry, ReadMany, ReadManyOptions } from "../entry.ts";
 import { entriesByPath, isDirNode, nodeAt } from "../memory/nodes.ts";

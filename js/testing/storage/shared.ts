@@ -1,6 +1,8 @@
 /** Test cases for what replicas share: locks with fencing tokens, and records. */
 import type { LockedPaths, LockPath, Storage } from "../../storage/storage.ts";
+import type { Records } from "../../records/records.ts";
 import { assertEqual, assertFails, assertTrue } from "../case.ts";
+import { recordCases, type RecordsCase } from "../records.ts";
 import { put, type StorageCase } from "./case.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -133,69 +135,6 @@ export const sharedCases: readonly StorageCase[] = [
     },
   },
   {
-    name: "records: put with a revision, get, list, remove",
-    needs: ["records"],
-    run: async ({ storage: { records }, second }) => {
-      if (records === undefined) return;
-      assertEqual(await records.get("k", "a"), null, "nothing");
-      const rev = await records.put("k", "a", { x: [1, null, "é"] }, { expect: null });
-      assertEqual(await second.records?.get("k", "a"), { value: { x: [1, null, "é"] }, rev }, "the record");
-      await assertFails(() => records.put("k", "a", 1, { expect: null }), "CONFLICT", "it exists");
-      const next = await records.put("k", "a", 2, { expect: rev });
-      assertTrue(next !== rev, "another revision");
-      await assertFails(() => records.put("k", "a", 3, { expect: rev }), "CONFLICT", "the old revision");
-      await records.put("k", "b", 1);
-      await records.put("other", "c", 1);
-      const ids = async (options: { limit: number; after?: string }) =>
-        (await records.list("k", options)).map(({ id, value }) => [id, value]);
-      assertEqual(
-        await ids({ limit: 10 }),
-        [
-          ["a", 2],
-          ["b", 1],
-        ],
-        "the list",
-      );
-      assertEqual(
-        [await ids({ limit: 1 }), await ids({ limit: 1, after: "a" })],
-        [[["a", 2]], [["b", 1]]],
-        "pages",
-      );
-      await records.remove("k", "a");
-      await records.remove("k", "a");
-      assertEqual(await records.get("k", "a"), null, "after the removal");
-      const again = await records.put("k", "a", 2, { expect: null });
-      assertTrue(again !== next, "a revision is never given again");
-    },
-  },
-  {
-    name: "records: counters are atomic and bounded",
-    needs: ["records"],
-    run: async ({ storage, second }) => {
-      const add = (through: Storage) => through.records?.add("n", "x", 1, 5);
-      const answers = await Promise.all(
-        Array.from({ length: 9 }, (_, i) => add(i % 2 === 0 ? storage : second)),
-      );
-      assertEqual(answers.filter((one) => one?.ok === true).length, 5, "the number that fitted");
-      assertEqual(answers.find((one) => one?.ok === false)?.now, 5, "the number of a refusal");
-      assertEqual((await storage.records?.get("n", "x"))?.value, 5, "the counter");
-      assertEqual(await storage.records?.add("n", "x", -3), { ok: true, now: 2 }, "without a bound");
-    },
-  },
-  {
-    name: "records: a record whose time is over is absent",
-    needs: ["records"],
-    run: async ({ storage: { records } }) => {
-      await records?.put("k", "short", 1, { forMs: 30 });
-      await records?.put("k", "long", 1, { forMs: 60_000 });
-      assertEqual((await records?.get("k", "long"))?.value, 1, "before its end");
-      await pause(60);
-      assertEqual(await records?.get("k", "short"), null, "after its end");
-      assertEqual((await records?.list("k", { limit: 10 }))?.length, 1, "the list");
-      await records?.put("k", "short", 2, { expect: null });
-    },
-  },
-  {
     name: "records: change in the same moment as the files of a commit, or not at all",
     needs: ["records"],
     run: async ({ storage, second, text }) => {
@@ -248,14 +187,15 @@ export const sharedCases: readonly StorageCase[] = [
       assertEqual((await records?.get("budget", "agent"))?.value, 1, "the budget after a failed change");
     },
   },
-  {
-    name: "records: a value that is no JSON, and one that is too large, are refused",
-    needs: ["records"],
-    run: async ({ storage: { records } }) => {
-      await assertFails(() => records?.put("k", "a", undefined), "INVALID_ARGUMENT", "undefined");
-      await assertFails(() => records?.put("k", "a", "x".repeat(70_000)), "TOO_LARGE", "70,000 bytes");
-      await assertFails(() => records?.put("", "a", 1), "INVALID_ARGUMENT", "no kind");
-      assertEqual(await records?.get("k", "a"), null, "nothing was set");
-    },
-  },
+  ...recordCases.map(onStorage),
 ];
+
+/** Returns the case of a storage that runs one of records on its records. */
+function onStorage({ name, run }: RecordsCase): StorageCase {
+  return {
+    name,
+    needs: ["records"],
+    run: ({ storage, second }) =>
+      run(storage.records as Records, (second.records ?? storage.records) as Records),
+  };
+}

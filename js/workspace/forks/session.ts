@@ -10,7 +10,6 @@ import { makeJournal, MemoryJournal } from "../../journal/index.ts";
 import type { SandboxPolicy } from "../../policy/index.ts";
 import { makeReads, type Reads } from "../../pipeline/past/reads.ts";
 import { makeRepositories, type Repositories } from "../../pipeline/paths/repositories.ts";
-import type { BudgetStore } from "../../pipeline/scheduling/budget.ts";
 import { makeGates } from "../../pipeline/sources.ts";
 import { RunningCalls } from "../../pipeline/scheduling/running.ts";
 import type { CommandSandboxFor, Session, SessionFiles } from "../../pipeline/session.ts";
@@ -67,11 +66,11 @@ export function makeForkSession(parent: Session, fork: NewFork): Session {
     },
     forks: { storage: isForking(storage) ? storage : undefined, depth: parent.forks.depth + 1 },
     // Lasting approvals are given for the files of the parent, so those of a fork are in memory. Calls of a fork are
-    // counted in the budget records of the parent.
+    // counted in the budget records of the parent, before they run: a commit of the fork cannot change those records.
     stores: Object.freeze({
-      approvals: undefined,
-      kept: undefined,
-      budgets: beforeCalls(parent.stores.budgets),
+      approvals: {},
+      budgets: parent.stores.budgets && { ...parent.stores.budgets, inCommit: () => undefined },
+      grants: undefined,
     }),
   });
 }
@@ -154,20 +153,6 @@ function accessWithin(
     deny: Object.freeze([...new Set([...access.deny, ...deny])]),
     readOnly,
   });
-}
-
-/**
- * Returns a store without `inCommit`, so that calls are counted before they run: a commit of the fork cannot change the
- * records of the parent.
- */
-function beforeCalls(store: BudgetStore | undefined): BudgetStore | undefined {
-  return (
-    store && {
-      begin: (...args) => store.begin(...args),
-      end: (...args) => store.end(...args),
-      spent: (...args) => store.spent(...args),
-    }
-  );
 }
 
 /**

@@ -22,10 +22,8 @@ export async function entriesOf(dir) {
         "workspace/agents.js",
         "pipeline/call-options.js",
         ...["mentions", "access-methods", "past-methods"].map((name) => `workspace/${name}.js`),
-        "policy/policy.js",
+        "policy/index.js",
         "policy/rules.js",
-        "policy/permissions.js",
-        "policy/grants.js",
         "policy/grants-file.node.js",
         "backends/local/local-options.js",
         "backends/memory/memory.js",
@@ -67,7 +65,6 @@ export async function entriesOf(dir) {
   const ws = await fw.openWorkspace({ backend: new fw.MemoryBackend(), root: "/w" });
   const rule = { tool: "grep", path: "src/**", args: { path: "a" }, decision: "deny" };
   const hook = { stage: "before", tool: "write_file", run: () => undefined };
-  const store = { load: async () => [], note: () => undefined, close: async () => undefined };
   const policy = {
     cwd: "/w",
     read: ["/w"],
@@ -147,7 +144,8 @@ export async function entriesOf(dir) {
           limits: { outputBytes: 5000, hookTimeoutMs: 5 },
           ignoreFiles: [".gitignore"],
           edit: { match: "exact" },
-          guard: { store },
+          guard: "warn",
+          records: fw.memoryRecords(),
           observers: [{ hashes: false, end: () => undefined }],
         },
         call: (options) => fw.openWorkspace(options),
@@ -268,7 +266,7 @@ export async function entriesOf(dir) {
       {
         name: "makePermissions",
         table: tables.PERMISSION_SETUP,
-        base: { mode: "prompt", store: fw.memoryGrants(), ask: () => "no" },
+        base: { mode: "prompt", records: fw.memoryRecords(), ask: () => "no" },
         call: (options) => void fw.makePermissions(options),
       },
       {

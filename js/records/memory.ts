@@ -1,9 +1,39 @@
-/** The shared records of a storage in memory: small JSON values and counters, which can expire. */
-import { FilewrightError, checkAborted } from "../../engine/errors.ts";
-import { compareCodePoints } from "../../backends/paths.ts";
-import { checkLimit, checkRecordName, jsonOfRecord } from "../check.ts";
-import { conflictError, counterError, type UnmetRecord } from "../failure.ts";
-import type { RecordOp, Records, SharedRecord } from "../shared.ts";
+/** Shared records in memory, for the workspaces of one process: small JSON values and counters, which can expire. */
+import { checkAborted } from "../engine/errors.ts";
+import { compareCodePoints } from "../backends/paths.ts";
+import {
+  checkCount,
+  checkLimit,
+  checkRecordName,
+  counterError,
+  counterOf,
+  jsonOfRecord,
+  type UnmetRecord,
+  unmetError,
+} from "./check.ts";
+import type {
+  AddToRecord,
+  CountedRecord,
+  ListedRecord,
+  ListRecords,
+  PutRecord,
+  RecordCall,
+  RecordOp,
+  Records,
+  SharedRecord,
+} from "./records.ts";
+
+/** Creates shared records in memory. `now` returns the time by which they end, in milliseconds. */
+export function memoryRecords(now: () => number = Date.now): Records {
+  const records = new MemoryRecords(now);
+  return Object.freeze({
+    get: records.get.bind(records),
+    put: records.put.bind(records),
+    add: records.add.bind(records),
+    list: records.list.bind(records),
+    remove: records.remove.bind(records),
+  });
+}
 
 interface StoredRecord {
   readonly json: string;
@@ -22,55 +52,39 @@ export class MemoryRecords implements Records {
     this.#now = now;
   }
 
-  async get(
-    kind: string,
-    id: string,
-    options: Parameters<Records["get"]>[2] = {},
-  ): Promise<SharedRecord | null> {
-    checkAborted(options.signal);
+  async get(kind: string, id: string, { signal }: RecordCall = {}): Promise<SharedRecord | null> {
+    checkAborted(signal);
     checkRecordName(kind, id);
     const found = this.#find(kind, id);
     return found === undefined ? null : toRecord(found);
   }
 
-  async put(
-    kind: string,
-    id: string,
-    value: unknown,
-    options: Parameters<Records["put"]>[3] = {},
-  ): Promise<string> {
+  async put(kind: string, id: string, value: unknown, options: PutRecord = {}): Promise<string> {
     checkAborted(options.signal);
     checkRecordName(kind, id);
-    this.#applyAll([{ kind, id, put: value, expect: options.expect, forMs: options.forMs }]);
+    const { expect, forMs } = options;
+    this.#applyAll([{ kind, id, put: value, expect, forMs }]);
     return (this.#find(kind, id) as StoredRecord).rev;
   }
 
-  async add(
-    kind: string,
-    id: string,
-    amount: number,
-    most?: number,
-    options: Parameters<Records["add"]>[4] = {},
-  ): Promise<{ readonly ok: boolean; readonly now: number }> {
-    checkAborted(options.signal);
+  async add(kind: string, id: string, amount: number, options: AddToRecord = {}): Promise<CountedRecord> {
+    const { most, forMs, signal } = options;
+    checkAborted(signal);
     checkRecordName(kind, id);
     const before = this.#counter(kind, id);
     const sum = before + amount;
-    if (!Number.isSafeInteger(sum))
-      throw new FilewrightError("INVALID_ARGUMENT", "a counter is a whole number");
+    checkCount(sum);
     if (most !== undefined && sum > most) return { ok: false, now: before };
-    this.#set(kind, id, sum, this.#untilOfCounter(kind, id, options.forMs));
+    this.#set(kind, id, sum, this.#untilOfCounter(kind, id, forMs));
     return { ok: true, now: sum };
   }
 
-  async list(
-    kind: string,
-    { after, limit, signal }: Parameters<Records["list"]>[1],
-  ): Promise<readonly (SharedRecord & { readonly id: string })[]> {
+  async list(kind: string, { after, limit, signal }: ListRecords): Promise<readonly ListedRecord[]> {
     checkAborted(signal);
+    checkRecordName(kind, "-");
     checkLimit(limit);
     const ids = [...(this.#byKind.get(kind)?.keys() ?? [])].sort(compareCodePoints);
-    const found: (SharedRecord & { readonly id: string })[] = [];
+    const found: ListedRecord[] = [];
     for (const id of ids) {
       if (after !== undefined && compareCodePoints(id, after) <= 0) continue;
       const record = this.#find(kind, id);
@@ -80,8 +94,8 @@ export class MemoryRecords implements Records {
     return found;
   }
 
-  async remove(kind: string, id: string, options: Parameters<Records["remove"]>[2] = {}): Promise<void> {
-    checkAborted(options.signal);
+  async remove(kind: string, id: string, { signal }: RecordCall = {}): Promise<void> {
+    checkAborted(signal);
     checkRecordName(kind, id);
     this.#byKind.get(kind)?.delete(id);
   }
@@ -123,7 +137,7 @@ export class MemoryRecords implements Records {
 
   #applyAll(ops: readonly RecordOp[]): void {
     const unmet = this.unmet(ops);
-    if (unmet.length > 0) throw conflictError(unmet);
+    if (unmet.length > 0) throw unmetError(unmet);
     this.apply(ops);
   }
 
@@ -137,12 +151,7 @@ export class MemoryRecords implements Records {
 
   /** Returns the value of a counter; 0 for one that does not exist. */
   #counter(kind: string, id: string): number {
-    const found = this.#find(kind, id);
-    if (found === undefined) return 0;
-    const value = JSON.parse(found.json) as unknown;
-    if (typeof value !== "number")
-      throw new FilewrightError("INVALID_ARGUMENT", `the record ${kind} ${id} is no counter`);
-    return value;
+    return counterOf({ kind, id }, this.#find(kind, id)?.json);
   }
 
   #until(forMs: number | undefined): number {

@@ -1,37 +1,51 @@
 /**
- * The entries of what each agent has read, as shared records of a storage: one record for each agent and file.
+ * The entries of what each agent has read, as records: one record for each agent and file.
  *
- * The entries of a call that changes files are part of its commit, as far as they are known by then. All others are
- * written before the call is answered, in one commit without changes of files. The records are read only when this
+ * In the records of a storage the entries of a call that changes files are part of its commit, as far as they are known
+ * by then. All others are written before the call is answered, in one commit without changes of files. The records are read only when this
  * process does not know enough to allow a change. So the guard holds across replicas, and a call at the replica that
  * served the last one reads no records.
  */
 import type { LineRange } from "../../tools/lib/line-ranges.ts";
 import { type HeldNote, mergedSeenFile, type SeenFile } from "../../tools/lib/seen.ts";
-import type { NotesInCommit, ReadStore } from "../../pipeline/past/reads.ts";
 import { isWithin } from "../../backends/paths.ts";
-import { FilewrightError } from "../../engine/errors.ts";
-import type { RecordOp, Records, Storage } from "../../storage/storage.ts";
-import { namePart } from "./names.ts";
+import { HASH_MARK, namePart } from "../../records/names.ts";
+import { changeRecord, type KeptRecords, listAll, type RecordOp } from "../../records/records.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 
 /** The lifetime of an entry. A file that was read longer ago counts as unread. */
 const READ_LASTS_MS = 7 * 24 * 60 * 60 * 1000;
-/** The maximum number of attempts to merge an entry. An attempt fails when another replica changes the record first. */
-const MAX_MERGES = 5;
-const RECORDS_PER_PAGE = 1000;
 /** The maximum number of written entries that are remembered. An equal entry is not written again. */
 const MAX_WRITTEN = 10_000;
 
 /** An entry as it is stored, with its path: the name of the record has only the hash of a long path. */
-type StoredRead = SeenFile & { readonly path: string };
+export type StoredRead = SeenFile & { readonly path: string };
 
-/** Creates the store that keeps what the agents of a workspace have read in the records of its storage. */
-export function recordReads(storage: RecordStorage, scope: string): ReadStore {
-  return new RecordReads(storage, scope);
+/** The records of what the agents of a workspace have read. */
+export interface ReadPlace {
+  readonly records: KeptRecords;
+  /**
+   * True where several processes change the records at once: they are read when they are needed, and written before a
+   * call is answered. Those of one process are read once, and written meanwhile.
+   */
+  readonly isShared: boolean;
+  /** Returns the kind of the records of an agent. */
+  kindOf(agent: string): string;
+  /**
+   * Makes several changes of these records at once, for those of a storage: the commit of a change of files can then
+   * carry its notes. Undefined for others, whose records are changed one by one.
+   */
+  readonly commit?: ((ops: readonly RecordOp[]) => Promise<unknown>) | undefined;
+  /** Writes what is pending, and closes the records. */
+  close?(): Promise<void>;
 }
 
-/** A storage that has records. */
-export type RecordStorage = Pick<Storage, "commit"> & { readonly records: Records };
+/** The notes of a change about what it has seen, as a part of its commit. */
+export interface NotesInCommit {
+  readonly ops: readonly RecordOp[];
+  /** To be called when the commit is made, and its entries were noted. */
+  committed(): void;
+}
 
 /** The entries of one agent that are not written yet. */
 interface PendingReads {
@@ -41,28 +55,23 @@ interface PendingReads {
   readonly entries: Map<string, { readonly file: SeenFile | undefined; readonly replaces: boolean }>;
 }
 
-class RecordReads implements ReadStore {
-  readonly #storage: RecordStorage;
-  readonly #scope: string;
+/** What the agents of a workspace have read, in the records that it shares. */
+export class SharedReads {
+  readonly #place: ReadPlace;
   readonly #pending = new Map<string, PendingReads>();
   /** The entry that this process wrote last, as JSON, by kind and path. */
   readonly #written = new Map<string, string>();
   #flushing: Promise<void> | undefined;
 
-  constructor(storage: RecordStorage, scope: string) {
-    this.#storage = storage;
-    this.#scope = scope;
+  constructor(place: ReadPlace) {
+    this.#place = place;
   }
 
-  /** Loads nothing: an agent may have read many files, so `recall` reads each entry when it is needed. */
-  async load(): Promise<Iterable<readonly [string, SeenFile]>> {
-    return [];
-  }
-
+  /** Notes one entry; undefined removes it. It is written by `settled`. */
   note(agent: string, path: string, file: SeenFile | undefined): void {
     let pending = this.#pending.get(agent);
     if (pending === undefined) {
-      pending = { kind: this.#kindOf(agent), entries: new Map() };
+      pending = { kind: this.#place.kindOf(agent), entries: new Map() };
       this.#pending.set(agent, pending);
     }
     // What follows a pending removal must not be merged with the stored entry, which the removal was to delete.
@@ -70,15 +79,18 @@ class RecordReads implements ReadStore {
     pending.entries.set(path, { file, replaces });
   }
 
+  /** Returns the present entry of a path. */
   async recall(agent: string, path: string): Promise<SeenFile | undefined> {
     // Another call of this process may have pending entries, which have to be in the records first.
     await this.settled();
-    const found = await this.#storage.records.get(this.#kindOf(agent), namePart(path));
-    return found === null ? undefined : (found.value as StoredRead);
+    const found = await this.#place.records.get(this.#place.kindOf(agent), namePart(path));
+    const read = readOf(found?.value);
+    return read?.path === path ? read.file : undefined;
   }
 
+  /** Returns the present entries at and below a path. */
   async recallBelow(agent: string, path: string): Promise<Iterable<readonly [string, SeenFile]>> {
-    const [kind, found] = [this.#kindOf(agent), [] as [string, SeenFile][]];
+    const [kind, found] = [this.#place.kindOf(agent), [] as (readonly [string, SeenFile])[]];
     const own = await this.recall(agent, path);
     if (own !== undefined) found.push([path, own]);
     const prefix = path === "/" ? "/" : `${path}/`;
@@ -88,21 +100,18 @@ class RecordReads implements ReadStore {
       [prefix, (id: string) => id.startsWith(prefix)],
       [HASH_MARK, (id: string) => id.startsWith(HASH_MARK)],
     ] as const) {
-      for (let after: string | undefined = from; after !== undefined; ) {
-        const page = await this.#storage.records.list(kind, { after, limit: RECORDS_PER_PAGE });
-        const inRange = page.filter(({ id }) => isInRange(id));
-        for (const { value } of inRange) {
-          const { path: at, ...file } = value as StoredRead;
-          if (isWithin(at, path)) found.push([at, file]);
-        }
-        after = inRange.length === RECORDS_PER_PAGE ? inRange.at(-1)?.id : undefined;
+      for (const { value } of await listAll(this.#place.records, kind, from, isInRange)) {
+        const read = readOf(value);
+        if (read !== undefined && isWithin(read.path, path)) found.push([read.path, read.file]);
       }
     }
     return found;
   }
 
-  inCommit(agent: string, notes: readonly HeldNote[]): NotesInCommit {
-    const kind = this.#kindOf(agent);
+  /** Returns the notes of a change as a part of its commit; undefined where a commit does not change the records. */
+  inCommit(agent: string, notes: readonly HeldNote[]): NotesInCommit | undefined {
+    if (this.#place.commit === undefined) return undefined;
+    const kind = this.#place.kindOf(agent);
     const ops: RecordOp[] = [];
     const paths: string[] = [];
     for (const { path, file, replaces } of notes) {
@@ -127,6 +136,7 @@ class RecordReads implements ReadStore {
     return { ops, committed };
   }
 
+  /** Resolves when other processes can recall all noted entries: a call is answered then. */
   settled(): Promise<void> | undefined {
     if (this.#pending.size === 0) return this.#flushing;
     const before = this.#flushing;
@@ -145,12 +155,8 @@ class RecordReads implements ReadStore {
     return flushing;
   }
 
-  async close(): Promise<void> {
-    await this.settled();
-  }
-
   async #flush({ kind, entries }: PendingReads): Promise<void> {
-    const ops: RecordOp[] = [];
+    const ops: ReadOp[] = [];
     const done: [string, string][] = [];
     for (const [path, { file, replaces }] of entries) {
       const id = namePart(path);
@@ -163,7 +169,7 @@ class RecordReads implements ReadStore {
       else await this.#merge(kind, id, path, file);
       done.push([key, json]);
     }
-    if (ops.length > 0) await this.#storage.commit([], { records: ops });
+    await this.#change(ops);
     for (const [key, json] of done) {
       this.#written.delete(key);
       this.#written.set(key, json);
@@ -172,39 +178,53 @@ class RecordReads implements ReadStore {
       this.#written.delete(this.#written.keys().next().value as string);
   }
 
-  /** Adds the lines that were read to the stored ones if both are of the same content; otherwise replaces the entry. */
-  async #merge(kind: string, id: string, path: string, file: SeenFile): Promise<void> {
-    const { records } = this.#storage;
-    for (let attempt = 1; ; attempt++) {
-      const stored = await records.get(kind, id);
-      const merged = stored === null ? file : mergedSeenFile(stored.value as SeenFile, file);
-      try {
-        await records.put(kind, id, toStored(path, merged), {
-          expect: stored?.rev ?? null,
-          forMs: READ_LASTS_MS,
-        });
-        return;
-      } catch (error) {
-        const isStale = error instanceof FilewrightError && error.code === "CONFLICT";
-        if (!isStale || attempt === MAX_MERGES) throw error;
-      }
-    }
+  async #change(ops: readonly ReadOp[]): Promise<void> {
+    const { records, commit } = this.#place;
+    if (commit === undefined) for (const op of ops) await changeOne(records, op);
+    else if (ops.length > 0) await commit(ops);
   }
 
-  #kindOf(agent: string): string {
-    return `reads ${this.#scope} ${namePart(agent)}`;
+  /** Adds the lines that were read to the stored ones if both are of the same content; otherwise replaces the entry. */
+  async #merge(kind: string, id: string, path: string, file: SeenFile): Promise<void> {
+    await changeRecord(this.#place.records, kind, id, (value) => {
+      const stored = readOf(value)?.file;
+      const merged = stored === undefined ? file : mergedSeenFile(stored, file);
+      return { value: toStored(path, merged), forMs: READ_LASTS_MS };
+    });
   }
 }
 
-/** The first character of the names that are hashes, as `namePart` makes them. No path begins with it. */
-const HASH_MARK = "#";
+/** A change of the record of a file. */
+type ReadOp = Exclude<RecordOp, { readonly add: number }>;
 
-function toStored(path: string, { version, hash, lines }: SeenFile): StoredRead {
-  const read: { version?: string; hash?: string; lines?: readonly LineRange[] } = {};
-  if (version !== undefined) read.version = version;
-  if (hash !== undefined) read.hash = hash;
-  if (lines !== undefined) read.lines = lines.length > MAX_STORED_RANGES ? [] : lines;
-  return { path, ...read };
+async function changeOne(records: KeptRecords, op: ReadOp): Promise<void> {
+  if ("put" in op) await records.put(op.kind, op.id, op.put, { forMs: op.forMs });
+  else await records.remove(op.kind, op.id);
+}
+
+/** Returns an entry as it is stored. */
+export function toStored(path: string, { version, hash, lines }: SeenFile): StoredRead {
+  const stored = lines !== undefined && lines.length > MAX_STORED_RANGES ? [] : lines;
+  return withoutUndefined({ path, version, hash, lines: stored });
+}
+
+/** Returns the entry of a stored value; undefined for a value that is none, so that the file counts as unread. */
+export function readOf(value: unknown): { readonly path: string; readonly file: SeenFile } | undefined {
+  const { path, version, hash, lines } = Object(value) as Readonly<Record<string, unknown>>;
+  if (typeof path !== "string" || (typeof version !== "string" && typeof hash !== "string")) return undefined;
+  const file = withoutUndefined({
+    version: typeof version === "string" ? version : undefined,
+    hash: typeof hash === "string" ? hash : undefined,
+    // Lines in an unknown form count as unread.
+    lines: lines === undefined || isRangeList(lines) ? lines : [],
+  });
+  return { path, file };
+}
+
+function isRangeList(value: unknown): value is readonly LineRange[] {
+  const isRange = (one: unknown): boolean =>
+    Array.isArray(one) && one.length === 2 && one.every((line) => Number.isSafeInteger(line));
+  return Array.isArray(value) && value.every(isRange);
 }
 
 /**
