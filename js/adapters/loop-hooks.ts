@@ -31,13 +31,10 @@ export function loopHooks(
       async run({ args, ...subject }) {
         try {
           const { preview } = subject;
-          const asked = await runBeforeHooks(
-            at("before"),
-            subject,
-            args,
-            DEFAULT_LIMITS.hookTimeoutMs,
-            preview === undefined ? undefined : (_, modified) => previewIfUnchanged(preview, modified),
-          );
+          const asked = await runBeforeHooks(at("before"), subject, args, {
+            timeoutMs: DEFAULT_LIMITS.hookTimeoutMs,
+            previewer: preview && ((_, modified) => previewIfUnchanged(preview, modified)),
+          });
           // The workspace decides by the refusal.
           if (asked.stopped !== undefined) throw asked.stopped;
           if (asked.modified.length === 0) return undefined;

@@ -17,6 +17,7 @@ import {
   required,
   text,
 } from "../schema/option.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { BeforeReply, Hook, HookContext } from "./hook.ts";
 
 /** The decision about a call. */
@@ -81,8 +82,7 @@ export function approvalHook(given: ApprovalHookOptions): Hook {
       });
       if (decision === "allow") return undefined;
       const { approved, message, modified_args } = checkHookDecision(await ask(context));
-      if (approved !== true)
-        return { proceed: false, ...(message === undefined ? {} : { alternative_response: message }) };
+      if (approved !== true) return withoutUndefined({ proceed: false, alternative_response: message });
       return modified_args === undefined ? undefined : { modified_args };
     },
   });

@@ -75,38 +75,66 @@ export function quorum(needed: number, given: readonly Confirm[]): Confirm {
     const stop = new AbortController();
     const scopes = details.scopes.filter(({ outcome }) => outcome === "proceed_once" || outcome === "cancel");
     const shown = { ...details, scopes, needed, signal: eitherSignal(stop.signal, details.signal) };
-    const reasons: string[] = [];
-    const names = new Set<string>();
-    let [yes, no, repeated] = [0, 0, 0];
+    const votes = new Votes(needed, approvers.length);
     return new Promise<ConfirmReply>((resolve) => {
-      const settle = (reply: ConfirmReply): void => {
-        resolve(reply);
-        stop.abort(); // The others need not decide any more.
-      };
-      for (const approver of approvers) {
+      for (const approver of approvers)
         void askApprover(approver, shown).then((reply) => {
-          const by = reply.payload?.by;
-          if (isApprovingReply(reply)) {
-            if (by !== undefined && names.has(by)) repeated += 1;
-            else yes += 1;
-            if (by !== undefined) names.add(by);
-          } else {
-            no += 1;
-            if (reply.payload?.reason !== undefined) reasons.push(reply.payload.reason);
-          }
-          if (yes >= needed) {
-            const payload = names.size === 0 ? undefined : { by: [...names].join(" and ") };
-            settle({ outcome: "proceed_once", payload });
-          } else if (no + repeated > approvers.length - needed) {
-            const refused = `${no} of ${approvers.length} approvers refused`;
-            const same = repeated === 0 ? [] : ["several approvals came from the same person"];
-            const reason = [refused, ...same, ...reasons].join("; ");
-            settle({ outcome: "cancel", payload: { reason } });
-          }
+          const result = votes.count(reply);
+          if (result === undefined) return;
+          resolve(result);
+          stop.abort(); // The others need not decide any more.
         });
-      }
     });
   };
+}
+
+/** The answers of several approvers to one question. */
+class Votes {
+  readonly #needed: number;
+  readonly #approvers: number;
+  readonly #reasons: string[] = [];
+  readonly #names = new Set<string>();
+  #yes = 0;
+  #no = 0;
+  /** The approvals by a person who had approved under the same name before. */
+  #repeated = 0;
+
+  constructor(needed: number, approvers: number) {
+    this.#needed = needed;
+    this.#approvers = approvers;
+  }
+
+  /** Counts an answer. Returns the answer of all, as soon as the others cannot change it. */
+  count(reply: ConfirmReply): ConfirmReply | undefined {
+    if (isApprovingReply(reply)) this.#approve(reply.payload?.by);
+    else this.#refuse(reply.payload?.reason);
+    if (this.#yes >= this.#needed) return this.#approval();
+    const isLost = this.#no + this.#repeated > this.#approvers - this.#needed;
+    return isLost ? this.#refusal() : undefined;
+  }
+
+  #approve(by: string | undefined): void {
+    if (by !== undefined && this.#names.has(by)) this.#repeated += 1;
+    else this.#yes += 1;
+    if (by !== undefined) this.#names.add(by);
+  }
+
+  #refuse(reason: string | undefined): void {
+    this.#no += 1;
+    if (reason !== undefined) this.#reasons.push(reason);
+  }
+
+  #approval(): ConfirmReply {
+    const payload = this.#names.size === 0 ? undefined : { by: [...this.#names].join(" and ") };
+    return { outcome: "proceed_once", payload };
+  }
+
+  #refusal(): ConfirmReply {
+    const refused = `${this.#no} of ${this.#approvers} approvers refused`;
+    const same = this.#repeated === 0 ? [] : ["several approvals came from the same person"];
+    const reason = [refused, ...same, ...this.#reasons].join("; ");
+    return { outcome: "cancel", payload: { reason } };
+  }
 }
 
 /**

@@ -6,6 +6,7 @@
  * its contents as plain data.
  */
 import { engine } from "../engine/current.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { DecodedText } from "../engine/read.ts";
 import type { HunkChoice, HunkRange } from "../engine/text/hunks.ts";
 import { EMPTY_BYTES } from "../engine/wire/bytes.ts";
@@ -142,7 +143,7 @@ function once<T>(compute: () => T): () => T {
 /** Returns a change of a question as plain data, with its contents. */
 export function changeDetails(change: ConfirmedChange): ChangeDetails {
   const { before, after, binary, hunks, whole } = change;
-  return { ...change, before, after, ...(binary === undefined ? {} : { binary }), hunks, whole };
+  return { ...change, before, after, ...withoutUndefined({ binary }), hunks, whole };
 }
 
 /** The accepted part of one change. Nothing of a change without a part is made. */
@@ -173,22 +174,26 @@ export function partsProblem(
 ): string | undefined {
   const byPath = new Map(changes.map((change) => [change.path, change]));
   if (new Set(parts.map(({ path }) => path)).size < parts.length) return "it names a path twice";
-  for (const { path, hunks, lines = [] } of parts) {
-    const change = byPath.get(path);
-    if (change === undefined) return "it names a path that the change does not have";
-    const numbers = [...hunks, ...lines.map(({ hunk }) => hunk)];
-    if (new Set(numbers).size < numbers.length) return "it names a hunk twice";
-    if (numbers.some((number) => change.hunks[number] === undefined))
-      return "it names a hunk that the change does not have";
-    for (const { hunk, rows } of lines) {
-      if (rows.length === 0 || new Set(rows).size < rows.length) return "it names a line twice, or none";
-      if (rows.some((row) => (change.hunks[hunk]?.rows[row]?.kind ?? "same") === "same"))
-        return "it names a line that the hunk does not change";
-    }
-    if (change.whole && numbers.length > 0 && hunks.length < change.hunks.length)
-      return "it has a part of a change that can only be made as one";
+  const problems = parts.map((part) => partProblem(byPath.get(part.path), part));
+  return problems.find((problem) => problem !== undefined);
+}
+
+function partProblem(
+  change: ConfirmedChange | undefined,
+  { hunks, lines = [] }: ConfirmedPart,
+): string | undefined {
+  if (change === undefined) return "it names a path that the change does not have";
+  const numbers = [...hunks, ...lines.map(({ hunk }) => hunk)];
+  if (new Set(numbers).size < numbers.length) return "it names a hunk twice";
+  if (numbers.some((number) => change.hunks[number] === undefined))
+    return "it names a hunk that the change does not have";
+  for (const { hunk, rows } of lines) {
+    if (rows.length === 0 || new Set(rows).size < rows.length) return "it names a line twice, or none";
+    if (rows.some((row) => (change.hunks[hunk]?.rows[row]?.kind ?? "same") === "same"))
+      return "it names a line that the hunk does not change";
   }
-  return undefined;
+  const isCut = change.whole && numbers.length > 0 && hunks.length < change.hunks.length;
+  return isCut ? "it has a part of a change that can only be made as one" : undefined;
 }
 
 /** Returns the accepted hunks of a change, in order. A hunk with all of its changed lines is the whole hunk. */

@@ -8,6 +8,7 @@ import type { MaybePromise } from "../backends/backend.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { AskGrant } from "../policy/index.ts";
 import { answerFault, ANSWERERS } from "../schema/answer-fault.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import {
   anyText,
   choice,
@@ -266,45 +267,55 @@ export async function askConfirm(
   details: Omit<Confirmation, "onConfirm" | "signal">,
   signal: AbortSignal | undefined,
 ): Promise<ConfirmReply> {
-  let onAbort: (() => void) | undefined;
   try {
-    const given = await new Promise<ConfirmReply>((resolve, reject) => {
-      onAbort = () => reject(new FilewrightError("CANCELLED", "cancelled while waiting for an approval"));
-      signal?.addEventListener("abort", onAbort, { once: true });
-      const onConfirm = (outcome: Outcome, payload?: ConfirmPayload): void => resolve({ outcome, payload });
-      const shown = { ...details, ...(signal === undefined ? {} : { signal }), onConfirm };
-      Promise.resolve(confirm(shown)).then((answer) => {
-        if (answer !== undefined && answer !== null) resolve(answer);
-      }, reject);
-    });
-    const reply = readConfirmReply(given);
-    if (reply === undefined)
-      throw denied("The reviewer's answer is not understood.", undefined, {
-        ...answerFault(ANSWERERS.confirm, given),
-      });
-    const answered = reply.payload?.digest;
-    if (answered !== undefined && answered !== details.digest)
-      throw denied("The reviewer's answer is for another question.");
-    if (details.complete === false && reply.outcome !== "cancel" && reply.outcome !== "look_again")
-      throw denied(incompleteQuestionMessage(details));
-    const { outcome } = reply;
-    if (
-      (outcome === "proceed_parts" || outcome === "modify_with_editor") &&
-      !details.scopes.some((scope) => scope.outcome === outcome)
-    )
-      throw denied("The reviewer's change of the content cannot be used.");
-    if (outcome === "proceed_parts" && acceptsEverything(details.changes, reply.payload?.parts ?? [])) {
-      const { parts: _, ...payload } = reply.payload ?? {};
-      return { outcome: "proceed_once", payload };
-    }
-    return reply;
+    return usableReply(await answerOf(confirm, details, signal), details);
   } catch (error) {
     if (error instanceof FilewrightError && (error.code === "CANCELLED" || error.code === "APPROVAL_DENIED"))
       throw error;
     throw denied("Asking for an approval failed.", error);
+  }
+}
+
+/** Returns what a reviewer answers, by the return value or through `onConfirm`. @throws FilewrightError CANCELLED */
+async function answerOf(
+  confirm: Confirm,
+  details: Omit<Confirmation, "onConfirm" | "signal">,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  let onAbort: (() => void) | undefined;
+  try {
+    return await new Promise<unknown>((resolve, reject) => {
+      onAbort = () => reject(new FilewrightError("CANCELLED", "cancelled while waiting for an approval"));
+      signal?.addEventListener("abort", onAbort, { once: true });
+      const onConfirm = (outcome: Outcome, payload?: ConfirmPayload): void => resolve({ outcome, payload });
+      const shown = { ...details, ...withoutUndefined({ signal }), onConfirm };
+      Promise.resolve(confirm(shown)).then((answer) => {
+        if (answer !== undefined && answer !== null) resolve(answer);
+      }, reject);
+    });
   } finally {
     if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
   }
+}
+
+/** Returns the reply of an answer that fits its question. @throws FilewrightError APPROVAL_DENIED for any other */
+function usableReply(given: unknown, details: Omit<Confirmation, "onConfirm" | "signal">): ConfirmReply {
+  const reply = readConfirmReply(given);
+  if (reply === undefined)
+    throw denied("The reviewer's answer is not understood.", undefined, {
+      ...answerFault(ANSWERERS.confirm, given),
+    });
+  const { outcome, payload = {} } = reply;
+  if (payload.digest !== undefined && payload.digest !== details.digest)
+    throw denied("The reviewer's answer is for another question.");
+  if (details.complete === false && outcome !== "cancel" && outcome !== "look_again")
+    throw denied(incompleteQuestionMessage(details));
+  const isChanging = outcome === "proceed_parts" || outcome === "modify_with_editor";
+  if (isChanging && !details.scopes.some((scope) => scope.outcome === outcome))
+    throw denied("The reviewer's change of the content cannot be used.");
+  if (outcome !== "proceed_parts" || !acceptsEverything(details.changes, payload.parts ?? [])) return reply;
+  const { parts: _, ...rest } = payload;
+  return { outcome: "proceed_once", payload: rest };
 }
 
 /** Returns true for an answer that approves the call as it was shown. */
@@ -328,7 +339,7 @@ export function denied(
   return new FilewrightError("APPROVAL_DENIED", `${message} Nothing was written.`, {
     complete: true,
     cause,
-    ...(details === undefined ? {} : { details }),
+    details,
   });
 }
 
@@ -340,7 +351,7 @@ export function refusedBy({ outcome, payload }: ConfirmReply): FilewrightError {
       ? "The reviewer refused the call."
       : `The reviewer refused the call: ${reason}${/[.?!]$/u.test(reason) ? "" : "."}`,
   );
-  answerByError.set(error, { outcome, ...(payload?.by === undefined ? {} : { by: payload.by }) });
+  answerByError.set(error, withoutUndefined({ outcome, by: payload?.by }));
   return error;
 }
 

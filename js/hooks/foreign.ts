@@ -2,7 +2,14 @@
  * Applies hooks, rules and approvals to tools of other packages: a shell, another server's tools,
  * any object with a name and a function.
  */
-import { type CallFacts, decide, defaultSource, hooksSource, rulesSource } from "../policy/decide.ts";
+import {
+  type CallFacts,
+  decide,
+  type DecisionSource,
+  defaultSource,
+  hooksSource,
+  rulesSource,
+} from "../policy/decide.ts";
 import { assertRules, compileRules, type Rule, RULE_OPTIONS } from "../policy/rules.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import {
@@ -20,15 +27,24 @@ import {
 } from "../schema/option.ts";
 import { DEFAULT_LIMITS } from "../tools/lib/limits.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
-import { type Approvals, approvalsSource, approverSource, makeApprovals, mustAsk } from "./approvals.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
+import {
+  type Approvals,
+  approvalsSource,
+  approverSource,
+  type AskedQuestion,
+  makeApprovals,
+  mustAsk,
+} from "./approvals.ts";
 import { oneOf } from "./approvers.ts";
-import { approvesCall, askConfirm, type Confirm, refusedBy } from "./confirm.ts";
+import { approvesCall, askConfirm, type Confirm, refusedBy, type Scope } from "./confirm.ts";
 import { type Notify, notifySafely } from "./events.ts";
-import { type AnyHook, HOOK_OPTIONS, type HookResult } from "./hook.ts";
+import { type AnyHook, type Hook, HOOK_OPTIONS, type HookResult } from "./hook.ts";
 import { digestOfParts } from "./question.ts";
 import {
   approversFor,
   bindHooks,
+  type BoundHook,
   hooksFor,
   HookException,
   runAfterHooksOnResult,
@@ -111,113 +127,151 @@ export function withHooks<T extends AnyTool>(
   const known = new Set([name, ...TOOL_NAMES, ...(options.foreignTools ?? [])]);
   assertToolNames("withHooks", "hooks", hooks, known);
   assertRules("withHooks", "rules", options.rules ?? [], known);
-  const unrecorded = options.rules?.findIndex(({ decision }) => decision === "review") ?? -1;
-  if (unrecorded >= 0) {
-    const problem = "'review' needs a history of what the tool changes; use allow or ask";
-    throw wrongOptionError("withHooks", `rules[${unrecorded}].decision`, problem);
+  assertNoReview(options.rules ?? []);
+  const wrapped = new HookedTool(tool, bound, options, known);
+  return { ...tool, execute: (args, ...more) => wrapped.execute(args, more) };
+}
+
+function assertNoReview(rules: readonly Rule[]): void {
+  const unrecorded = rules.findIndex(({ decision }) => decision === "review");
+  if (unrecorded < 0) return;
+  const problem = "'review' needs a history of what the tool changes; use allow or ask";
+  throw wrongOptionError("withHooks", `rules[${unrecorded}].decision`, problem);
+}
+
+/** The calls of a tool with hooks. */
+class HookedTool {
+  readonly #tool: AnyTool;
+  readonly #options: WithHooksOptions;
+  readonly #subject: HookCallFacts;
+  readonly #before: readonly Hook[];
+  readonly #after: readonly Hook[];
+  readonly #confirm: Confirm | undefined;
+  readonly #approvals: Approvals;
+  readonly #sources: readonly DecisionSource[];
+
+  constructor(
+    tool: AnyTool,
+    bound: readonly BoundHook[],
+    options: WithHooksOptions,
+    known: ReadonlySet<string>,
+  ) {
+    const { name } = tool;
+    this.#tool = tool;
+    this.#options = options;
+    this.#subject = { tool_name: name };
+    this.#before = hooksFor(bound, "before", name);
+    this.#after = hooksFor(bound, "after", name);
+    this.#confirm = oneOf(approversFor(bound, name, options.confirm));
+    this.#approvals = options.approvals ?? makeApprovals();
+    this.#sources = [
+      hooksSource(),
+      rulesSource(compileRules(options.rules ?? [], undefined, known)),
+      defaultSource(this.#confirm === undefined ? undefined : "ask"),
+      approvalsSource(this.#approvals),
+      approverSource(this.#confirm),
+    ];
   }
-  const subject: HookCallFacts = { tool_name: name };
-  const before = hooksFor(bound, "before", name);
-  const after = hooksFor(bound, "after", name);
-  const confirm = oneOf(approversFor(bound, name, options.confirm));
-  const rules = compileRules(options.rules ?? [], undefined, known);
-  const approvals = options.approvals ?? makeApprovals();
 
-  const sources = [
-    hooksSource(),
-    rulesSource(rules),
-    defaultSource(confirm === undefined ? undefined : "ask"),
-    approvalsSource(approvals),
-    approverSource(confirm),
-  ];
-
-  const permit = async (
-    args: Readonly<Record<string, unknown>>,
-    stopped: CallFacts["stopped"],
-  ): Promise<void> => {
-    await approvals.refresh?.();
-    const turn = approvals.turn(undefined, undefined);
-    const asked = { tool: name, roots: [], turn };
-    const facts = { tool: name, args, places: [], effects: [], caller: { turn }, stopped };
-    const verdict = decide(sources, facts);
-    if (verdict.decision === "ask" || verdict.source === "approvals")
-      approvals.note({ tool: name, places: [] });
-    if (!mustAsk(verdict) || confirm === undefined) return;
-    notifySafely(options.notify, { type: "approval_asked", tool: name, path: "", title: name });
-    const reply = await askConfirm(
-      confirm,
-      {
-        type: "exec",
-        title: `Run ${name}`,
-        tool: name,
-        fileName: "",
-        fileDiff: "",
-        originalContent: null,
-        newContent: null,
-        path: "",
-        paths: [],
-        risk: "high",
-        args,
-        scopes: approvals.offer(asked, []).filter(({ outcome }) => outcome !== "proceed_always"),
-        changes: [],
-        digest: digestOfParts(["filewright tool 1", name, args]),
-        complete: true,
-      },
-      undefined,
-    );
-    const approval = await approvals.remember(reply, asked);
-    notifySafely(options.notify, {
-      type: "approval_answered",
-      tool: name,
-      path: "",
-      outcome: reply.outcome,
-      ...(approval === undefined ? {} : { approval }),
-    });
-    if (!approvesCall(reply)) throw refusedBy(reply);
-  };
-
-  const execute = async (
-    given: Readonly<Record<string, unknown>>,
-    ...more: unknown[]
-  ): Promise<HookResult> => {
-    let args = given;
+  async execute(given: Readonly<Record<string, unknown>>, more: readonly unknown[]): Promise<HookResult> {
+    const permitted = await this.#permitted(given);
+    if ("refused" in permitted) return this.#afterHooks(permitted.refused, permitted.result);
+    const { args } = permitted;
+    const started = performance.now();
     let result: HookResult;
     try {
-      const timeoutMs = options.timeoutMs ?? DEFAULT_LIMITS.hookTimeoutMs;
-      const { args: left, stopped } = await runBeforeHooks(before, subject, given, timeoutMs);
-      if (stopped === undefined) args = left;
-      await permit(args, stopped);
-    } catch (thrown) {
-      if (thrown instanceof HookException) throw thrown.what;
-      if (!(thrown instanceof FilewrightError)) throw thrown;
-      result = refusalResult(thrown);
-      notifySafely(options.notify, {
-        type: "call_denied",
-        tool: name,
-        code: thrown.code,
-        message: thrown.message,
-      });
-      return runAfterHooksOnResult(after, subject, args, result, options.onHookError);
-    }
-    const started = performance.now();
-    try {
-      result = toHookResult(await tool.execute(args, ...(more as never[])));
+      result = toHookResult(await this.#tool.execute(args, ...(more as never[])));
     } catch (thrown) {
       // The tool's own error is thrown to its caller; the `after` hooks see it too.
       const text = `Error: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
-      await runAfterHooksOnResult(after, subject, args, { ok: false, text }, options.onHookError);
+      await this.#afterHooks(args, { ok: false, text });
       throw thrown;
     }
-    return runAfterHooksOnResult(
-      after,
-      subject,
-      args,
-      result,
-      options.onHookError,
-      performance.now() - started,
-    );
+    return this.#afterHooks(args, result, performance.now() - started);
+  }
+
+  #afterHooks(
+    args: Readonly<Record<string, unknown>>,
+    result: HookResult,
+    durationMs?: number,
+  ): Promise<HookResult> {
+    const { onHookError } = this.#options;
+    return runAfterHooksOnResult(this.#after, this.#subject, args, result, onHookError, durationMs);
+  }
+
+  /** Returns the arguments of a call after its hooks, or the result of one that was refused. @throws what a hook throws */
+  async #permitted(
+    given: Readonly<Record<string, unknown>>,
+  ): Promise<{ readonly args: Readonly<Record<string, unknown>> } | RefusedCall> {
+    let args = given;
+    try {
+      const timeoutMs = this.#options.timeoutMs ?? DEFAULT_LIMITS.hookTimeoutMs;
+      const terms = { timeoutMs, previewer: undefined };
+      const { args: left, stopped } = await runBeforeHooks(this.#before, this.#subject, given, terms);
+      if (stopped === undefined) args = left;
+      await this.#permit(args, stopped);
+      return { args };
+    } catch (thrown) {
+      if (thrown instanceof HookException) throw thrown.what;
+      if (!(thrown instanceof FilewrightError)) throw thrown;
+      const { code, message } = thrown;
+      notifySafely(this.#options.notify, { type: "call_denied", tool: this.#tool.name, code, message });
+      return { refused: args, result: refusalResult(thrown) };
+    }
+  }
+
+  async #permit(args: Readonly<Record<string, unknown>>, stopped: CallFacts["stopped"]): Promise<void> {
+    const [tool, approvals, confirm] = [this.#tool.name, this.#approvals, this.#confirm];
+    await approvals.refresh?.();
+    const turn = approvals.turn(undefined, undefined);
+    const facts = { tool, args, places: [], effects: [], caller: { turn }, stopped };
+    const verdict = decide(this.#sources, facts);
+    if (verdict.decision === "ask" || verdict.source === "approvals") approvals.note({ tool, places: [] });
+    if (mustAsk(verdict) && confirm !== undefined) await this.#ask(confirm, { tool, roots: [], turn }, args);
+  }
+
+  async #ask(confirm: Confirm, asked: AskedQuestion, args: Readonly<Record<string, unknown>>): Promise<void> {
+    const [{ tool }, approvals, { notify }] = [asked, this.#approvals, this.#options];
+    notifySafely(notify, { type: "approval_asked", tool, path: "", title: tool });
+    const scopes = approvals.offer(asked, []).filter(({ outcome }) => outcome !== "proceed_always");
+    const reply = await askConfirm(confirm, questionAbout(tool, args, scopes), undefined);
+    const approval = await approvals.remember(reply, asked);
+    const { outcome } = reply;
+    const event = { type: "approval_answered" as const, tool, path: "", outcome, approval };
+    notifySafely(notify, withoutUndefined(event));
+    if (!approvesCall(reply)) throw refusedBy(reply);
+  }
+}
+
+/** A call that was refused, with its arguments as the hooks left them. */
+interface RefusedCall {
+  readonly refused: Readonly<Record<string, unknown>>;
+  readonly result: HookResult;
+}
+
+/** Returns the question about a call of a tool of another package, of which only the arguments are known. */
+function questionAbout(
+  tool: string,
+  args: Readonly<Record<string, unknown>>,
+  scopes: readonly Scope[],
+): Parameters<typeof askConfirm>[1] {
+  return {
+    type: "exec",
+    title: `Run ${tool}`,
+    tool,
+    fileName: "",
+    fileDiff: "",
+    originalContent: null,
+    newContent: null,
+    path: "",
+    paths: [],
+    risk: "high",
+    args,
+    scopes,
+    changes: [],
+    digest: digestOfParts(["filewright tool 1", tool, args]),
+    complete: true,
   };
-  return { ...tool, execute };
 }
 
 /** Returns a refusal as the result of a call. */

@@ -16,6 +16,7 @@ import {
   required,
   text,
 } from "../schema/option.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { decide, type DecisionSource, defaultSource, rulesSource } from "../policy/decide.ts";
 import { compileRules } from "../policy/rules.ts";
@@ -100,9 +101,11 @@ export function headlessApprover(given: HeadlessOptions): Approver {
   assertToolNames("headlessApprover", "rules", rules, known);
   const listed = rules.map(({ when, path, ...rule }) => ({
     ...rule,
-    ...(path === undefined ? {} : { path: beginsWithDrive(path) ? globInForm(path, "windows") : path }),
-    // A test of the arguments gets the whole question.
-    ...(when === undefined ? {} : { args: (question: unknown) => when(question as Confirmation) }),
+    ...withoutUndefined({
+      path: path !== undefined && beginsWithDrive(path) ? globInForm(path, "windows") : path,
+      // A test of the arguments gets the whole question.
+      args: when && ((question: unknown) => when(question as Confirmation)),
+    }),
   }));
   const sourcesFor = (foldsCase: boolean): readonly DecisionSource[] => [
     rulesSource(compileRules(listed, { cwd: "/", read: [], write: [], foldsCase }, known)),

@@ -7,6 +7,7 @@
 import { FilewrightError } from "../engine/errors.ts";
 import { answerFault, ANSWERERS } from "../schema/answer-fault.ts";
 import { optionChecker, optionReader } from "../schema/option.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { headlineOf } from "../tools/render/display.ts";
 import type { Confirm } from "./confirm.ts";
 import {
@@ -127,24 +128,27 @@ export type PreviewOfCall = (
   modified: readonly string[],
 ) => Promise<HookPreview>;
 
+/** What the `before` hooks of a call are given besides its facts. */
+export interface BeforeHookTerms {
+  /** The time in which each has to answer, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Makes the previews of the call; undefined for a call without one. */
+  readonly previewer: PreviewOfCall | undefined;
+}
+
 /** Runs the `before` hooks in order, until one refuses the call. @throws {@link HookException} */
 export async function runBeforeHooks(
   hooks: readonly Hook[],
   subject: HookCallFacts,
   original: Readonly<Record<string, unknown>>,
-  timeoutMs: number,
-  previewer?: PreviewOfCall,
+  { timeoutMs, previewer }: BeforeHookTerms,
 ): Promise<BeforeOutcome> {
   let args: Record<string, unknown> = { ...original };
   const modified = new Set<string>();
   for (const hook of hooks) {
     const [current, keys] = [args, [...modified]];
-    const preview = previewer === undefined ? undefined : () => previewer(current, keys);
-    const context = {
-      ...subject,
-      args: structuredClone(args),
-      ...(preview === undefined ? {} : { preview }),
-    };
+    const preview = previewer && (() => previewer(current, keys));
+    const context = { ...subject, args: structuredClone(args), ...withoutUndefined({ preview }) };
     const reply = await beforeReplyOf(hook, context, timeoutMs);
     if (reply instanceof FilewrightError) return { args, modified: [...modified], stopped: reply };
     for (const [key, value] of Object.entries(reply?.modified_args ?? {})) {
@@ -187,7 +191,7 @@ function hookStopError(response: unknown): FilewrightError {
   const text = typeof response === "string" ? response : JSON.stringify(response);
   return new FilewrightError("HOOK_BLOCKED", own ? text : "blocked by hook", {
     complete: true,
-    details: { reason: "hook", ...(own ? { verbatim: true } : {}) },
+    details: withoutUndefined({ reason: "hook", verbatim: own ? true : undefined }),
   });
 }
 
@@ -232,13 +236,8 @@ export async function runAfterHooksOnResult<Result extends HookResult>(
   let current = result;
   for (const hook of hooks) {
     try {
-      const context: HookContext = {
-        ...subject,
-        args,
-        result: current,
-        ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
-      };
-      const given = await hook.run(context);
+      const timed = withoutUndefined({ duration_ms: durationMs });
+      const given = await hook.run({ ...subject, args, result: current, ...timed });
       if (given === undefined || given === null) continue;
       const reply = checkAfterReply(given);
       current = withReplacedParts(current, reply);
@@ -256,11 +255,7 @@ function withReplacedParts<Result extends HookResult>(
 ): Result {
   const isOtherText = text !== undefined && text !== result.text;
   const isOtherData = data !== undefined && data !== result.data && result.ok;
-  const changed = {
-    ...result,
-    ...(text === undefined ? {} : { text }),
-    ...(data === undefined || !result.ok ? {} : { data }),
-  };
+  const changed = { ...result, ...withoutUndefined({ text, data: result.ok ? data : undefined }) };
   const shown = result.display;
   if (display !== undefined && display !== shown) return { ...changed, display };
   if (shown === undefined) return changed;

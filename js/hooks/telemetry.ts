@@ -11,6 +11,7 @@ import {
   options,
   required,
 } from "../schema/option.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { importRequired } from "../schema/optional-packages.ts";
 import type { StorageObserver, StorageTrip, StorageTripEnd } from "../storage/observe.ts";
 import type { CallBegin, CallEnd, Observer } from "./observer.ts";
@@ -73,13 +74,13 @@ export function spans(tracer: TracerLike, given: SpanOptions = {}): SpanObserver
   return Object.freeze({
     within(call: CallBegin, run: () => void): void {
       const name = `execute_tool ${call.called_as ?? call.tool}`;
-      const attributes = {
+      const attributes = withoutUndefined({
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": call.called_as ?? call.tool,
         "gen_ai.tool.call.id": call.id,
         "filewright.tool": call.tool,
-        ...(call.agent === undefined ? {} : { "gen_ai.agent.id": call.agent }),
-      };
+        "gen_ai.agent.id": call.agent,
+      });
       if (tracer.startActiveSpan === undefined) {
         running.set(call.id, tracer.startSpan(name, { attributes }));
         run();
@@ -94,14 +95,16 @@ export function spans(tracer: TracerLike, given: SpanOptions = {}): SpanObserver
       const span = running.get(end.id);
       if (span === undefined) return;
       running.delete(end.id);
-      span.setAttributes({
-        "filewright.ok": end.ok,
-        "filewright.text_chars": end.text_chars,
-        "filewright.truncated": end.truncated,
-        ...(end.code === undefined ? {} : { "error.type": end.code }),
-        ...(end.approval === undefined ? {} : { "filewright.approval": end.approval.outcome }),
-        ...(paths ? { "filewright.paths": end.paths.join("\n") } : {}),
-      });
+      span.setAttributes(
+        withoutUndefined({
+          "filewright.ok": end.ok,
+          "filewright.text_chars": end.text_chars,
+          "filewright.truncated": end.truncated,
+          "error.type": end.code,
+          "filewright.approval": end.approval?.outcome,
+          "filewright.paths": paths ? end.paths.join("\n") : undefined,
+        }),
+      );
       if (!end.ok) span.setStatus({ code: SPAN_STATUS_ERROR, message: end.code ?? "failed" });
       span.end();
     },
@@ -114,10 +117,7 @@ export function spans(tracer: TracerLike, given: SpanOptions = {}): SpanObserver
         },
       });
       return ({ ok, code, received_bytes: received }) => {
-        span.setAttributes({
-          "filewright.received_bytes": received,
-          ...(code === undefined ? {} : { "error.type": code }),
-        });
+        span.setAttributes(withoutUndefined({ "filewright.received_bytes": received, "error.type": code }));
         if (!ok) span.setStatus({ code: SPAN_STATUS_ERROR, message: code ?? "failed" });
         span.end();
       };

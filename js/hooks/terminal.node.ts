@@ -9,7 +9,7 @@ import type { ReadStream, WriteStream } from "node:tty";
 import type { GrantQuestion, GrantReply } from "../policy/index.ts";
 import { optionChecker, instance, integer, type Options, options } from "../schema/option.ts";
 import type { ConfirmedPart } from "./changed-files.ts";
-import type { Approver, Confirmation, ConfirmReply } from "./confirm.ts";
+import type { Approver, Confirmation, ConfirmReply, Outcome, Scope } from "./confirm.ts";
 import { editContents } from "./terminal/editor.node.ts";
 import { discardEarlyKeys, readKey, readLine } from "./terminal/keys.node.ts";
 import {
@@ -56,8 +56,7 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
     env = process.env,
     settleMs = 100,
   } = checkOptions(given);
-  const colour = wantsColour(output, env);
-  const maxLines = (): number => Math.max(10, (output.rows ?? 40) - 12);
+  const person = new Person({ input, output, env, settleMs });
   let last: Promise<unknown> = Promise.resolve();
   /** Runs a function after the earlier questions are answered. */
   const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
@@ -65,114 +64,156 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
     last = turn.catch(() => undefined);
     return turn;
   };
-  const isTerminal = (): boolean => input.isTTY === true && output.isTTY === true;
-  const choose = async (
-    asked: string,
-    choices: readonly KeyChoice[],
-    signal: AbortSignal | undefined,
-  ): Promise<string | undefined> => {
-    await discardEarlyKeys(input, settleMs);
-    const show = (): void =>
-      void output.write(
-        `${renderChoices(choices, colour)}${asked} [${choices.map(({ key }) => key).join("/")}] `,
-      );
-    show();
-    for (;;) {
-      const key = await readKey(input, signal);
-      if (key === undefined) return undefined;
-      const known = choices.find((choice) => choice.key === key.toLowerCase());
-      if (known !== undefined) return known.key;
-      if (key === "?") {
-        output.write("?\n");
-        show();
-      }
-    }
-  };
+  return Object.freeze({
+    confirm: (details: Confirmation) => inTurn(() => person.confirm(details)),
+    ask: (question: string, _answers: readonly string[], about: GrantQuestion) =>
+      inTurn(() => person.grant(question, about)),
+  });
+}
 
-  /** Asks about each part and returns those that are accepted: none, if the reviewer ends the question. */
-  const chooseParts = async (
-    parts: readonly SelectablePart[],
-    signal: AbortSignal | undefined,
-  ): Promise<readonly SelectablePart[]> => {
-    const taken: SelectablePart[] = [];
-    for (const [index, part] of parts.entries()) {
-      output.write(`\n${renderPart(part, colour).join("\n")}\n`);
-      const key = await choose(`Take this part (${index + 1} of ${parts.length})?`, PART_CHOICES, signal);
-      if (key === undefined) return [];
-      output.write(`${key}\n`);
-      if (key === "y") taken.push(part);
-    }
-    return taken;
-  };
+/** A question about a change while it is answered: the outcomes that a person may choose, and what is shown. */
+interface ShownChange {
+  readonly details: Confirmation;
+  readonly parts: readonly SelectablePart[];
+  readonly scopes: readonly Scope[];
+  /** True until all of a truncated question was shown: it can only be refused. */
+  isCut: boolean;
+}
 
-  const confirm = async (details: Confirmation): Promise<ConfirmReply> => {
-    if (!isTerminal()) return NO_TERMINAL_REPLY;
-    const { text, cut } = renderQuestion(details, { colour, maxLines: maxLines() });
-    output.write(text);
-    // A truncated question can only be refused until all of it was shown.
-    let isCut = cut;
+/** The streams and settings of a terminal, with their defaults. */
+type Terminal = { readonly [Key in keyof TerminalOptions]-?: NonNullable<TerminalOptions[Key]> };
+
+/** The person at a terminal. */
+class Person {
+  readonly #terminal: Terminal;
+  readonly #colour: boolean;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+    this.#colour = wantsColour(terminal.output, terminal.env);
+  }
+
+  /** Asks about a change. */
+  async confirm(details: Confirmation): Promise<ConfirmReply> {
+    if (!this.#isThere()) return NO_TERMINAL_REPLY;
+    const isCut = this.#show(details, Math.max(10, (this.#terminal.output.rows ?? 40) - 12));
     const offersParts = details.scopes.some(({ outcome }) => outcome === "proceed_parts");
     const parts = offersParts ? selectableParts(details.changes) : [];
-    const all = details.scopes.filter(({ outcome }) => outcome !== "proceed_parts" || parts.length > 1);
+    const scopes = details.scopes.filter(({ outcome }) => outcome !== "proceed_parts" || parts.length > 1);
+    const question: ShownChange = { details, parts, scopes, isCut };
     for (;;) {
-      const scopes = isCut ? all.filter(({ outcome }) => outcome === "cancel") : all;
-      const key = await choose(
-        details.type === "edit" ? "Write this?" : "Allow this?",
-        [
-          ...keyChoicesOf(scopes),
-          { key: "r", label: "refuse with a reason" },
-          ...(isCut ? [{ key: "v", label: "show all of it, which must be seen to allow it" }] : []),
-        ],
-        details.signal,
-      );
-      if (key === undefined) return { outcome: "cancel" };
-      if (key === "v") {
-        output.write(renderQuestion(details, { colour, maxLines: Number.POSITIVE_INFINITY }).text);
-        isCut = false;
-        continue;
-      }
-      if (key === "r") {
-        output.write("r\nWhy? ");
-        const reason = (await readLine(input, output, details.signal))?.trim();
-        return reason ? { outcome: "cancel", payload: { reason } } : { outcome: "cancel" };
-      }
-      const outcome = outcomeOfKey(key, scopes) ?? "cancel";
-      output.write(`${key}\n`);
-      if (outcome === "proceed_parts")
-        return replyWithParts(parts, await chooseParts(parts, details.signal), details);
-      if (outcome !== "modify_with_editor") return { outcome };
-      const contents = await editContents(details.changes, { input, output, env });
-      if (contents.length > 0) return { outcome, payload: { contents } };
-      output.write("The content was not changed.\n");
+      const reply = await this.#answer(question);
+      if (reply !== undefined) return reply;
     }
-  };
+  }
 
-  const ask = async (
-    question: string,
-    _options: readonly string[],
-    { dir, access, signal }: GrantQuestion,
-  ): Promise<GrantReply> => {
-    if (!isTerminal()) return { answer: "no" };
-    output.write(`\n${question}\n`);
+  /** Asks about a directory. */
+  async grant(question: string, { dir, access, signal }: GrantQuestion): Promise<GrantReply> {
+    if (!this.#isThere()) return { answer: "no" };
+    this.#write(`\n${question}\n`);
     const choices = [
       { key: "y", label: `read and write below ${dir}, until it is taken back` },
       ...(access === "read" ? [{ key: "r", label: `read only below ${dir}, until it is taken back` }] : []),
       { key: "s", label: `read and write below ${dir}, until this workspace is closed` },
       { key: "n", label: "refuse" },
     ];
-    const key = (await choose("Grant this?", choices, signal)) ?? "n";
-    output.write(`${key}\n`);
+    const key = (await this.#choose("Grant this?", choices, signal)) ?? "n";
+    this.#write(`${key}\n`);
     if (key === "n") return { answer: "no" };
     return { answer: "yes", access: key === "r" ? "read" : "write", remember: key !== "s" };
-  };
+  }
 
-  return Object.freeze({
-    confirm: (details: Confirmation) => inTurn(() => confirm(details)),
-    ask: (question: string, answers: readonly string[], about: GrantQuestion) =>
-      inTurn(() => ask(question, answers, about)),
-  });
+  #isThere(): boolean {
+    const { input, output } = this.#terminal;
+    return input.isTTY === true && output.isTTY === true;
+  }
+
+  #write(text: string): void {
+    this.#terminal.output.write(text);
+  }
+
+  /** Shows a question. Returns true when it was cut. */
+  #show(details: Confirmation, maxLines: number): boolean {
+    const { text, cut } = renderQuestion(details, { colour: this.#colour, maxLines });
+    this.#write(text);
+    return cut;
+  }
+
+  /** Asks once. Returns the answer; undefined to ask again. */
+  async #answer(question: ShownChange): Promise<ConfirmReply | undefined> {
+    const { details, isCut } = question;
+    const scopes = isCut ? question.scopes.filter(({ outcome }) => outcome === "cancel") : question.scopes;
+    const asked = details.type === "edit" ? "Write this?" : "Allow this?";
+    const choices = [...keyChoicesOf(scopes), REFUSE_CHOICE, ...(isCut ? [SHOW_CHOICE] : [])];
+    const key = await this.#choose(asked, choices, details.signal);
+    if (key === undefined) return { outcome: "cancel" };
+    if (key === SHOW_CHOICE.key) {
+      this.#show(details, Number.POSITIVE_INFINITY);
+      question.isCut = false;
+      return undefined;
+    }
+    if (key === REFUSE_CHOICE.key) return this.#refusal(details.signal);
+    this.#write(`${key}\n`);
+    return this.#reply(outcomeOfKey(key, scopes) ?? "cancel", question);
+  }
+
+  async #refusal(signal: AbortSignal | undefined): Promise<ConfirmReply> {
+    this.#write("r\nWhy? ");
+    const reason = (await readLine(this.#terminal.input, this.#terminal.output, signal))?.trim();
+    return reason ? { outcome: "cancel", payload: { reason } } : { outcome: "cancel" };
+  }
+
+  /** Returns the answer with an outcome, with the parts or contents that belong to it; undefined where there are none. */
+  async #reply(outcome: Outcome, { details, parts }: ShownChange): Promise<ConfirmReply | undefined> {
+    if (outcome === "proceed_parts")
+      return replyWithParts(parts, await this.#chooseParts(parts, details.signal), details);
+    if (outcome !== "modify_with_editor") return { outcome };
+    const contents = await editContents(details.changes, this.#terminal);
+    if (contents.length > 0) return { outcome, payload: { contents } };
+    this.#write("The content was not changed.\n");
+    return undefined;
+  }
+
+  /** Asks about each part and returns those that are accepted: none, if the reviewer ends the question. */
+  async #chooseParts(
+    parts: readonly SelectablePart[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly SelectablePart[]> {
+    const taken: SelectablePart[] = [];
+    for (const [index, part] of parts.entries()) {
+      this.#write(`\n${renderPart(part, this.#colour).join("\n")}\n`);
+      const asked = `Take this part (${index + 1} of ${parts.length})?`;
+      const key = await this.#choose(asked, PART_CHOICES, signal);
+      if (key === undefined) return [];
+      this.#write(`${key}\n`);
+      if (key === "y") taken.push(part);
+    }
+    return taken;
+  }
+
+  /** Returns the key of a choice; undefined when the person ends the question. */
+  async #choose(
+    asked: string,
+    choices: readonly KeyChoice[],
+    signal: AbortSignal | undefined,
+  ): Promise<string | undefined> {
+    const { input, settleMs } = this.#terminal;
+    await discardEarlyKeys(input, settleMs);
+    const keys = choices.map(({ key }) => key).join("/");
+    const text = `${renderChoices(choices, this.#colour)}${asked} [${keys}] `;
+    this.#write(text);
+    for (;;) {
+      const key = await readKey(input, signal);
+      if (key === undefined) return undefined;
+      const known = choices.find((choice) => choice.key === key.toLowerCase());
+      if (known !== undefined) return known.key;
+      if (key === "?") this.#write(`?\n${text}`);
+    }
+  }
 }
 
+const REFUSE_CHOICE: KeyChoice = { key: "r", label: "refuse with a reason" };
+const SHOW_CHOICE: KeyChoice = { key: "v", label: "show all of it, which must be seen to allow it" };
 const PART_CHOICES: readonly KeyChoice[] = [
   { key: "y", label: "take it" },
   { key: "n", label: "leave it out" },

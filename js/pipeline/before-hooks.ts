@@ -51,7 +51,10 @@ export async function argumentsAfterHooks(
           })
       : undefined;
   const subject = hookCallFactsOf(tool.name, calledAs, options);
-  const outcome = await runBeforeHooks(hooks, subject, raw, session.settings.limits.hookTimeoutMs, previewer);
+  const outcome = await runBeforeHooks(hooks, subject, raw, {
+    timeoutMs: session.settings.limits.hookTimeoutMs,
+    previewer,
+  });
   const { args, modified, stopped } = outcome;
   decideStep(session.gates.sources(tool.name), { tool: tool.name, args, stopped }, { step: "arguments" });
   if (modified.length === 0) return { raw, modified };

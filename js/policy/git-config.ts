@@ -56,28 +56,26 @@ export function parseGitConfig(text: string): readonly GitVariable[] {
   return variables;
 }
 
+/** A part of a written value: an escape, a quotation mark, the begin of a comment, whitespace, or other characters. */
+const VALUE_PARTS = /\\(.?)|"|[#;]|\s+|[^\\"#;\s]+/gsu;
+
 /** Returns a written value without quotes, escapes, a trailing comment and surrounding whitespace. */
 function readValue(written: string): string {
   let value = "";
-  let quoted = false;
+  let isQuoted = false;
+  /** The length up to which the value is kept: whitespace at its end counts only inside quotes. */
   let kept = 0;
-  for (let at = 0; at < written.length; at++) {
-    const char = written[at] as string;
-    if (char === "\\") {
-      const next = written[++at] ?? "";
-      value += GIT_ESCAPES[next] ?? next;
-      kept = value.length;
-    } else if (char === '"') {
-      quoted = !quoted;
-      kept = value.length;
-    } else if (!quoted && (char === "#" || char === ";")) {
-      break;
-    } else if (quoted || !/\s/.test(char)) {
-      value += char;
-      kept = value.length;
-    } else if (value !== "") {
-      value += char;
-    }
+  for (const [part, escaped] of written.matchAll(VALUE_PARTS)) {
+    if (!isQuoted && /^[#;]/u.test(part)) break;
+    const isSpace = !isQuoted && part.trim() === "";
+    if (isSpace && value === "") continue;
+    if (part === '"') isQuoted = !isQuoted;
+    else value += textOfPart(part, escaped);
+    if (!isSpace) kept = value.length;
   }
   return value.slice(0, kept);
+}
+
+function textOfPart(part: string, escaped: string | undefined): string {
+  return escaped === undefined ? part : (GIT_ESCAPES[escaped] ?? escaped);
 }

@@ -14,6 +14,7 @@ import {
   type Rows,
   text,
 } from "../schema/option.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { checkPath, isWithin, joinPath, literalGlob, normalise } from "../backends/paths.ts";
 import { PLACES_OPTIONS, type PlacesOptions, encodePlaces } from "../backends/confined/places.ts";
@@ -93,18 +94,20 @@ function makePolicy(
     Object.freeze([...new Set(list.map((entry) => absolutePath(entry, cwd)))]);
   const { deny = [], secrets = "allow", maxOutputBytes: limit } = options;
   const changed = encodePlaces(options.places);
-  return Object.freeze({
-    cwd,
-    read: read === null ? null : places(read),
-    write: places(write),
-    ...(changed.length > 0 ? { places: changed } : {}),
-    deny: Object.freeze([...new Set(deny.flatMap(withOwnAnchors).flatMap(unicodeFormsOfGlob))]),
-    protect: options.protect ?? false,
-    ...(secrets === "grant" ? { secrets } : {}),
-    readOnly: options.readOnly ?? false,
-    followSymlinks: options.followSymlinks ?? "inside",
-    ...(limit === undefined ? {} : { maxOutputBytes: limit }),
-  });
+  return Object.freeze(
+    withoutUndefined({
+      cwd,
+      read: read === null ? null : places(read),
+      write: places(write),
+      places: changed.length > 0 ? changed : undefined,
+      deny: Object.freeze([...new Set(deny.flatMap(withOwnAnchors).flatMap(unicodeFormsOfGlob))]),
+      protect: options.protect ?? false,
+      secrets: secrets === "grant" ? secrets : undefined,
+      readOnly: options.readOnly ?? false,
+      followSymlinks: options.followSymlinks ?? "inside",
+      maxOutputBytes: limit,
+    }),
+  );
 }
 
 /** Returns a deny glob, or one for each alternative of braces when some of these are absolute and need their own anchor. */
@@ -179,10 +182,12 @@ export const SandboxPolicy: PolicyFactories = Object.freeze({
     const foldsCase = a.foldsCase === true || b.foldsCase === true;
     return Object.freeze({
       ...both,
-      ...(places.length === 0 ? {} : { places }),
-      ...(gitExcludes === undefined ? {} : { gitExcludes }),
-      ...(foldsCase ? { foldsCase } : {}),
-      ...(paths === undefined ? {} : { paths }),
+      ...withoutUndefined({
+        places: places.length === 0 ? undefined : places,
+        gitExcludes,
+        foldsCase: foldsCase ? foldsCase : undefined,
+        paths,
+      }),
     });
   },
 });

@@ -32,6 +32,7 @@ import {
   wrongOptionError,
 } from "../schema/option.ts";
 import { suggestArgument } from "../schema/argument-hints.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { ARGUMENT_NAMES, TOOL_NAMES } from "../schema/tool-names.ts";
 import type { Location } from "./location.ts";
 import { globObjection } from "./reach.ts";
@@ -233,14 +234,17 @@ export function assertRules(
   for (const [index, { tool = "*", args }] of rules.entries()) {
     const known = tool === "*" ? everyTool : ARGUMENT_NAMES.get(tool);
     if (known === undefined || typeof args !== "object") continue;
-    for (const key of Object.keys(args)) {
-      if (known.includes(key)) continue;
-      const close = suggestArgument(key, known);
-      const remedy = close === undefined ? `known: ${known.join(", ")}` : `did you mean '${close}'?`;
-      const subject = tool === "*" ? "no tool has an" : `${tool} has no`;
-      throw wrongOptionError(entry, `${where}[${index}].args`, `${subject} argument '${key}'; ${remedy}`);
-    }
+    const unknown = Object.keys(args).find((key) => !known.includes(key));
+    if (unknown !== undefined)
+      throw wrongOptionError(entry, `${where}[${index}].args`, unknownArgumentText(tool, unknown, known));
   }
+}
+
+function unknownArgumentText(tool: string, key: string, known: readonly string[]): string {
+  const close = suggestArgument(key, known);
+  const remedy = close === undefined ? `known: ${known.join(", ")}` : `did you mean '${close}'?`;
+  const subject = tool === "*" ? "no tool has an" : `${tool} has no`;
+  return `${subject} argument '${key}'; ${remedy}`;
 }
 
 function compileRule(rule: Rule, index: number, bases: GlobBases): CompiledRule {
@@ -290,17 +294,12 @@ const MAX_SUMMARY_CHARS = 200;
 function summaryOf({ rule, index, hits }: CompiledRule, list: number): RuleSummary {
   const { tool = "*", path, args, decision } = rule;
   const text = typeof args === "function" ? "a test" : JSON.stringify(args);
-  return Object.freeze({
-    list,
-    index,
-    tool,
-    ...(path === undefined ? {} : { path }),
-    ...(text === undefined
-      ? {}
-      : { args: text.length > MAX_SUMMARY_CHARS ? `${text.slice(0, MAX_SUMMARY_CHARS - 1)}…` : text }),
-    decision,
-    hits,
-  });
+  const shown = text === undefined ? undefined : shortened(text);
+  return Object.freeze(withoutUndefined({ list, index, tool, path, args: shown, decision, hits }));
+}
+
+function shortened(text: string): string {
+  return text.length > MAX_SUMMARY_CHARS ? `${text.slice(0, MAX_SUMMARY_CHARS - 1)}…` : text;
 }
 
 /** Rules with their compiled lists, so that `with` can append to them. */
@@ -357,16 +356,7 @@ function makeCallRules(lists: readonly (readonly CompiledRule[])[]): CallRules {
     mayReach: (path, decisions) =>
       within(decisions).some(({ path: of }) => directoriesOverlap(of?.prefixes ?? [], [path])),
     globs(decisions) {
-      for (const list of lists) {
-        for (const [index, { rule, path }] of list.entries()) {
-          if (!decisions.includes(rule.decision)) continue;
-          // A rule that applies to every remaining path.
-          if (path === undefined) return undefined;
-          const before = list.slice(0, index).filter((one) => !decisions.includes(one.rule.decision));
-          if (before.some((one) => directoriesOverlap(one.path?.prefixes ?? [], path.prefixes)))
-            return undefined;
-        }
-      }
+      if (!lists.every((list) => areGlobsAlone(list, decisions))) return undefined;
       return [...new Set(within(decisions).flatMap(({ path }) => path?.globs ?? []))].sort();
     },
   };
@@ -374,6 +364,19 @@ function makeCallRules(lists: readonly (readonly CompiledRule[])[]): CallRules {
 
 /** The rules of every call of a workspace that has none. */
 const NO_RULES_FOR_CALL: CallRules = Object.freeze(makeCallRules([]));
+
+/**
+ * Returns true where the globs of the rules with these decisions say for which paths one of them decides: none is for
+ * every path, and none follows a rule with another decision for the same directories.
+ */
+function areGlobsAlone(list: readonly CompiledRule[], decisions: readonly Decision[]): boolean {
+  return list.every(({ rule, path }, index) => {
+    if (!decisions.includes(rule.decision)) return true;
+    if (path === undefined) return false;
+    const before = list.slice(0, index).filter((one) => !decisions.includes(one.rule.decision));
+    return !before.some((one) => directoriesOverlap(one.path?.prefixes ?? [], path.prefixes));
+  });
+}
 
 /**
  * Returns the first rule of a list that matches; undefined when none does. A permission must match all forms of the

@@ -12,6 +12,7 @@ import {
   options,
   required,
 } from "../../schema/option.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { CallEnd, Observer } from "../observer.ts";
 
 /** One line of the log. */
@@ -86,28 +87,28 @@ export function audit(sink: AuditSink, given: AuditOptions = {}): Observer {
         onError?.(error);
       }
     },
-    ...(sink.close === undefined ? {} : { close: () => sink.close?.() }),
+    ...withoutUndefined({ close: sink.close === undefined ? undefined : () => sink.close?.() }),
   });
 }
 
 /** Returns the record of a call that has ended. */
 function auditRecordOf(call: CallEnd): AuditRecord {
   const { id, agent, by, tool, called_as, ok, code, duration_ms, paths, effects, approval, kept } = call;
-  return {
+  return withoutUndefined({
     at: new Date(call.at).toISOString(),
     id,
-    ...(agent === undefined ? {} : { agent }),
-    ...(by === undefined ? {} : { by }),
+    agent,
+    by,
     tool,
-    ...(called_as === undefined ? {} : { called_as }),
+    called_as,
     ok,
-    ...(code === undefined ? {} : { code }),
+    code,
     duration_ms: Math.round(duration_ms * 1000) / 1000,
     paths,
-    ...(effects === undefined ? {} : { effects }),
-    ...(approval === undefined ? {} : { approval }),
-    ...(call.allowed_by === undefined ? {} : { allowed_by: call.allowed_by }),
-    ...(kept === undefined ? {} : { kept }),
-    ...(call.undo_of === undefined ? {} : { undo_of: call.undo_of }),
-  };
+    effects,
+    approval,
+    allowed_by: call.allowed_by,
+    kept,
+    undo_of: call.undo_of,
+  });
 }

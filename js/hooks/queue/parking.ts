@@ -4,6 +4,7 @@
  * its answer.
  */
 import { integer, optionChecker, type Options, options, type Option, callback } from "../../schema/option.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { type Confirm, type Confirmation, type ConfirmReply, denied } from "../confirm.ts";
 
 /** The options of {@link parking}. */
@@ -63,7 +64,7 @@ export function parking(given: Confirm, settings: ParkingOptions = {}): Confirm 
       const own: Confirmation = {
         ...details,
         signal: withdrawn.signal,
-        onConfirm: (outcome, payload) => resolve({ outcome, ...(payload === undefined ? {} : { payload }) }),
+        onConfirm: (outcome, payload) => resolve(withoutUndefined({ outcome, payload })),
       };
       Promise.resolve(approver(own)).then((answer) => {
         if (answer !== undefined && answer !== null) resolve(answer);

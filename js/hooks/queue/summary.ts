@@ -7,6 +7,7 @@ import type { GrantAccess } from "../../policy/index.ts";
 import { type ChangeDetails, changeDetails, type ChangeSummary } from "../changed-files.ts";
 import type { Confirmation, Risk, Scope } from "../confirm.ts";
 import type { PlainDetails } from "../notebook.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 
 /** A waiting question. Plain data. */
 export type PendingApproval = {
@@ -72,46 +73,58 @@ export function summaryOf(question: PendingApproval): ApprovalSummary {
   const { id, asked_at, kind, details, stale, conflict, replaces } = question;
   const { type, title, tool, risk, digest, complete, path, changes, scopes, fileDiff } = details;
   const { agent, hash, callId, isModifying } = details;
-  return Object.freeze({
-    id,
-    asked_at,
-    kind,
-    type,
-    title,
-    tool,
-    risk,
-    digest,
-    complete,
-    path,
-    changes: changes.slice(0, MAX_SUMMARY_CHANGES).map((change) => ({ ...change })),
-    change_count: changes.length,
-    ...(fileDiff === "" ? {} : { lines: changedLinesOf(fileDiff) }),
-    scopes,
-    ...(stale === undefined ? {} : { stale }),
-    ...(conflict === undefined ? {} : { conflict }),
-    ...(replaces === undefined ? {} : { replaces }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(hash === undefined ? {} : { hash }),
-    ...(callId === undefined ? {} : { callId }),
-    ...(isModifying === undefined ? {} : { isModifying }),
-  });
+  return Object.freeze(
+    withoutUndefined({
+      id,
+      asked_at,
+      kind,
+      type,
+      title,
+      tool,
+      risk,
+      digest,
+      complete,
+      path,
+      changes: changes.slice(0, MAX_SUMMARY_CHANGES).map((change) => ({ ...change })),
+      change_count: changes.length,
+      lines: fileDiff === "" ? undefined : changedLinesOf(fileDiff),
+      scopes,
+      stale,
+      conflict,
+      replaces,
+      agent,
+      hash,
+      callId,
+      isModifying,
+    }),
+  );
 }
 
 /** Counts the added and removed lines of a unified diff. Only lines inside hunks count. */
 function changedLinesOf(diff: string): { readonly added: number; readonly removed: number } {
-  let [added, removed, left] = [0, 0, 0];
+  const counts = { added: 0, removed: 0 };
+  /** The lines of both sides that the hunk still has. */
+  let left = 0;
   for (const line of diff.split("\n")) {
-    const header = left > 0 ? null : HUNK_NUMBERS.exec(line);
-    if (header !== null) {
-      left = Number(header[2] ?? "1") + Number(header[4] ?? "1");
-      continue;
-    }
-    if (left <= 0 || line.startsWith("\\")) continue;
-    if (line.startsWith("+")) added++;
-    else if (line.startsWith("-")) removed++;
-    left -= /^[+-]/u.test(line) ? 1 : 2;
+    if (left <= 0) left = sidesOfHunk(line);
+    else left -= countLine(line, counts);
   }
-  return { added, removed };
+  return counts;
+}
+
+/** Returns the number of lines of both sides of a hunk with this header; 0 for another line. */
+function sidesOfHunk(line: string): number {
+  const header = HUNK_NUMBERS.exec(line);
+  return header === null ? 0 : Number(header[2] ?? "1") + Number(header[4] ?? "1");
+}
+
+/** Counts a line of a hunk, and returns the number of sides that have it. */
+function countLine(line: string, counts: { added: number; removed: number }): 0 | 1 | 2 {
+  if (line.startsWith("\\")) return 0;
+  if (line.startsWith("+")) counts.added += 1;
+  else if (line.startsWith("-")) counts.removed += 1;
+  else return 2;
+  return 1;
 }
 
 /** The content of one path of a question. */

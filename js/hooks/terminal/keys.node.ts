@@ -44,28 +44,45 @@ export async function readLine(
   output: WriteStream,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
-  let line = "";
-  const typedLine = await readTyped<{ readonly line: string | undefined }>(input, signal, (typed) => {
-    if (END_KEYS.has(typed)) return { line: undefined };
-    for (const character of typed) {
-      if (character === "\r" || character === "\n") return { line };
-      if (character === "\u007f" || character === "\b") {
-        const kept = [...line].slice(0, -1).join("");
-        if (kept !== line) output.write("\b \b");
-        line = kept;
-      } else if (
-        line.length < MAX_LINE_LENGTH &&
-        escapeForPrinting(character) === character &&
-        character !== "\t"
-      ) {
-        line += character;
-        output.write(character);
-      }
+  const line = new TypedLine(output);
+  const typed = await readTyped<{ readonly line: string | undefined }>(input, signal, (text) =>
+    END_KEYS.has(text) ? { line: undefined } : line.take(text),
+  );
+  output.write("\n");
+  return typed?.line;
+}
+
+/** A line that is being typed, with its echo. */
+class TypedLine {
+  readonly #output: WriteStream;
+  #line = "";
+
+  constructor(output: WriteStream) {
+    this.#output = output;
+  }
+
+  /** Takes what was typed. Returns the line when it ends. */
+  take(text: string): { readonly line: string } | undefined {
+    for (const character of text) {
+      if (character === "\r" || character === "\n") return { line: this.#line };
+      if (character === "\u007f" || character === "\b") this.#deleteLast();
+      else this.#add(character);
     }
     return undefined;
-  });
-  output.write("\n");
-  return typedLine?.line;
+  }
+
+  #deleteLast(): void {
+    const kept = [...this.#line].slice(0, -1).join("");
+    if (kept !== this.#line) this.#output.write("\b \b");
+    this.#line = kept;
+  }
+
+  #add(character: string): void {
+    const isShown = escapeForPrinting(character) === character && character !== "\t";
+    if (!isShown || this.#line.length >= MAX_LINE_LENGTH) return;
+    this.#line += character;
+    this.#output.write(character);
+  }
 }
 
 /**
