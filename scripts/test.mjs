@@ -210,16 +210,16 @@ const FAST_STAGES = [
   },
 ];
 const CARGO_TEST_STAGE = { name: "cargo tests", needsRust: true, body: runCargoTests };
-/** Returns two stages for a project, because one process would go on when all other stages have ended. */
-const halvesOf = (name, project) =>
-  ["1/2", "2/2"].map((shard) => ({
+/** Returns several stages for a project, because one process would go on when all other stages have ended. */
+const partsOf = (name, project, count) =>
+  Array.from({ length: count }, (_, index) => `${index + 1}/${count}`).map((shard) => ({
     name: `${name} ${shard}`,
     body: () => runVitest(project, "--maxWorkers=1", `--shard=${shard}`),
   }));
 const SLOW_STAGES = [
   { name: "slow tests of packed packages", body: () => runVitest("packed", "--maxWorkers=1") },
-  ...halvesOf("slow tests", "slow"),
-  ...halvesOf("tests of processes", "processes"),
+  ...partsOf("slow tests", "slow", 2),
+  ...partsOf("tests of processes", "processes", 3),
   ...(hasFlag("--nightly")
     ? [{ name: "tests of each night", body: () => runVitest("nightly", "--maxWorkers=1") }]
     : []),
