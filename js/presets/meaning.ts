@@ -10,7 +10,17 @@
  *       given["old"] === "" ? call("write_file", { args: { path: given["file"] } }) : call("edit_file", { args }))
  */
 import type { Code, FilewrightError } from "../engine/errors.ts";
-import type { ToolArgs, ToolData, ToolName } from "../tools/index.ts";
+import {
+  anything,
+  callback,
+  choiceOf,
+  flag,
+  mapOf,
+  optionChecker,
+  options,
+  required,
+} from "../schema/option.ts";
+import { type ToolArgs, type ToolData, type ToolName, TOOLS } from "../tools/index.ts";
 import type { Arguments } from "../tools/lib/schema.ts";
 import type { Call, ReaderNames } from "../tools/lib/tool.ts";
 
@@ -96,11 +106,24 @@ export interface Meaning {
   readonly call: (sent: Sent) => Meant;
 }
 
-/** Defines a canonical call. Its tool determines the types that its texts receive. */
+const WORDING = { text: callback(), refuse: callback(), brief: flag(), json: flag() };
+const checkTool = optionChecker("call", required(choiceOf(TOOLS.map(({ name }) => name as ToolName))));
+const checkCall = optionChecker(
+  "call",
+  options("CanonicalCall", { ...WORDING, args: required(mapOf(anything())), instead: callback() }),
+);
+const checkUsual = optionChecker("calls", options("UsualMeaning", { ...WORDING, fixed: mapOf(anything()) }));
+
+/**
+ * Defines a canonical call. Its tool determines the types that its texts receive.
+ * @throws FilewrightError INVALID_ARGUMENT for an unknown tool or option
+ */
 export function call<Name extends ToolName>(
   of: Name,
   how: Wording<Name> & Pick<Meant, "args"> & Partial<Pick<Meant, "instead">>,
 ): Meant {
+  checkTool(of);
+  checkCall(how);
   const { args, text, refuse, brief = false, json = false, instead } = how;
   return { of, args, text, refuse, brief, json, instead, ignoreFiles: undefined, excludeLines: undefined };
 }
@@ -111,11 +134,13 @@ export interface UsualMeaning<Name extends ToolName = ToolName> extends Wording<
   readonly fixed?: Partial<ToolArgs[Name]>;
 }
 
-/** Defines the meaning of a tool whose calls are always those of one canonical tool. */
-export function calls<Name extends ToolName>(
-  of: Name,
-  { fixed = {}, ...wording }: UsualMeaning<Name> = {},
-): Meaning {
+/**
+ * Defines the meaning of a tool whose calls are always those of one canonical tool.
+ * @throws FilewrightError INVALID_ARGUMENT for an unknown tool or option
+ */
+export function calls<Name extends ToolName>(of: Name, usual: UsualMeaning<Name> = {}): Meaning {
+  checkUsual(usual);
+  const { fixed = {}, ...wording } = usual;
   const made = call(of, { ...wording, args: {} });
   return { tools: [of], fixed, call: ({ args }) => ({ ...made, args }) };
 }

@@ -27,7 +27,7 @@ import {
   spans,
   type Workspace,
 } from "../../js/index.node.ts";
-import { calls, definePreset, param } from "../../js/presets/index.node.ts";
+import { call, calls, definePreset, param } from "../../js/presets/index.node.ts";
 import { backendContract } from "../../js/testing/index.node.ts";
 
 let dir: string;
@@ -244,4 +244,20 @@ describe("an entry refuses", () => {
     });
     expect(existsSync(path)).toBe(false);
   });
+});
+
+/** Meanings that are refused where they are defined, before any preset has them. */
+const meanings: readonly [name: string, define: () => unknown, says: RegExp][] = [
+  ["a tool that we do not have", () => calls("read" as never), /"read_file"/],
+  ["a misspelt text", () => calls("read_file", { txet: () => "" } as never), /'txet'.*'text'/],
+  ["a text that is no function", () => calls("read_file", { text: "read" } as never), /text.*function/],
+  ["a refusal that is no function", () => calls("read_file", { refuse: true } as never), /refuse.*function/],
+  ["a misspelt part of a call", () => call("read_file", { arg: {} } as never), /'arg'.*'args'/],
+  ["a call without arguments", () => call("read_file", {} as never), /args.*required/],
+];
+
+test.for(meanings)("the meaning of a tool refuses %s", ([, define, says]) => {
+  expect(define).toThrow(
+    expect.objectContaining({ code: "INVALID_ARGUMENT", message: expect.stringMatching(says) }),
+  );
 });
