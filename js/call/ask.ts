@@ -47,7 +47,7 @@ async function askReviewer(
   const { session, tool, args, uses, call, admitted } = change;
   const reviewable = { tool, args, uses, call };
   await assertSeen(guarding, reviewable, planned.plan);
-  call.untimed?.();
+  call.timer.untimed?.();
   const reviewed = await reviewUntilApproved(session, reviewable, planned.plan, approver, async (isTrial) => {
     const isKept = admitted.isKept && isTrial !== true;
     const next = await planWithApprovalToReveal(session, { ...reviewable, isKept });

@@ -106,7 +106,7 @@ async function apply(
   const { change, places, reviewed, allowedBy } = approved;
   const { session, tool, args, uses, call } = change;
   const hashes = session.observers.hashes ? await hashesByPath(uses, call) : undefined;
-  call.untimed?.();
+  call.timer.untimed?.();
   const { result: answer, undo } = await applyRecorded(approved, plan);
   const effects = hashes && effectsByHashes(hashes, await hashesByPath(uses, call));
   const isUnasked = session.gates.confirmFor(tool.name) === undefined && !isDryRun(args);
@@ -134,9 +134,9 @@ async function applyRecorded(
   const held = holdNotes(session, call);
   const undoes = tool.undoes?.(plan);
   const about: About = {
-    callId: call.callId,
+    callId: call.about.callId,
     tool: tool.name,
-    agent: call.agent,
+    agent: call.about.agent,
     rollback: tool.traits.includes("writesSeveral") ? "always" : "try",
     signal: call.signal,
     records: held?.records,
@@ -148,7 +148,7 @@ async function applyRecorded(
   };
   if (tool.traits.includes("recordsItself")) {
     if (reviewed !== undefined) await assertStateUnchanged(reviewed, { uses, call });
-    const own: Call = { ...call, ...(isUnreviewed ? { isUnreviewed } : {}), allowedBy };
+    const own: Call = { ...call, about: { ...call.about, isUnreviewed, allowedBy } };
     return { result: await tool.apply(plan, args, own), undo: "undoable" };
   }
   const made = await session.past.journal.change(call.fs, about, async (fs) => {

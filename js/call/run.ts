@@ -44,7 +44,7 @@ function withTimeLimit({ meant, admitted }: JudgedCall): Call {
   const { tool, args, request } = meant;
   const { timeout_ms: timeoutMs } = args as { readonly timeout_ms?: unknown };
   if (typeof timeoutMs !== "number" || tool.traits.includes("keepsTime")) return admitted.call;
-  return { ...admitted.call, ...request.limited.limit(timeoutMs) };
+  return { ...admitted.call, timer: request.limited.limit(timeoutMs) };
 }
 
 /** Makes the change of a call, or those of a batch. */

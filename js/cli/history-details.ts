@@ -94,7 +94,7 @@ async function compareWithLaterStates(ids: readonly string[], call: Call): Promi
     return hash === after.hash ? content : undefined;
   };
   const nextContent = async (index: number, path: string): Promise<Uint8Array | undefined> => {
-    const shown = call.display(path);
+    const shown = call.reader.display(path);
     // The list begins with the newest change, so the next change is before this one in it.
     for (const later of all.slice(0, index).reverse()) {
       if (!later.paths.includes(shown)) continue;
@@ -120,7 +120,7 @@ async function compareWithLaterStates(ids: readonly string[], call: Call): Promi
 async function fileDetailOf(
   { path, image, from, after }: RestoredState,
   left: Uint8Array | undefined,
-  { display }: Call,
+  { reader: { display } }: Call,
 ): Promise<FileDetail> {
   const shown = display(path);
   if (from !== undefined) return { path: shown, what: `moved to ${display(from)}` };

@@ -110,7 +110,7 @@ async function changeByHooks(
 ): Promise<HookChange | undefined> {
   const now = await readCurrent(call, path);
   if (now?.version === version) return undefined;
-  const file = call.display(path);
+  const file = call.reader.display(path);
   const before = engine().sha256(bytes);
   // The old record is removed first, because `note` adds to the record of the same content.
   call.seen.note(path, undefined);

@@ -64,10 +64,11 @@ export async function successResult(done: Succeeded): Promise<Success<unknown>> 
   const { tool, args, call, changed, modifiedByHook, started } = done;
   const { answer, modifiedByUser, reviewNote } = changed;
   const form = formOf(done);
-  const warnings = [...(call.leavesOut ? [UNAPPROVED_LEFT_OUT_NOTE] : []), ...(answer.warnings ?? [])];
+  const warnings = [...(call.reach.leavesOut ? [UNAPPROVED_LEFT_OUT_NOTE] : []), ...(answer.warnings ?? [])];
   // JSON cannot have further lines, so the warnings are rendered with the data.
   const whole = form === "json" ? withWarnings(answer.data, warnings) : answer.data;
-  const budget = tool.maxTextBytes?.(args as never, call.limits) ?? maxAnswerBytes(call.limits);
+  const budget =
+    tool.maxTextBytes?.(args as never, call.settings.limits) ?? maxAnswerBytes(call.settings.limits);
   let data = whole;
   let text = textOf(done, whole);
   let isCut = false;
@@ -146,7 +147,7 @@ function metaOf(
   return {
     duration_ms: duration,
     truncated,
-    ...(tool.kind === "read" ? {} : { call_id: call.callId }),
+    ...(tool.kind === "read" ? {} : { call_id: call.about.callId }),
     undoable: undo === "undoable",
     ...(modifiedByHook.length > 0 ? { modified_by_hook: true } : {}),
     ...(modifiedByUser ? { modified_by_user: true } : {}),

@@ -42,7 +42,7 @@ interface HeldNotes {
 /** Holds back what a change notes as seen; undefined for a session without a stage, where it counts at once. */
 export function holdNotes(
   { staging: { stage }, past: { reads } }: Pick<Session, "staging" | "past">,
-  { seen, agent }: Pick<Call, "seen" | "agent">,
+  { seen, about: { agent } }: Pick<Call, "seen" | "about">,
 ): HeldNotes | undefined {
   if (stage === undefined) return undefined;
   const held = holdSeen(seen);

@@ -125,7 +125,7 @@ export async function admitCall(session: Session, checked: CheckedCall): Promise
     for (const [index, use] of uses.entries()) await assertGranted(judged, use, locations[index] as Location);
   }
   if (tool.kind === "read" && ruled.decision === "ask")
-    await requestApproval(session, tool, locations, { ...options, uses });
+    await requestApproval(session, tool, locations, { ...requester(session, options), uses });
   const isKept = ruled.decision === "ask" && (await keepsContent(judged));
   const seeing = session.gates.rules.isEmpty
     ? seesEveryPath(session)
@@ -175,8 +175,7 @@ function hasLasting({
   options,
   storage,
 }: JudgedCall): Promise<boolean> {
-  const { agent = session.caller.agent, turn } = options;
-  const call = { fs: storage ?? session.files.fs, locations, agent, turn };
+  const call = { fs: storage ?? session.files.fs, locations, about: callerOf(session, options) };
   return hasLastingApproval(session, sources, { tool, uses, call });
 }
 
@@ -261,12 +260,12 @@ export async function previewChange(session: Session, sent: SentChange): Promise
       originalContent: null,
       newContent: null,
       risk: "low",
-      callId: call.callId,
+      callId: call.about.callId,
     };
   }
   const { title, location, diff, originalContent, newContent, risk } = await tool.preview(plan, args, call);
   const at = call.locations[location]?.path ?? path;
-  return { title, path: at, diff, originalContent, newContent, risk, callId: call.callId };
+  return { title, path: at, diff, originalContent, newContent, risk, callId: call.about.callId };
 }
 
 /** Resolves the paths of a call. Between many of them, other tasks may run. @throws CANCELLED */
@@ -369,62 +368,95 @@ async function assertGranted(
   await session.gates.permissions?.admit(session.files.fs, wanted, signal);
 }
 
+/** Returns the caller of a call. */
+function callerOf(
+  { caller }: Session,
+  { agent = caller.agent, turn }: BegunCallOptions,
+): Pick<Call["about"], "agent" | "turn"> {
+  return { agent, turn };
+}
+
+/** Returns who asks for an approval. */
+function requester(session: Session, options: BegunCallOptions): Parameters<typeof requestApproval>[3] {
+  return {
+    about: callerOf(session, options),
+    signal: options.signal,
+    onProgress: options.onProgress,
+  };
+}
+
 /** What a call sees of the files, and has seen. */
 interface Sight {
   readonly seeing: PathVisibility;
   readonly seen: SeenFiles;
 }
 
+/** The timer of a call without a time limit. */
+const NO_TIMER: Call["timer"] = Object.freeze({ timeLeft: undefined, untimed: undefined });
+
 function makeCall(judged: JudgedCall, { seeing, seen }: Sight): Call {
-  const { session, tool, args, locations, options, meant, storage } = judged;
+  const { session, tool, locations, options, meant, storage } = judged;
+  const { files, settings, commands } = session;
   return {
-    callId: tool.kind === "read" ? "" : options.callId || newCallId(),
-    turn: options.turn,
-    agent: options.agent ?? session.caller.agent,
+    about: {
+      callId: tool.kind === "read" ? "" : options.callId || newCallId(),
+      ...callerOf(session, options),
+      isUnreviewed: false,
+      allowedBy: undefined,
+    },
     fs: seeing.view(storage),
-    limits: session.settings.limits,
-    durability: session.settings.durability,
-    edit: session.settings.edit,
-    acceptsQuotes: session.settings.acceptsQuotes,
-    refusesOmissions: meant?.fixedText !== true,
-    leavesOut: seeing.leavesOut,
-    mayTell: (path) => mayShowPath(judged, seeing.hidden, path),
-    seen,
-    signal: options.signal,
     locations,
+    reach: reachOf(judged, seeing),
+    reader: {
+      names: meant?.names ?? CANONICAL_NAMES,
+      display: files.resolver.display,
+      brief: meant?.brief === true,
+      coversRoots: meant?.fixedText !== true,
+      excludeLines: meant?.excludeLines,
+      refusesOmissions: meant?.fixedText !== true,
+      onProgress: options.onProgress,
+    },
+    settings: {
+      ...settings,
+      ignoreFiles: meant?.ignoreFiles?.(settings.ignoreFiles) ?? settings.ignoreFiles,
+      commands: commands.sandbox,
+    },
+    seen,
+    past: historyForCaller(session, options.agent),
+    signal: options.signal,
+    timer: NO_TIMER,
+  };
+}
+
+/** Returns what a call may reach beyond the paths that it named at its beginning. */
+function reachOf(judged: JudgedCall, seeing: PathVisibility): Call["reach"] {
+  const { session, tool, args, options, meant, storage } = judged;
+  const { files, gates } = session;
+  return {
     async locate(typed, intent) {
-      const at = session.files.resolver.resolve(typed, intent);
+      const at = files.resolver.resolve(typed, intent);
       const ruled = await decideByRules({ ...judged, uses: [], locations: [at] });
       if (ruled.decision === "ask" && tool.kind === "read") {
-        await requestApproval(session, tool, [at], options);
-        const real = (await placeOf(storage ?? session.files.fs, at, false)).slice(-1);
+        await requestApproval(session, tool, [at], requester(session, options));
+        const real = (await placeOf(storage ?? files.fs, at, false)).slice(-1);
         // What may be read under one name may be read under each.
-        seeing.approve([...real, ...(await otherNamesOf(session.files.fs, at.path))]);
+        seeing.approve([...real, ...(await otherNamesOf(files.fs, at.path))]);
       }
       await assertGranted(judged, { intent }, at);
       return at;
     },
+    found: files.resolver.resolve,
     // The texts of presets look files up by the requested paths, so these must not be replaced.
-    ...(meant === undefined && tool.kind === "read"
-      ? {
-          alike: (typed: string, at: Location) =>
-            replacementForMissingPath(typed, at, lookAlikeContext(session, tool.name, args, storage), true),
-        }
-      : {}),
-    found: session.files.resolver.resolve,
-    grants: async () => (await session.gates.permissions?.list()) ?? [],
+    alike:
+      meant === undefined && tool.kind === "read"
+        ? (typed, at) =>
+            replacementForMissingPath(typed, at, lookAlikeContext(session, tool.name, args, storage), true)
+        : undefined,
+    grants: async () => (await gates.permissions?.list()) ?? [],
     decidedBy: () => decisionSourcesInForce(session),
-    display: session.files.resolver.display,
-    access: session.files.access,
-    names: meant?.names ?? CANONICAL_NAMES,
-    brief: meant?.brief === true,
-    coversRoots: meant?.fixedText !== true,
-    ignoreFiles: meant?.ignoreFiles?.(session.settings.ignoreFiles) ?? session.settings.ignoreFiles,
-    excludeLines: meant?.excludeLines,
-    readers: session.settings.readers,
-    commands: session.commands.sandbox,
-    past: historyForCaller(session, options.agent),
-    onProgress: options.onProgress,
+    summary: files.access,
+    mayTell: (path) => mayShowPath(judged, seeing.hidden, path),
+    leavesOut: seeing.leavesOut,
   };
 }
 

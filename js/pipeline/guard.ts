@@ -118,7 +118,7 @@ async function writtenLinesByPath({ touched = [] }: Plan<unknown, unknown>): Pro
   return lines;
 }
 
-function guardWarningOf({ path, details = {} }: FilewrightError, { display }: Call): string {
+function guardWarningOf({ path, details = {} }: FilewrightError, { reader: { display } }: Call): string {
   const inside = details["file"];
   const file = escapeControls(typeof inside === "string" ? inside : display(path ?? ""));
   switch (details["reason"]) {
@@ -230,7 +230,7 @@ async function assertLinesSeen(
   if (stat === null || !stat.isFile) return;
   await bringInReads(call, at.path, stat);
   const hunks = await hunksOfTouchedFile(touched);
-  if (call.acceptsQuotes && touched.quoted === true && call.seen.recall(at.path) === undefined) {
+  if (call.settings.acceptsQuotes && touched.quoted === true && call.seen.recall(at.path) === undefined) {
     after.set(at.path, rangesAfterChange([], hunks));
     return;
   }

@@ -11,6 +11,7 @@ import {
   type Verdict,
 } from "../policy/index.ts";
 import { escapeControls } from "../engine/escape.ts";
+import type { FsBackend } from "../backends/backend.ts";
 import { nameOf } from "../backends/paths.ts";
 import type { AllowedBy } from "../backends/transaction/step.ts";
 import { mustAsk } from "../hooks/approvals.ts";
@@ -61,11 +62,11 @@ export async function planWithApprovalToReveal<Args extends object, Data, Todo>(
   try {
     plan = await tool.plan(args, call);
   } catch (error) {
-    await requestApproval(session, tool, call.locations, { ...call, uses, args });
+    await requestApproval(session, tool, call.locations, { ...requesterOf(call), uses, args });
     throw error;
   }
   if (plan.settled !== undefined)
-    await requestApproval(session, tool, call.locations, { ...call, uses, args });
+    await requestApproval(session, tool, call.locations, { ...requesterOf(call), uses, args });
   return plan;
 }
 
@@ -84,7 +85,10 @@ export type ApprovalFacts = Pick<CallFacts, "tool" | "places" | "effects"> & {
 /** A call that an approval may cover. */
 export interface ApprovableWork extends CommandInput {
   readonly uses: readonly PathUse[];
-  readonly call: Pick<Call, "fs" | "locations" | "agent" | "turn"> & Partial<Pick<Call, "signal">>;
+  readonly call: Pick<Call, "fs" | "locations"> & {
+    readonly about: Pick<Call["about"], "agent" | "turn">;
+    readonly signal?: AbortSignal | undefined;
+  };
 }
 
 /** The way in which a person decides about a call that nothing denies. */
@@ -170,7 +174,8 @@ async function approvalFactsOf(
 ): Promise<ApprovalFacts> {
   await approvals.refresh?.();
   const { tool, uses, call } = work;
-  const { fs, locations, agent, turn, signal } = call;
+  const { fs, locations, signal } = call;
+  const { agent, turn } = call.about;
   const places: PathForms[] = [];
   for (const [index, { path }] of locations.entries()) {
     const { entry = false, belowReplaced, writesThrough = false } = uses[index] ?? {};
@@ -195,12 +200,20 @@ export async function hasLastingApproval(
 }
 
 /** The caller of a read that needs an approval, and how the call uses its paths. */
-interface Requester
-  extends Partial<Pick<Call, "signal" | "agent" | "fs" | "onProgress">>,
-    Pick<Call, "turn"> {
+interface Requester {
+  readonly about: Pick<Call["about"], "agent" | "turn">;
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: Call["reader"]["onProgress"];
+  /** The files that the call sees. Default: those of the workspace. */
+  readonly fs?: FsBackend;
   readonly uses?: readonly PathUse[];
   /** The arguments of a change. */
   readonly args?: object;
+}
+
+/** Returns the caller of a call that has begun. */
+export function requesterOf({ about, signal, fs, reader }: Call): Requester {
+  return { about, signal, fs, onProgress: reader.onProgress };
 }
 
 /**
@@ -211,19 +224,12 @@ export async function requestApproval(
   session: Session,
   tool: CommandInput["tool"] & { readonly title: string },
   locations: readonly Location[],
-  {
-    signal,
-    agent = session.caller.agent,
-    turn,
-    onProgress,
-    fs = session.files.fs,
-    uses = [],
-    args,
-  }: Requester,
+  { signal, about, onProgress, fs = session.files.fs, uses = [], args }: Requester,
 ): Promise<void> {
   const { approvals, notify } = session.gates;
   const roots = rootsContaining(locations);
-  const call = { fs, locations, agent, turn, signal };
+  const { agent, turn } = about;
+  const call = { fs, locations, about, signal };
   const covering = await approvalFactsOf(session, { tool, args, uses, call });
   const asked = { tool: tool.name, roots, command: covering.caller.command };
   const sources = session.gates.sources(tool.name);

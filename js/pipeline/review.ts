@@ -117,7 +117,7 @@ export async function changeQuestionOf<Args extends object, Data, Todo>(
   const placeOfPath = new Map(call.locations.map(({ path }, index) => [path, places[index] as string]));
   const changes = preview.changes.map(({ contents, ...one }) =>
     confirmedChange(
-      { ...one, path: placeOfPath.get(one.path) ?? one.path, display: call.display(one.path) },
+      { ...one, path: placeOfPath.get(one.path) ?? one.path, display: call.reader.display(one.path) },
       contents,
     ),
   );
@@ -142,10 +142,10 @@ export async function changeQuestionOf<Args extends object, Data, Todo>(
       path: paths[preview.location] as string,
       paths,
       risk,
-      ...(call.agent === undefined ? {} : { agent: call.agent }),
+      ...(call.about.agent === undefined ? {} : { agent: call.about.agent }),
       ...(hash === undefined ? {} : { hash }),
-      ...(call.callId === "" ? {} : { callId: call.callId }),
-      turn: call.turn,
+      ...(call.about.callId === "" ? {} : { callId: call.about.callId }),
+      turn: call.about.turn,
       changes,
       digest,
       complete: incomplete === undefined,
@@ -330,7 +330,7 @@ async function askAboutChange<Args extends object, Data, Todo>(
     {
       ...details,
       ...(replaces === undefined ? {} : { replaces }),
-      ...(call.onProgress === undefined ? {} : { hasProgress: true }),
+      ...(call.reader.onProgress === undefined ? {} : { hasProgress: true }),
       ...staleFunctionsOf(
         async () => {
           session.staging.stage?.refresh();
@@ -347,7 +347,7 @@ async function askAboutChange<Args extends object, Data, Todo>(
     call.signal,
   );
   const { outcome, payload } = reply;
-  const approval = await approvals.remember(reply, { ...offered, turn: call.turn });
+  const approval = await approvals.remember(reply, { ...offered, turn: call.about.turn });
   notifySafely(notify, {
     type: "approval_answered",
     ...about,

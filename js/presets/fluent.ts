@@ -138,7 +138,9 @@ export const fluent: Preset = buildPreset({
           if (matches.length === 0) return data.complete ? "No matches found." : plain();
           const lines = matches.map((match) => `${escapeControls(match.path)}:${match.line}: ${match.text}`);
           const whole = !data.truncated && data.complete;
-          return [...lines, ...(whole ? [] : [grepClosing(data, args as never, call.names)])].join("\n");
+          return [...lines, ...(whole ? [] : [grepClosing(data, args as never, call.reader.names)])].join(
+            "\n",
+          );
         },
         refuse: outsideMessage,
       }),

@@ -79,7 +79,7 @@ function grepText(told: RenderInput<GrepArgs, GrepData>): string {
   const whole = !data.truncated && data.complete;
   return [
     ...files,
-    ...(whole ? [] : [closingLine(data, args as Parameters<typeof closingLine>[1], call.names)]),
+    ...(whole ? [] : [closingLine(data, args as Parameters<typeof closingLine>[1], call.reader.names)]),
   ].join("\n");
 }
 

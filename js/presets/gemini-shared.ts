@@ -66,7 +66,7 @@ export function geminiGrepText({ data, args, given, call, plain }: RenderInput<G
   }
   lines.push("---");
   if (data.truncated || !data.complete)
-    lines.push(closingLine(data, args as Parameters<typeof closingLine>[1], call.names));
+    lines.push(closingLine(data, args as Parameters<typeof closingLine>[1], call.reader.names));
   return lines.join("\n");
 }
 

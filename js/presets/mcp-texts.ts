@@ -87,7 +87,7 @@ export function manyFilesText({
 /** Returns a path as data shows it. A path that is not allowed is returned as typed. */
 function displayPath(typed: string, call: RenderInput["call"]): string {
   try {
-    return call.display(call.found(typed, "read").path);
+    return call.reader.display(call.reach.found(typed, "read").path);
   } catch {
     return typed; // Not allowed: shown under the requested name.
   }

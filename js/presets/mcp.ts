@@ -237,7 +237,7 @@ export const mcp: Preset = buildPreset({
         text({ data, args, call, plain }) {
           if (data.matches.length === 0) return "No matches found";
           // A call with an absolute path is answered with absolute paths.
-          const isAbsolute = args.path !== undefined && isAbsolutePath(args.path, call.access.paths);
+          const isAbsolute = args.path !== undefined && isAbsolutePath(args.path, call.reach.summary.paths);
           if (!isAbsolute || data.truncated) return plain();
           return data.matches.map((path) => escapeControls(absolutePathIn(call, path))).join("\n");
         },

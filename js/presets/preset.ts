@@ -233,7 +233,7 @@ export function diffWithoutLastEnding({ diff }: { readonly diff: string }): stri
 
 /** Returns the absolute path for a path in data, as answers show it. */
 export function absolutePathIn(call: Call, path: string): string {
-  const { cwd, paths } = call.access;
+  const { cwd, paths } = call.reach.summary;
   if (isAbsolutePath(path, paths)) return path;
   return displayPath(path === "." ? cwd : childOf(cwd, path), paths);
 }

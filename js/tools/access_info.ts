@@ -139,7 +139,7 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   parse: compileArgumentCheck("access_info", inputSchema),
   paths: () => [],
-  async run(_args, { access, grants, decidedBy }) {
+  async run(_args, { reach: { summary: access, grants, decidedBy } }) {
     const shown = (path: string): string => displayPath(path, access.paths);
     const granted = (await grants()).map(({ dir, access, expires }) =>
       expires === undefined ? { dir: shown(dir), access } : { dir: shown(dir), access, expires },

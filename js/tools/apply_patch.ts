@@ -110,7 +110,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
   revise: ({ todo, base }, _args, files, call) => revisePatch(todo, base, files, call),
   async apply({ todo }, _args, call) {
     const made = await commitFileChanges(call.fs, todo.changes, {
-      durability: call.durability,
+      durability: call.settings.durability,
       signal: call.signal,
     });
     const yielder = new Yielder({});
@@ -122,7 +122,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
     }
     const warnings: string[] = [];
     await forEachYielding(made, yielder, ([path, result]) =>
-      warnings.push(...writeWarnings(result, call.display(path))),
+      warnings.push(...writeWarnings(result, call.reader.display(path))),
     );
     return { data: todo.data, warnings: [...todo.warnings, ...warnings] };
   },

@@ -70,8 +70,8 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
     const { files, directories, bytes } = counts;
     return {
       data: {
-        source: call.display(from.path),
-        destination: call.display(to.path),
+        source: call.reader.display(from.path),
+        destination: call.reader.display(to.path),
         files,
         directories,
         bytes,

@@ -84,7 +84,7 @@ export const deletePath: ChangingTool<CheckedArgs["delete"], DeleteData, DeleteT
     if (there === null) {
       if (!args.missing_ok) throw locationError("NOT_FOUND", at);
       return {
-        settled: { data: { path: call.display(at.path), files: 0, directories: 0 } },
+        settled: { data: { path: call.reader.display(at.path), files: 0, directories: 0 } },
         todo: { isDir: false },
         base: [],
       };
@@ -134,10 +134,12 @@ export const deletePath: ChangingTool<CheckedArgs["delete"], DeleteData, DeleteT
     if (!todo.isDir || !args.recursive) {
       await deleteVia(call.fs, at.path, { ifVersion: todo.version });
       const [files, directories] = todo.isDir ? [0, 1] : [1, 0];
-      return { data: { path: call.display(at.path), files, directories } };
+      return { data: { path: call.reader.display(at.path), files, directories } };
     }
     const counts = await removeTreeVia(call.fs, at.path, { signal: call.signal });
-    return { data: { path: call.display(at.path), files: counts.files, directories: counts.directories } };
+    return {
+      data: { path: call.reader.display(at.path), files: counts.files, directories: counts.directories },
+    };
   },
   render: (data, args) =>
     data.files + data.directories === 0

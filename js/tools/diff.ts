@@ -100,7 +100,7 @@ export const diff: ReadingTool<CheckedDiffArgs, DiffData> = {
       ignoreWhitespace: args.ignore_whitespace,
       signal: call.signal,
       // The diff stops at the maximum size of an answer, because hunks beyond it could not be returned.
-      limits: args.format === "unified" ? undefined : { bytes: maxAnswerBytes(call.limits) },
+      limits: args.format === "unified" ? undefined : { bytes: maxAnswerBytes(call.settings.limits) },
     };
     // `data` contains every byte: other tools could not apply a diff without the CRs of its files.
     const result = await engine().diffAsync(before, after, { ...options, lineEnds: "raw" });
@@ -120,7 +120,7 @@ export const diff: ReadingTool<CheckedDiffArgs, DiffData> = {
     if (data.identical) return "Files are identical";
     return args.format === "html"
       ? renderDiffAsHtml(args.a, args.b ?? args.a, data.hunks ?? [], {
-          maxBytes: maxAnswerBytes(call.limits),
+          maxBytes: maxAnswerBytes(call.settings.limits),
           cut: data.truncated === true,
         })
       : (shownDiffByData.get(data) ?? data.diff).replace(/\n$/u, "");
@@ -163,7 +163,7 @@ function withSecondSideCheck(
 }
 
 async function contentOfSide(at: Location, call: Call): Promise<Uint8Array> {
-  const { bytes } = await readWholeFile(call, at, call.limits.wholeFileBytes);
+  const { bytes } = await readWholeFile(call, at, call.settings.limits.wholeFileBytes);
   const { kind, mime } = engine().inspect(bytes, { name: at.path });
   if (!isTextKind(kind)) throw locationError("BINARY_FILE", at, { details: { mime, size: bytes.length } });
   return bytes;

@@ -125,7 +125,7 @@ export function chosenMatchLine(
 
 async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFileData, EditTodo>> {
   const at = call.locations[0]!;
-  const { bytes: before, version } = await readWholeFile(call, at, call.limits.grepFileBytes);
+  const { bytes: before, version } = await readWholeFile(call, at, call.settings.limits.grepFileBytes);
   if (args.expected_hash !== undefined) {
     assertExpectedHash(at, normalizeHash(args.expected_hash), engine().sha256(before));
   }
@@ -142,7 +142,7 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
   const { bytes, diff, edits, replacements } = planned;
   refuseRepeatedInsertion(before, edits, args, call);
   const data = withoutUndefined({
-    path: call.display(at.path),
+    path: call.reader.display(at.path),
     applied: !args.dry_run,
     replacements,
     edits: edits.map(editOutcomeOf),
@@ -151,19 +151,19 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
     truncated: diff.truncated ? true : undefined,
   });
   const left = args.whole_file ? [] : await omissionsOfEdits([before, bytes], args, at.path, call.signal);
-  if (left.length > 0 && call.refusesOmissions) {
+  if (left.length > 0 && call.reader.refusesOmissions) {
     throw omissionError(
       "edit_file",
       "new_text",
       left,
       `Nothing was written: send the lines themselves, or replace only the lines that change${phraseIfNamed(
-        setPhrase(call.names, set("whole_file", true)),
+        setPhrase(call.reader.names, set("whole_file", true)),
         (phrase) => `; ${phrase} if the line is meant as it is`,
       )}.`,
     );
   }
   // Presets that accept omissions are also those that allow a missing new text.
-  const gone = call.refusesOmissions ? [] : deletionWarnings(edits, args);
+  const gone = call.reader.refusesOmissions ? [] : deletionWarnings(edits, args);
   const warnings = [...omissionWarnings(left), ...gone, ...closingTagWarnings(args)];
   const hashing = planned.hash ?? hashNowOrLater(bytes);
   const hash = bytes.length > MIN_CONCURRENT_HASH_BYTES ? hashing : await hashing;
@@ -289,11 +289,11 @@ async function replaceInContent(
     };
   });
   const options: EditOptions = {
-    match: args.match ?? call.edit.match,
+    match: args.match ?? call.settings.edit.match,
     threshold: args.threshold,
     onMultiple: args.on_multiple,
     path: args.path,
-    limits: { bytes: maxAnswerBytes(call.limits) },
+    limits: { bytes: maxAnswerBytes(call.settings.limits) },
   };
   const byValue = edits.some(({ jsonPointer }) => jsonPointer !== undefined);
   const hash = before.length > MIN_LARGE_FILE_BYTES;
@@ -322,7 +322,7 @@ async function applyEditFile(
 ): Promise<Answer<EditFileData>> {
   const condition: WriteOptions = withoutUndefined({
     ifVersion: todo.version,
-    durability: call.durability,
+    durability: call.settings.durability,
     signal: call.signal,
     hash: typeof todo.hash === "string" ? todo.hash : undefined,
   });

@@ -54,11 +54,12 @@ export async function coveredRoots(typed: string, call: Call): Promise<CoveredRo
   const [at] = call.locations;
   const roots: CoveredRoot[] = [{ path: at!.path, index: 0 }];
   const closed: string[] = [];
-  const others = typed === "." && call.coversRoots ? otherReadableRoots(at!.path, call.access) : [];
+  const others =
+    typed === "." && call.reader.coversRoots ? otherReadableRoots(at!.path, call.reach.summary) : [];
   for (const [position, other] of others.entries()) {
     try {
       // This asks for a grant of the root, if grants are needed.
-      const { path } = await call.locate(other, "read");
+      const { path } = await call.reach.locate(other, "read");
       if ((await call.fs.stat(path)).isDir) roots.push({ path, index: position + 1 });
       else closed.push(other);
     } catch (error) {
@@ -152,8 +153,8 @@ export function grepInRoot(
   query: CoveredContentQuery,
 ): Promise<SearchResult> {
   return rank === "path"
-    ? grepWithoutExcludedLines(call.fs, root, query, call.excludeLines)
-    : rankedGrep(call.fs, root, query, { rank, answerBytes: maxAnswerBytes(call.limits) });
+    ? grepWithoutExcludedLines(call.fs, root, query, call.reader.excludeLines)
+    : rankedGrep(call.fs, root, query, { rank, answerBytes: maxAnswerBytes(call.settings.limits) });
 }
 
 /** A query of contents in which the limits are not optional. */

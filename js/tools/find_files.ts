@@ -106,7 +106,9 @@ async function runFindFiles(args: CheckedFindFilesArgs, call: Call): Promise<Ans
   const found: { readonly files: FoundFile[]; total: number } = { files: [], total: 0 };
   for (const root of roots) {
     const { files, total } = await findBestBelowRoot(args, args.limit, call, root);
-    found.files.push(...files.map((file) => ({ ...file, path: call.display(childOf(root, file.path)) })));
+    found.files.push(
+      ...files.map((file) => ({ ...file, path: call.reader.display(childOf(root, file.path)) })),
+    );
     call.seen.noteListed(files.map((file) => childOf(root, file.path)));
     found.total += total;
   }
@@ -116,7 +118,7 @@ async function runFindFiles(args: CheckedFindFilesArgs, call: Call): Promise<Ans
   const { total } = found;
   const truncated = files.length < total;
   const data = { files, total, truncated };
-  const alone = args.path === "." ? undefined : otherRootsNote(total, at.path, call.access);
+  const alone = args.path === "." ? undefined : otherRootsNote(total, at.path, call.reach.summary);
   const warnings = [alone, closedRootsNote(covered, "searched")].filter((note) => note !== undefined);
   // When the answer is truncated, its text already says that files are missing.
   if (!truncated)
@@ -141,7 +143,8 @@ async function findBestBelowRoot(
   call: Call,
   root: string,
 ): Promise<FuzzyResult> {
-  const { ignoreFiles, signal } = call;
+  const { signal } = call;
+  const { ignoreFiles } = call.settings;
   const forms = [...new Set([query, query.normalize("NFC"), query.normalize("NFD")])];
   // A file that matches in two forms counts once, so the results of each form are needed beyond `limit`.
   const wanted = forms.length === 1 ? limit : MAX_RANKED_FILES;
@@ -169,13 +172,14 @@ async function leftOutWarnings(
   root: string,
   total: number,
 ): Promise<readonly string[]> {
-  const { signal, ignoreFiles } = call;
+  const { signal } = call;
+  const { ignoreFiles } = call.settings;
   const names = { pattern: "**", limit: 1, respectIgnore: args.respect_ignore, ignoreFiles, signal } as const;
   const walked = await findBackend(call.fs, root, names);
   const notes: string[] = [];
   if (total === 0 && args.respect_ignore && walked.ignored > 0) {
     const ignored = (await findBestBelowRoot({ ...args, respect_ignore: false }, 1, call, root)).total;
-    const unignored = settingPhrase(call.names, set("respect_ignore", false));
+    const unignored = settingPhrase(call.reader.names, set("respect_ignore", false));
     if (ignored > 0)
       notes.push(
         `${plural(ignored, "match", "matches")} left out: ignored by .gitignore or the like${phraseIfNamed(unignored, (shown) => `; ${shown} finds them`)}`,

@@ -97,7 +97,7 @@ Ignored files and .git are left out, symbolic links are not followed. At most li
     const lines = data.matches.map(escapeControls);
     if (data.truncated)
       lines.push(
-        `[${lines.length} of ${data.total} matches; ${nextPageHint(data, call.names) ?? "narrow the pattern to see the others"}]`,
+        `[${lines.length} of ${data.total} matches; ${nextPageHint(data, call.reader.names) ?? "narrow the pattern to see the others"}]`,
       );
     return lines.join("\n");
   },
@@ -125,8 +125,8 @@ async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer<GlobDa
   const covered = await coveredRoots(args.path, call);
   const patternsBelow = (root: string): readonly string[] =>
     patternListOf(args)
-      .flatMap((pattern) => globsInForm(pattern, call.access.paths))
-      .map((pattern) => patternBelow(pattern, root, call.access.paths));
+      .flatMap((pattern) => globsInForm(pattern, call.reach.summary.paths))
+      .map((pattern) => patternBelow(pattern, root, call.reach.summary.paths));
   const found = await findInCovered(call, covered, (root) => ({
     pattern: patternsBelow(root),
     exclude: args.exclude,
@@ -137,13 +137,13 @@ async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer<GlobDa
     sort: args.sort,
     recencyMs: args.recency_ms,
     limit: args.limit,
-    maxTextBytes: maxAnswerBytes(call.limits),
+    maxTextBytes: maxAnswerBytes(call.settings.limits),
     cursor: args.cursor,
   }));
   call.seen.noteListed(found.paths);
   return {
     data: withoutUndefined({
-      matches: found.paths.map(call.display),
+      matches: found.paths.map(call.reader.display),
       total: found.total,
       truncated: found.truncated,
       next_cursor: found.nextCursor,
@@ -151,12 +151,12 @@ async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer<GlobDa
     }),
     warnings: [
       ...excludeGlobNotes(args.exclude),
-      ...findWarnings(found, await firstUnlisted(found.unreadable, covered, args, call), call.names),
+      ...findWarnings(found, await firstUnlisted(found.unreadable, covered, args, call), call.reader.names),
       found.total > 0 ? undefined : await linksOfGlob(args, call, covered, patternsBelow),
       closedRootsNote(covered, "searched"),
       covered.roots.length > 1 || covered.closed.length > 0
         ? undefined
-        : otherRootsNote(found.total, at.path, call.access),
+        : otherRootsNote(found.total, at.path, call.reach.summary),
     ].filter((note) => note !== undefined),
   };
 }
@@ -172,7 +172,7 @@ async function linksOfGlob(
     exclude: searchedGlobs(call, exclude),
     hidden,
     respectIgnore,
-    ignoreFiles: call.ignoreFiles,
+    ignoreFiles: call.settings.ignoreFiles,
   };
   return unfollowedLinksNote(call, covered, query, (root) =>
     engine().glob(searchedGlobs(call, patternsBelow(root)), { caseSensitive }),
@@ -187,13 +187,13 @@ function firstUnlisted(
   call: Call,
 ): Promise<LeftOutEntry | undefined> | undefined {
   if (unreadable === 0) return undefined;
-  const query = { hidden, respectIgnore, ignoreFiles: call.ignoreFiles };
+  const query = { hidden, respectIgnore, ignoreFiles: call.settings.ignoreFiles };
   const paths = roots.map(({ path }) => path);
   return findLeftOut(call, paths, query, { files: false });
 }
 
 /** Converts an absolute pattern to one relative to `directory`. */
-function patternBelow(pattern: string, directory: string, paths: Call["access"]["paths"]): string {
+function patternBelow(pattern: string, directory: string, paths: Call["reach"]["summary"]["paths"]): string {
   const start = directory === "/" ? "/" : `${directory}/`;
   const head = pattern.slice(0, start.length);
   const isBelow = head === start || (paths === "windows" && head.toLowerCase() === start.toLowerCase());

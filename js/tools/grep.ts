@@ -197,7 +197,7 @@ Ignored files, binary files and .git are left out. Nothing found is a success. A
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read", missing: "refuse" }],
   scans: () => "partial",
   run: runGrep,
-  render(data, args, { names }) {
+  render(data, args, { reader: { names } }) {
     return grepText(data, args, names);
   },
   shrink(data, args, lines, call) {
@@ -231,12 +231,12 @@ async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<GrepData>
     maxResults: args.max_results,
     maxPerFile: args.max_per_file,
     maxLineChars: args.max_line_chars,
-    maxFileBytes: call.limits.grepFileBytes,
+    maxFileBytes: call.settings.limits.grepFileBytes,
     hidden: args.hidden,
     respectIgnore: args.respect_ignore,
-    ignoreFiles: call.ignoreFiles,
+    ignoreFiles: call.settings.ignoreFiles,
     cursor: args.cursor,
-    timeoutMs: Math.max(1, call.timeLeft?.() ?? args.timeout_ms),
+    timeoutMs: Math.max(1, call.timer.timeLeft?.() ?? args.timeout_ms),
   } satisfies SearchQuery;
   if (args.rank !== "path" && args.cursor !== undefined)
     throw new FilewrightError(
@@ -245,9 +245,9 @@ async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<GrepData>
       { complete: true, details: { argument: "cursor" } },
     );
   // A ranking considers more matches than the page shows, because the best may come late in path order.
-  const maxTextBytes = args.rank === "path" ? maxAnswerBytes(call.limits) : MAX_RANKED_BYTES;
+  const maxTextBytes = args.rank === "path" ? maxAnswerBytes(call.settings.limits) : MAX_RANKED_BYTES;
   const signalled = { ...query, maxTextBytes, signal: call.signal };
-  const { onProgress } = call;
+  const { onProgress } = call.reader;
   const counted = {
     ...signalled,
     onCounts:
@@ -261,7 +261,7 @@ async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<GrepData>
     ? await grepInCovered(call, covered, counted, args.rank)
     : await grepInRoot(call, root, args.rank, counted);
   const shown = (path: string): string =>
-    call.display(path === "" ? root : path.startsWith("/") ? path : childOf(root, path));
+    call.reader.display(path === "" ? root : path.startsWith("/") ? path : childOf(root, path));
   const data = grepDataOf(found, args, shown);
   const text =
     found.totalMatches === 0 && found.complete
@@ -271,7 +271,7 @@ async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<GrepData>
   const others =
     coversMore || covered.closed.length > 0
       ? closedRootsNote(covered, "searched")
-      : otherRootsNote(found.totalMatches, root, call.access);
+      : otherRootsNote(found.totalMatches, root, call.reach.summary);
   const elsewhere = await matchesElsewhereNote(found, args, call, signalled);
   return {
     data: text === undefined ? data : { ...data, as_text: text },
@@ -289,7 +289,7 @@ async function leftOutNotes(
   const { glob } = query;
   const globs = () => (glob === undefined ? undefined : engine().glob([glob].flat(), {}));
   return [
-    ...grepWarnings(found, await leftOutFiles(found, covered, query, call), call.names),
+    ...grepWarnings(found, await leftOutFiles(found, covered, query, call), call.reader.names),
     found.totalMatches > 0 ? undefined : await unfollowedLinksNote(call, covered, query, globs),
   ];
 }
@@ -305,7 +305,7 @@ async function leftOutFiles(
   const look = (above?: number) => findLeftOut(call, paths, query, { files: true, above });
   return {
     unread: unreadable > 0 ? await look() : undefined,
-    large: skippedLarge > 0 ? await look(call.limits.grepFileBytes) : undefined,
+    large: skippedLarge > 0 ? await look(call.settings.limits.grepFileBytes) : undefined,
   };
 }
 
@@ -386,11 +386,13 @@ function grepMatchesOf(found: SearchResult, shown: (path: string) => string): re
 /** Returns the data reduced to its first `kept` results, with a cursor that continues after the last of them. */
 function truncateGrepData(data: GrepData, kept: number, call: Call): GrepData {
   const cwd = call.locations[0]!.path;
-  const roots = call.coversRoots ? [cwd, ...otherReadableRoots(cwd, call.access)] : [cwd];
+  const roots = call.reader.coversRoots ? [cwd, ...otherReadableRoots(cwd, call.reach.summary)] : [cwd];
   let index = 0;
   const relative = (shown: string): string => {
-    const isAbsolute = isAbsolutePath(shown, call.access.paths);
-    const path_ = isAbsolute ? pathOfDisplayed(shown, call.access.paths) : childOf(call.access.cwd, shown);
+    const isAbsolute = isAbsolutePath(shown, call.reach.summary.paths);
+    const path_ = isAbsolute
+      ? pathOfDisplayed(shown, call.reach.summary.paths)
+      : childOf(call.reach.summary.cwd, shown);
     index = Math.max(
       0,
       roots.findIndex((root) => isWithin(path_, root)),

@@ -67,7 +67,7 @@ export function historyTool(all: boolean): ReadingTool<CheckedHistoryArgs, Histo
         : [{ argument: "path", typed: path, intent: "read", entry: true, missing: "accept" }],
     async run({ limit, cursor }, call) {
       const at = call.locations[0];
-      const below = at === undefined ? undefined : call.display(at.path);
+      const below = at === undefined ? undefined : call.reader.display(at.path);
       const found = ((await call.past?.list(all)) ?? []).filter(
         ({ paths }) =>
           below === undefined ||

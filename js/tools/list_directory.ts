@@ -116,7 +116,7 @@ Symbolic links are shown with their target, unless that is out of bounds, and ne
   // A single directory is listed without waiting for a turn, because that is as fast as reading a file.
   scans: ({ depth, respect_ignore }) => depth > 1 || respect_ignore,
   run,
-  render: (data, args, call) => renderListing(data, args, call.names),
+  render: (data, args, call) => renderListing(data, args, call.reader.names),
   shrink(data, args, lines) {
     const entries = data.entries.slice(0, Math.max(1, lines));
     const next = offsetOf(args, data.path) + entries.length;
@@ -150,7 +150,7 @@ class ListingPage {
   constructor(args: Args, call: Call) {
     this.#args = args;
     this.#call = call;
-    this.#path = call.display(call.locations[0]!.path);
+    this.#path = call.reader.display(call.locations[0]!.path);
     this.#from = offsetOf(args, this.#path);
   }
 
@@ -197,7 +197,7 @@ class ListingPage {
 
 /** Returns the entry that stands for another root. Its content follows it. */
 function headingOf(root: string, call: Call): ListedEntry {
-  const path = call.display(root);
+  const path = call.reader.display(root);
   return { name: path, path, type: "dir" };
 }
 
@@ -226,7 +226,7 @@ async function unreadableIn(
   const examined = page.filter((entry, index) => isEmpty(entry, index) && levelOf(entry) < depth);
   for (const { path } of examined.slice(0, MAX_REREAD_DIRECTORIES)) {
     const reason = await unreadableReason(path, call);
-    if (reason !== undefined) closed.push({ path: call.display(path), reason });
+    if (reason !== undefined) closed.push({ path: call.reader.display(path), reason });
   }
   return closed;
 }
@@ -267,9 +267,9 @@ function offsetOf({ cursor }: Args, shownPath: string): number {
  */
 async function pageOf(args: Args, root: string, from: number, call: Call): Promise<TreePage> {
   const { depth, hidden, ignore, respect_ignore, sort, order: direction, limit } = args;
-  const maxTextBytes = maxAnswerBytes(call.limits);
+  const maxTextBytes = maxAnswerBytes(call.settings.limits);
   // For bare names of one directory, a plain listing is faster than a page of a tree.
-  const bare = depth === 1 && call.brief && !respect_ignore;
+  const bare = depth === 1 && call.reader.brief && !respect_ignore;
   if (call.fs.listTree === undefined || bare || sort === "size" || sort === "mtime") {
     const all = await collect(args, root, call);
     return { entries: pageFrom(all, from, limit, maxTextBytes), total: all.length };
@@ -279,13 +279,13 @@ async function pageOf(args: Args, root: string, from: number, call: Call): Promi
     hidden,
     exclude: ignoredGlobs(ignore, call),
     respectIgnore: respect_ignore,
-    ignoreFiles: call.ignoreFiles,
+    ignoreFiles: call.settings.ignoreFiles,
     sort,
     order: direction,
     from,
     limit,
     maxTextBytes,
-    facts: !call.brief,
+    facts: !call.reader.brief,
     signal: call.signal,
   });
 }
@@ -307,15 +307,16 @@ function pageFrom(
 }
 
 /** Returns the globs of a call in the form of its paths. */
-function ignoredGlobs(globs: readonly string[], { access }: Call): readonly string[] {
+function ignoredGlobs(globs: readonly string[], { reach: { summary: access } }: Call): readonly string[] {
   return globs.flatMap((glob) => globsInForm(glob, access.paths));
 }
 
 /** Collects every requested entry, each directory followed by its content. */
 async function collect(args: Args, root: string, call: Call): Promise<readonly FsEntry[]> {
-  const { fs, ignoreFiles = IGNORE_FILES } = call;
+  const { fs } = call;
+  const { ignoreFiles = IGNORE_FILES } = call.settings;
   const sorted = args.sort === "size" || args.sort === "mtime";
-  const facts = sorted || !call.brief;
+  const facts = sorted || !call.reader.brief;
   // A storage that searches knows ignore files that others do not have, such as those of the user.
   const isSearched = args.respect_ignore && fs.find !== undefined;
   const byWalk = args.respect_ignore && !isSearched;
@@ -403,7 +404,7 @@ function order({ sort, order: direction }: Args): (a: FsEntry, b: FsEntry) => nu
 }
 
 function hasFacts(entry: FsEntry, call: Call): boolean {
-  return call.brief || (entry.size !== undefined && entry.mtime !== undefined);
+  return call.reader.brief || (entry.size !== undefined && entry.mtime !== undefined);
 }
 
 function isComplete(entry: FsEntry, call: Call): boolean {
@@ -428,7 +429,7 @@ function shown(entry: FsEntry, facts: Partial<Pick<FsStat, "size" | "mtime">>, c
   // Assigns the optional fields, because spreading is slow: a listing has thousands of entries.
   const data: { -readonly [K in keyof ListedEntry]: ListedEntry[K] } = {
     name,
-    path: call.display(entry.path),
+    path: call.reader.display(entry.path),
     type,
   };
   if (size !== undefined) data.size = size;

@@ -44,7 +44,7 @@ Not needed before write_file, copy or move: they make missing directories themse
     const there = await statOrNull(call.fs, at.path);
     if (there === null) return { todo: undefined, base: [{ path: at.path, version: null }] };
     if (!there.isDir || !args.exist_ok) throw locationError("ALREADY_EXISTS", at);
-    const settled = { data: { path: call.display(at.path), created: false } };
+    const settled = { data: { path: call.reader.display(at.path), created: false } };
     return { settled, todo: undefined, base: [] };
   },
   preview: (_plan, args, call) => ({
@@ -59,7 +59,7 @@ Not needed before write_file, copy or move: they make missing directories themse
   async apply(_plan, args, call) {
     const at = call.locations[0]!;
     await call.fs.mkdir(at.path, { parents: args.parents, existOk: args.exist_ok });
-    return { data: { path: call.display(at.path), created: true } };
+    return { data: { path: call.reader.display(at.path), created: true } };
   },
   render: (data, args) =>
     data.created

@@ -62,7 +62,7 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
         signal: call.signal,
       }),
     );
-    return { data: { source: call.display(from.path), destination: call.display(to.path) } };
+    return { data: { source: call.reader.display(from.path), destination: call.reader.display(to.path) } };
   },
   render: (_data, args) => `Moved ${escapeControls(args.source)} -> ${escapeControls(args.destination)}`,
 };

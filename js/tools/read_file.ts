@@ -60,7 +60,7 @@ The encoding is recognised, byte order marks are hidden. Images are returned as 
 export function readFileAnswerText(
   data: ReadFileData,
   args: Pick<CheckedReadFileArgs, "path" | "line_numbers" | "max_line_chars" | "anchors">,
-  { names }: Pick<Call, "names">,
+  { reader: { names } }: Pick<Call, "reader">,
   closing = true,
 ): string {
   const note =
@@ -115,11 +115,11 @@ async function runReadFile(args: CheckedReadFileArgs, call: Call): Promise<Answe
   }
   const { mime, size, encoding } = page;
   const plain = args.force_text || args.start_byte !== undefined;
-  if (asked || (!plain && call.readers.find(mime) !== undefined)) {
+  if (asked || (!plain && call.settings.readers.find(mime) !== undefined)) {
     return readRendered(args, call, at, { mime, size, encoding });
   }
-  if (mime === SVG_MIME_TYPE && size > call.limits.svgBytes && !plain) {
-    const details = { size, limit: call.limits.svgBytes, mime };
+  if (mime === SVG_MIME_TYPE && size > call.settings.limits.svgBytes && !plain) {
+    const details = { size, limit: call.settings.limits.svgBytes, mime };
     throw locationError("TOO_LARGE", at, {
       details,
       hint: "force_text: true shows pages of it all the same",
@@ -128,7 +128,7 @@ async function runReadFile(args: CheckedReadFileArgs, call: Call): Promise<Answe
   call.seen.note(at.path, page.version, page.hash, linesShownByPage(page, args.start_byte));
   const contents = contentIdOfPage(page);
   if (page.anchors !== null && contents !== undefined) call.seen.giveAnchors(at.path, contents);
-  return { data: readFileDataOf(page, call.display(at.path)) };
+  return { data: readFileDataOf(page, call.reader.display(at.path)) };
 }
 
 /**
@@ -151,8 +151,8 @@ function pageRequestOf(args: CheckedReadFileArgs, call: Call): PageRequest {
     forceText: args.force_text,
     anchors: args.anchors,
     startByte: args.start_byte,
-    wholeFileBytes: call.limits.wholeFileBytes,
-    textBytes: maxAnswerBytes(call.limits),
+    wholeFileBytes: call.settings.limits.wholeFileBytes,
+    textBytes: maxAnswerBytes(call.settings.limits),
   };
 }
 
@@ -217,7 +217,7 @@ async function readNotText(
     readonly mime: string;
     readonly size: number;
   };
-  if (call.readers.find(mime) !== undefined) {
+  if (call.settings.readers.find(mime) !== undefined) {
     try {
       return await readRendered(args, call, at, { mime, size });
     } catch (refused) {
@@ -244,7 +244,7 @@ async function readRendered(
   const { content, warning, data: facts, hash, version, firstLine } = made;
   // A rendering shows the whole content in another form, but for single pages and values.
   if (args.pages === undefined && args.json_pointer === undefined) call.seen.note(at.path, version, hash);
-  const shown = readFileDataOf(page, call.display(at.path));
+  const shown = readFileDataOf(page, call.reader.display(at.path));
   const data: ReadFileData = withoutUndefined({
     ...shown,
     size: file.size,

@@ -164,7 +164,10 @@ async function runReadManyFiles(
     }
     for (const [index, got] of read.entries()) answer.add((batch[index] as RequestedFile).at, got);
     await yielder.yieldIfDue();
-    call.onProgress?.({ done: Math.min(from + CONCURRENT_READS, wanted.length), total: wanted.length });
+    call.reader.onProgress?.({
+      done: Math.min(from + CONCURRENT_READS, wanted.length),
+      total: wanted.length,
+    });
   }
   return answer.with(warnings);
 }
@@ -185,7 +188,8 @@ class FillingAnswer {
     this.#args = args;
     this.#call = call;
     this.#skipped = skipped;
-    this.maxBytes = args.max_total_bytes ?? Math.max(1, maxAnswerBytes(call.limits) - SKIP_LIST_BYTES);
+    this.maxBytes =
+      args.max_total_bytes ?? Math.max(1, maxAnswerBytes(call.settings.limits) - SKIP_LIST_BYTES);
     this.#left = this.maxBytes;
   }
 
@@ -198,13 +202,13 @@ class FillingAnswer {
 
   /** Leaves files out. */
   skipAll(files: readonly RequestedFile[], why: Pick<SkippedOne, "reason" | "code">): void {
-    for (const { at } of files) this.#skipped.push({ path: this.#call.display(at.path), ...why });
+    for (const { at } of files) this.#skipped.push({ path: this.#call.reader.display(at.path), ...why });
     this.#truncated = true;
   }
 
   /** Adds a file that was read, or leaves it out if it failed or does not fit. */
   add(at: Location, got: ReadResult): void {
-    const path = this.#call.display(at.path);
+    const path = this.#call.reader.display(at.path);
     if (got instanceof FilewrightError) {
       this.#skipped.push({ path, reason: skipReasonOf(got), code: got.code });
       return;
@@ -241,14 +245,14 @@ class FillingAnswer {
 
 /** Returns the result of `work`, or undefined when the time of the call ends before. */
 async function withinTimeLimit<T>(work: Promise<T>, call: Call): Promise<T | undefined> {
-  if (call.timeLeft?.() === 0) {
+  if (call.timer.timeLeft?.() === 0) {
     work.catch(() => {});
     return undefined;
   }
   try {
     return await work;
   } catch (error) {
-    if (call.timeLeft?.() === 0 && error instanceof FilewrightError && error.code === "CANCELLED")
+    if (call.timer.timeLeft?.() === 0 && error instanceof FilewrightError && error.code === "CANCELLED")
       return undefined;
     throw error;
   }
@@ -258,7 +262,7 @@ type ReadResult = FilewrightError | { readonly file: ReadOne; readonly block: Co
 
 function beyondTotalBytesReason(
   { max_total_bytes: asked }: CheckedReadManyFilesArgs,
-  { names }: Call,
+  { reader: { names } }: Call,
 ): string {
   return asked === undefined
     ? `left out, because the answer is full; read it alone${phraseIfNamed(names.argument("max_total_bytes"), (name) => `, or set ${name}`)}`
@@ -279,7 +283,7 @@ async function readRequestedFile(
     });
     const { linesRead, totalLines, size, truncated, mime } = page;
     const file: ReadOne = {
-      path: call.display(at.path),
+      path: call.reader.display(at.path),
       content:
         linesRead === 0 ? "" : renderPage(page, { lineNumbers: "none", maxLineChars: 0, closing: false }),
       lines_read: linesRead,
@@ -307,7 +311,14 @@ async function readRequestedFile(
 async function readDocument(at: Location, { mime, size }: KnownFile, call: Call): Promise<ReadResult> {
   try {
     const { text, content } = await renderFile(call, at, { mime, size }, { nonText: "media" });
-    const file = { path: call.display(at.path), content: text, lines_read: 0, total_lines: 0, size, mime };
+    const file = {
+      path: call.reader.display(at.path),
+      content: text,
+      lines_read: 0,
+      total_lines: 0,
+      size,
+      mime,
+    };
     return { file: { ...file, truncated: false }, block: content?.[0] };
   } catch (error) {
     return fromEngine(error);
@@ -317,7 +328,7 @@ async function readDocument(at: Location, { mime, size }: KnownFile, call: Call)
 async function readPicture(at: Location, { mime, size }: KnownFile, call: Call): Promise<ReadResult> {
   try {
     const { block, facts } = await readImage(call, at, mime, size);
-    const path = call.display(at.path);
+    const path = call.reader.display(at.path);
     const content = imageText(path, mime, size, facts);
     return { file: { path, content, lines_read: 0, total_lines: 0, size, truncated: false, mime }, block };
   } catch (error) {

@@ -116,7 +116,7 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
   parse: compileArgumentCheck("run_command", inputSchema),
   exactCommand: argvOf,
   paths: (args) => [{ argument: "cwd", typed: args.cwd, intent: "write", missing: "accept" }],
-  async plan(args, { commands, fs, locations }) {
+  async plan(args, { settings: { commands }, fs, locations }) {
     const todo = argvOf(args);
     const refusal = commands === undefined ? undefined : refusals.get(commands);
     if (refusal !== undefined) throw refusal();
@@ -126,7 +126,7 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
     return { todo, base: [] };
   },
   preview: (plan, _args, call) => ({
-    title: `Run ${argvInWords(plan.todo)} in ${call.display((call.locations[0] as Location).path)}`,
+    title: `Run ${argvInWords(plan.todo)} in ${call.reader.display((call.locations[0] as Location).path)}`,
     location: 0,
     diff: "",
     originalContent: null,
@@ -135,12 +135,12 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
     changes: [],
   }),
   async apply({ todo }, args, call) {
-    if (call.commands === undefined) {
+    if (call.settings.commands === undefined) {
       throw new FilewrightError("UNSUPPORTED_OPERATION", "This workspace runs no commands.", {
         complete: true,
       });
     }
-    const outcome = await call.commands.run({
+    const outcome = await call.settings.commands.run({
       argv: todo,
       cwd: (call.locations[0] as Location).path,
       timeoutMs: args.timeout_ms,
@@ -158,10 +158,10 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
         truncated,
         stdout,
         stderr,
-        tier: call.commands.status.tier,
+        tier: call.settings.commands.status.tier,
         exceeded,
-        removed: removed.length === 0 ? undefined : removed.map(call.display),
-        repositories: repositories.length === 0 ? undefined : repositories.map(call.display),
+        removed: removed.length === 0 ? undefined : removed.map(call.reader.display),
+        repositories: repositories.length === 0 ? undefined : repositories.map(call.reader.display),
       }),
     };
   },

@@ -94,12 +94,12 @@ export const stat: ReadingTool<CheckedArgs["stat"], StatData> = {
     if (at.directory && !facts.isDir) throw locationError("NOT_DIRECTORY", at);
     call.seen.noteListed([at.path]);
     // The content is read only if the hash or the media type is needed.
-    const looked = facts.isFile && (args.hash || !call.brief);
+    const looked = facts.isFile && (args.hash || !call.reader.brief);
     const content = looked ? await contentFacts(at.path, facts, args.hash, call) : NOT_READ;
     const target = facts.type === "symlink" ? await shownLinkTarget(call, at.path, facts.target) : undefined;
     const data: StatData = withoutUndefined({
       name: nameOf(at.path) || "/",
-      path: call.display(at.path),
+      path: call.reader.display(at.path),
       type: facts.type,
       size: facts.size,
       mode: facts.mode === undefined ? undefined : formatOctalMode(facts.mode),

@@ -133,7 +133,8 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoT
     async apply({ todo: { restored } }, { chosen }, call) {
       // A person may see content that a model may not, such as that of a secret which is restored.
       const diff = all ? await restoringDiff(restored, call) : undefined;
-      await call.past?.undo(chosen?.callId ?? "", call);
+      const { about, fs, signal } = call;
+      await call.past?.undo(chosen?.callId ?? "", { ...about, fs, signal });
       return {
         data: withoutUndefined({
           undone: chosen?.callId ?? "",
@@ -169,7 +170,7 @@ function previewChangeOf({ path, image, from }: RestoredState): PreviewChange {
  */
 async function restoringDiff(
   restored: readonly RestoredState[],
-  call: Pick<Call, "fs" | "display">,
+  call: Pick<Call, "fs" | "reader">,
 ): Promise<string> {
   const parts: string[] = [];
   for (const one of restored.slice(0, MAX_COMPARED_PATHS)) parts.push(await restoringPart(one, call));
@@ -181,10 +182,10 @@ async function restoringDiff(
 /** Returns what an undo changes at one path. */
 async function restoringPart(
   { path, image, from }: RestoredState,
-  call: Pick<Call, "fs" | "display">,
+  call: Pick<Call, "fs" | "reader">,
 ): Promise<string> {
-  const name = escapeControls(call.display(path));
-  if (from !== undefined) return `moves ${escapeControls(call.display(from))} back to ${name}\n`;
+  const name = escapeControls(call.reader.display(path));
+  if (from !== undefined) return `moves ${escapeControls(call.reader.display(from))} back to ${name}\n`;
   const stat = await lstatOrNull(call.fs, path).catch(() => null);
   const isSmall = Math.max(image?.size ?? 0, stat?.size ?? 0) <= MAX_COMPARED_BYTES;
   if (!isFileOrMissing(image) || !isFileOrMissing(stat) || !isSmall)

@@ -93,7 +93,7 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
     // A large file was not read for the plan, but the reviewer must see its content.
     const unread = found.exists && found.bytes === null;
     const before = unread
-      ? (await readWholeFile(call, call.locations[0]!, call.limits.grepFileBytes)).bytes
+      ? (await readWholeFile(call, call.locations[0]!, call.settings.limits.grepFileBytes)).bytes
       : found.bytes;
     const title = `${!found.exists ? "Create" : args.append ? "Add to" : "Replace"} ${args.path}`;
     const risk = found.exists && !args.append ? "medium" : "low";
@@ -158,7 +158,7 @@ async function inspectPathBeforeWrite(
   });
   const needed = args.append || (args.eol_given && args.eol === "keep") || args.expected_hash !== undefined;
   const unused = !needed && args.content_encoding === "base64";
-  const limit = unused ? MAX_DIFF_BYTES : call.limits.grepFileBytes;
+  const limit = unused ? MAX_DIFF_BYTES : call.settings.limits.grepFileBytes;
   try {
     const { bytes, version } = await readWholeFile(call, at, limit);
     return { exists: true, bytes, size: bytes.length, version, target: at.path };
@@ -203,7 +203,7 @@ async function planOverwrite(
   const { given, bytes, lines, warnings } = await newContentOf(args, call, found, revised);
   const isCompared = before !== null && isShownInDiff(before) && isShownInDiff(bytes);
   const data: WriteFileData = withoutUndefined({
-    path: call.display(at.path),
+    path: call.reader.display(at.path),
     operation: operationOf(args, found),
     bytes_written: given.length,
     lines_written: lines,
@@ -212,7 +212,7 @@ async function planOverwrite(
   });
   const condition: WriteOptions = withoutUndefined({
     createDirs: args.create_dirs,
-    durability: call.durability,
+    durability: call.settings.durability,
     signal: call.signal,
     ifVersion: version ?? undefined,
     ifAbsent: exists ? undefined : true,
@@ -297,8 +297,8 @@ async function omissionsIn(
   if (old?.form === undefined || args.append || args.whole_file) return [];
   const before = { bytes: old.bytes, encoding: old.form.encoding };
   const left = await findOmissionsAsync(before, args.content, call.signal);
-  if (left.length === 0 || !call.refusesOmissions) return left;
-  throw omissionError("write_file", "content", left, wholeContentRemedy(call.names));
+  if (left.length === 0 || !call.reader.refusesOmissions) return left;
+  throw omissionError("write_file", "content", left, wholeContentRemedy(call.reader.names));
 }
 
 /** Returns a warning when the content holds what belongs to an answer or to the call itself. */
@@ -424,7 +424,7 @@ function keptEncodingError(error: unknown, encoding: string, call: Call): unknow
     message: `the content cannot be written in the encoding of the file, ${encoding}`,
     hint:
       phraseIfNamed(
-        setPhrase(call.names, set("encoding", "utf-8")),
+        setPhrase(call.reader.names, set("encoding", "utf-8")),
         (phrase) => `${phrase} to write the file in UTF-8`,
       ) || "leave out the characters that it lacks",
     details: { ...error.details, encoding },

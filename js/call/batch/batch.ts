@@ -25,7 +25,7 @@ import type { CallOptions } from "../../pipeline/enter.ts";
 import type { Facts } from "../../pipeline/facts.ts";
 import { applyGuarded, type GuardSettings, guardSettingsOf, isGuardRefusal } from "../../pipeline/guard.ts";
 import { effectsByHashes, hashesByPath } from "../../pipeline/observe.ts";
-import { requestApproval } from "../../pipeline/permit.ts";
+import { requestApproval, requesterOf } from "../../pipeline/permit.ts";
 import { ask } from "../ask.ts";
 import type { RunCall } from "../call.ts";
 import { plan } from "../plan.ts";
@@ -59,7 +59,7 @@ export async function runBatch(session: Session, batch: BatchCall): Promise<Made
     !args.dry_run && operations.some(({ tool }) => session.gates.confirmFor(tool.name) !== undefined);
   const unasked: PlaceToApprove[] = [];
   let asked = false;
-  const begun = { ...options, callId: call.callId, turn: call.turn };
+  const begun = { ...options, callId: call.about.callId, turn: call.about.turn };
   await runInOrder(session, operations, options, async (operation) => {
     const { tool } = operation;
     const { sources, ruled, isKept } = await admitOperation(session, operation, begun, overlay);
@@ -70,7 +70,7 @@ export async function runBatch(session: Session, batch: BatchCall): Promise<Made
     const reviewable = { tool, args: operation.args, uses: operation.uses, call: own };
     // Later operations of a dry run can read the result of this one, so its approval comes first.
     if (isKept && args.dry_run)
-      await requestApproval(session, tool, own.locations, { ...own, ...reviewable });
+      await requestApproval(session, tool, own.locations, { ...requesterOf(own), ...reviewable });
     const admitted = { sources, ruled, isKept: isKept && !args.dry_run };
     const planned = await plan({ ...reviewable, session, admitted, early: undefined });
     if ("settled" in planned) {
@@ -162,7 +162,8 @@ async function commitOperations(
     try {
       if (asked) await assertVersionsUnchanged(versionsBeforeBatch(operations), session.files.fs);
       const hashes = session.observers.hashes ? await hashesByPath(uses, { ...call, locations }) : undefined;
-      const { callId, agent, signal } = call;
+      const { signal } = call;
+      const { callId, agent } = call.about;
       const { stage } = session.staging;
       if (asked || stage?.isOutdated() === true) stage?.refresh();
       for (let attempt = 1; ; attempt++) {

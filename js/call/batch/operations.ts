@@ -177,11 +177,14 @@ export async function admitOperation(
   const known = new Map<string, Location>();
   operation.call = {
     ...call,
-    async locate(typed, intent) {
-      const key = `${intent} ${typed}`;
-      const at = known.get(key) ?? (await call.locate(typed, intent));
-      known.set(key, at);
-      return at;
+    reach: {
+      ...call.reach,
+      async locate(typed, intent) {
+        const key = `${intent} ${typed}`;
+        const at = known.get(key) ?? (await call.reach.locate(typed, intent));
+        known.set(key, at);
+        return at;
+      },
     },
   };
   return { sources, ruled, isKept };

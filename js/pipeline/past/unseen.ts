@@ -37,7 +37,7 @@ export async function assertFileSeen(
   const instead =
     entry || path !== at.path
       ? ""
-      : phraseIfNamed(setPhrase(call.names, set("whole_file", true)), (phrase) => `, or ${phrase}`);
+      : phraseIfNamed(setPhrase(call.reader.names, set("whole_file", true)), (phrase) => `, or ${phrase}`);
   throw partialReadError(call, at, path, { why: "only a part of it was read", instead });
 }
 
@@ -84,11 +84,11 @@ export async function seenLinesOfCurrentContent(
 }
 
 function fileExistsPhrase(call: Call, at: Location, path: string): string {
-  return path === at.path ? "exists" : `holds '${escapeControls(call.display(path))}', which exists`;
+  return path === at.path ? "exists" : `holds '${escapeControls(call.reader.display(path))}', which exists`;
 }
 
 function detailsOfInnerFile(call: Call, at: Location, path: string): { readonly file?: string } {
-  return path === at.path ? {} : { file: call.display(path) };
+  return path === at.path ? {} : { file: call.reader.display(path) };
 }
 
 /**
@@ -100,7 +100,7 @@ export function partialReadError(
   path: string,
   { why, instead = "" }: { readonly why: string; readonly instead?: string },
 ): FilewrightError {
-  const which = path === at.path ? "" : `holds '${escapeControls(call.display(path))}': `;
+  const which = path === at.path ? "" : `holds '${escapeControls(call.reader.display(path))}': `;
   return locationError("CONFLICT", at, {
     message: `${which}${why}`,
     hint: `read the rest first, then repeat the change${instead}`,
@@ -126,7 +126,7 @@ export async function assertKnownForDeletion(call: Call, at: Location, path: str
 }
 
 /** Returns what to do before a deletion, with a tool that the caller has. */
-function hintBeforeDeletion({ names, display }: Call, at: Location, path: string): string {
+function hintBeforeDeletion({ reader: { names, display } }: Call, at: Location, path: string): string {
   const [stat, list] = [names.tool("stat"), names.tool("list_directory") ?? names.tool("glob")];
   if (path === at.path && stat !== undefined)
     return `look at it with ${stat} first, then repeat the deletion`;

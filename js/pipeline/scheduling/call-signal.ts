@@ -44,7 +44,7 @@ export class CallSignal {
   }
 
   /** Cancels the call after the given time, unless `untimed` is called before. */
-  limit(timeoutMs: number): Required<Pick<Call, "timeLeft" | "untimed">> {
+  limit(timeoutMs: number): Call["timer"] {
     // A call that is made once more has its time again.
     this.untimed();
     this.#timeoutMs = timeoutMs;

@@ -64,13 +64,15 @@ export async function matchesElsewhereNote(
     exclude: [...(query.exclude ?? []), ...DERIVED_DIRECTORY_NAMES],
     output: "files",
     maxResults: MAX_NAMED_FILES,
-    timeoutMs: Math.max(1, call.timeLeft?.() ?? args.timeout_ms),
+    timeoutMs: Math.max(1, call.timer.timeLeft?.() ?? args.timeout_ms),
   });
   const within = [...seen].join(", ");
   if (others.counts.length === 0) return undefined;
-  const named = others.counts.map(({ path }) => escapeControls(call.display(childOf(root, path)))).join(", ");
+  const named = others.counts
+    .map(({ path }) => escapeControls(call.reader.display(childOf(root, path))))
+    .join(", ");
   const more = others.truncated ? " and more" : "";
-  const exclude = call.names.argument("exclude");
+  const exclude = call.reader.names.argument("exclude");
   const remedy =
     exclude === undefined ? "" : `; leave them out with ${exclude}: ${JSON.stringify([...seen])}`;
   return `everything shown is in ${within}; other files match too: ${named}${more}${remedy}`;

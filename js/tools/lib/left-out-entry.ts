@@ -163,7 +163,7 @@ function largeEntry(call: Call, { path, size = 0 }: FsEntry, limit: number): Lef
   if (size <= limit) return undefined;
   const mib = limit / BYTES_PER_MIB;
   const shown = Number.isInteger(mib) ? `${mib} MiB` : plural(limit, "byte");
-  return { path: call.display(path), reason: `over ${shown}` };
+  return { path: call.reader.display(path), reason: `over ${shown}` };
 }
 
 /** Returns a file with the reason why it cannot be read; undefined when it can, or is gone. */
@@ -186,5 +186,5 @@ function entryOf(call: Call, path: string, error: FilewrightError): LeftOutEntry
   // An entry that has vanished was not left out.
   if (error.code === "NOT_FOUND" || error.code === "NOT_DIRECTORY") return undefined;
   const isSecret = error.details?.["reason"] === "secret";
-  return { path: call.display(path), reason: skipReasonOf(error), isSecret };
+  return { path: call.reader.display(path), reason: skipReasonOf(error), isSecret };
 }

@@ -38,7 +38,7 @@ async function wholeDiffOf({ changes }: PatchTodo, call: Call): Promise<string> 
   let diff = "";
   for (const { path, before, after } of changes) {
     await yielder.yieldIfDue();
-    diff += await previewDiff(before?.bytes ?? null, after?.bytes ?? EMPTY_BYTES, call.display(path));
+    diff += await previewDiff(before?.bytes ?? null, after?.bytes ?? EMPTY_BYTES, call.reader.display(path));
   }
   return diff;
 }

@@ -99,10 +99,12 @@ async function readMembers(args: PatchRequest, call: Call, yielder: Yielder): Pr
     byPlace.set(real, name);
     const found = await readCurrentFile(call, at);
     bytes += found?.bytes.length ?? 0;
-    if (bytes > call.limits.grepFileBytes) {
-      throw locationError("TOO_LARGE", at, { details: { size: bytes, limit: call.limits.grepFileBytes } });
+    if (bytes > call.settings.limits.grepFileBytes) {
+      throw locationError("TOO_LARGE", at, {
+        details: { size: bytes, limit: call.settings.limits.grepFileBytes },
+      });
     }
-    const shown = args.taken?.has(name) === true ? call.display(at.path) : name;
+    const shown = args.taken?.has(name) === true ? call.reader.display(at.path) : name;
     members.set(name, { name, shown, at, found });
   }
   // Hunks alone change an existing file: only a header with /dev/null, or `*** Add File`, creates one.
@@ -145,9 +147,10 @@ async function acceptedOmissions(
   for (const change of changes) {
     await yielder.yieldIfDue();
     const left = await omissionsOfChange(change, call);
-    if (left.length > 0 && call.refusesOmissions && isModelPatch(args.patch))
+    if (left.length > 0 && call.reader.refusesOmissions && isModelPatch(args.patch))
       throw omittedLinesError(change, left);
-    for (const warning of omissionWarnings(left)) warnings.push(`${call.display(change.path)}: ${warning}`);
+    for (const warning of omissionWarnings(left))
+      warnings.push(`${call.reader.display(change.path)}: ${warning}`);
   }
   return warnings;
 }
@@ -242,7 +245,7 @@ function isModelPatch(patch: string): boolean {
 /** Finds added lines, such as `// ... rest of the file`, that stand for lines which the patch removes. */
 async function omissionsOfChange(
   { path, before, after }: FileChange,
-  { display, signal }: Call,
+  { reader: { display }, signal }: Call,
 ): Promise<readonly Omission[]> {
   if (before === null || after === null) return [];
   const form = textFormOf(before.bytes, display(path));
@@ -256,7 +259,7 @@ const FILE_HEADER = /^(?:--- |\+\+\+ |\*\*\* |diff |Index:)/mu;
 async function readCurrentFile(call: Call, at: Location): Promise<CurrentFile | null> {
   const entry = await lstatOrNull(call.fs, at.path);
   if (entry === null) return null;
-  const { bytes, version, stat } = await readWholeFile(call, at, call.limits.grepFileBytes);
+  const { bytes, version, stat } = await readWholeFile(call, at, call.settings.limits.grepFileBytes);
   const { kind, encoding, bom } = engine().inspect(bytes, { name: at.path });
   const foreign = isTextKind(kind) && encoding !== null && !UTF_8_ENCODINGS.has(encoding);
   return {
@@ -463,7 +466,7 @@ async function diffOfAllFiles(
       signal: call.signal,
       oldName: old === null ? null : oldName,
       newName: now === null ? null : newName,
-      limits: { bytes: Math.max(maxAnswerBytes(call.limits) - text.length, 1) },
+      limits: { bytes: Math.max(maxAnswerBytes(call.settings.limits) - text.length, 1) },
     };
     const [before, after] = [old?.bytes ?? EMPTY_BYTES, now?.bytes ?? EMPTY_BYTES];
     // `data` contains every byte: other tools could not apply a diff without the CRs of its files.
@@ -574,7 +577,7 @@ function patchOutcomeOf(
   members: ReadonlyMap<string, PatchMember>,
   call: Call,
 ): PatchOutcome {
-  const shown = (name: string): string => call.display((members.get(name) as PatchMember).at.path);
+  const shown = (name: string): string => call.reader.display((members.get(name) as PatchMember).at.path);
   return withoutUndefined({
     path: shown(file.path),
     from: file.from === null ? undefined : shown(file.from),

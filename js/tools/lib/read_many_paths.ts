@@ -92,7 +92,7 @@ export async function expandPaths(
       skipped.push({ path: typed, reason: skipReasonOf(error), code: error.code });
     }
   }
-  const shown = [...found.values()].map((file) => ({ file, path: call.display(file.at.path) }));
+  const shown = [...found.values()].map((file) => ({ file, path: call.reader.display(file.at.path) }));
   const yielder = new Yielder({ signal: call.signal });
   const sorted = await sortYielding(shown, (a, b) => compareCodePoints(a.path, b.path), yielder);
   return sorted.map(({ file }) => file);
@@ -126,12 +126,13 @@ class FoundFiles {
  */
 async function expandPath(typed: string, args: ChosenFiles, call: Call, found: FoundFiles): Promise<number> {
   // On Windows no path can have these characters, so it is not asked for.
-  if (call.access.paths === "windows" && /[*?]/u.test(typed)) return addMatches(typed, args, call, found);
-  const asked = await call.locate(typed, "read");
+  if (call.reach.summary.paths === "windows" && /[*?]/u.test(typed))
+    return addMatches(typed, args, call, found);
+  const asked = await call.reach.locate(typed, "read");
   const isMissing = !hasGlobSyntax(typed) && !(await call.fs.exists(asked.path));
-  const taken = isMissing ? await call.alike?.(typed, asked) : undefined;
+  const taken = isMissing ? await call.reach.alike?.(typed, asked) : undefined;
   if (taken !== undefined) found.notes.push(taken.note);
-  const at = taken === undefined ? asked : await call.locate(taken.path, "read");
+  const at = taken === undefined ? asked : await call.reach.locate(taken.path, "read");
   if (await call.fs.exists(at.path)) {
     const { isDir } = await call.fs.stat(at.path);
     if (isDir) return addFilesBelow({ at, pattern: "**/*" }, args, call, found);
@@ -149,14 +150,14 @@ async function expandPath(typed: string, args: ChosenFiles, call: Call, found: F
 /** Adds the files that match a glob. */
 async function addMatches(typed: string, args: ChosenFiles, call: Call, found: FoundFiles): Promise<number> {
   let ignored = 0;
-  for (const glob of globsInForm(typed, call.access.paths)) {
+  for (const glob of globsInForm(typed, call.reach.summary.paths)) {
     const { base, pattern } = splitGlob(glob);
-    ignored += await addFilesBelow({ at: await call.locate(base, "read"), pattern }, args, call, found);
+    ignored += await addFilesBelow({ at: await call.reach.locate(base, "read"), pattern }, args, call, found);
   }
   return ignored;
 }
 
-function everyMatchIgnoredReason(ignored: number, { names }: Call): string {
+function everyMatchIgnoredReason(ignored: number, { reader: { names } }: Call): string {
   const name = names.argument("respect_ignore");
   return `every match is ignored by .gitignore or the like (at least ${ignored})${phraseIfNamed(name, (shown) => `; see ${shown}`)}`;
 }
@@ -184,7 +185,7 @@ async function addFilesBelow(
   const yielder = new Yielder({ signal: call.signal });
   for (const [index, path] of paths.entries()) {
     if (index % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
-    found.add(call.found(path, "read"), byName);
+    found.add(call.reach.found(path, "read"), byName);
   }
   return paths.length === 0 ? ignored : 0;
 }

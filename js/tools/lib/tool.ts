@@ -103,75 +103,52 @@ export interface EditDefaults {
   readonly match: MatchMode;
 }
 
-/** The context of a tool in addition to its arguments: facts about the call, and functions of the workspace. */
-export interface Call {
-  /** Runs commands; undefined when the host has configured no sandbox for them. */
-  readonly commands?: SandboxProvider | undefined;
+/** Who makes a call, and how it is recorded. */
+interface CallAbout {
   /** The id under which the history records the call; empty for a tool that only reads. */
   readonly callId: string;
   /** The turn of the call, with which an approval for a turn ends. */
   readonly turn: string;
-  /** True for a change that goes ahead without a question, and is unreviewed until a person keeps it. */
-  readonly isUnreviewed?: boolean;
-  /** The reasons why a change was allowed, for a tool that records it itself. */
-  readonly allowedBy?: readonly AllowedBy[] | undefined;
   /** The name of the caller; undefined when it is not known. */
   readonly agent: string | undefined;
-  /** The storage within the policy: every path that the policy does not allow is refused. */
-  readonly fs: FsBackend;
-  readonly limits: Limits;
-  readonly durability: Durability;
-  readonly signal: AbortSignal | undefined;
+  /** True for a change that goes ahead without a question, and is unreviewed until a person keeps it. */
+  readonly isUnreviewed: boolean;
+  /** The reasons why a change was allowed, for a tool that records it itself. */
+  readonly allowedBy: readonly AllowedBy[] | undefined;
+}
+
+/** The time limit of a call; both undefined for a call without one. */
+interface CallTimer {
   /** Returns the remaining milliseconds of the call's `timeout_ms`; 0 when the time is over. */
-  timeLeft?(): number;
+  readonly timeLeft: (() => number) | undefined;
   /** Ends the time limit of the call, because it waits for a person or begins to write. */
-  untimed?(): void;
-  /** The locations of the paths that the tool's `paths` returned, in the same order. */
-  readonly locations: readonly Location[];
+  readonly untimed: (() => void) | undefined;
+}
+
+/** What a call may reach beyond the paths that it named at its beginning. */
+interface CallReach {
   /**
    * Checks a further path, such as one in a list or a patch, and asks for its grant if it needs one.
    * @throws FilewrightError OUTSIDE_ALLOWED, GRANT_DENIED and others
    */
   locate(typed: string, intent: Intent): Promise<Location>;
   /**
-   * Returns the existing path that looks the same as a missing one, for example in another Unicode form, with
-   * a note about it; undefined when there is none.
-   */
-  alike?(typed: string, at: Location): Promise<{ readonly path: string; readonly note: string } | undefined>;
-  /**
    * Returns the location of a path that was found below a located directory, whose grant covers it. @throws
-   * as {@link Call.locate}
+   * as {@link CallReach.locate}
    */
   found(path: string, intent: Intent): Location;
+  /**
+   * Returns the existing path that looks the same as a missing one, for example in another Unicode form, with
+   * a note about it; undefined when there is none. Undefined where the answer names paths as they were asked for.
+   */
+  readonly alike:
+    | ((typed: string, at: Location) => Promise<{ readonly path: string; readonly note: string } | undefined>)
+    | undefined;
   /** Returns the directories that the user has granted and whose grants have not expired. */
   grants(): Promise<readonly Grant[]>;
   /** Returns the sources that decide whether a change is allowed, in the order in which they are consulted. */
   decidedBy(): readonly DecidingSource[];
-  /**
-   * Returns the path that data contains: relative to the working directory if it is inside, otherwise
-   * absolute. Texts must escape it.
-   */
-  display(path: string): string;
-  readonly access: AccessSummary;
-  /** The names of tools and arguments that the reader of the text knows. */
-  readonly names: ReaderNames;
-  /**
-   * True when only the text of the answer is used. Facts that need further access to the disk may then be
-   * omitted: sizes and times of listed entries, the media type of a file.
-   */
-  readonly brief: boolean;
-  /**
-   * True when a search or a listing without a path includes every root. False for texts of a fixed form,
-   * which describe one directory.
-   */
-  readonly coversRoots: boolean;
-  /**
-   * The names of the ignore files that searches respect, lowest precedence first; undefined for the default
-   * ones.
-   */
-  readonly ignoreFiles: readonly string[] | undefined;
-  /** A regular expression: a search of contents leaves out lines that match it. Undefined excludes none. */
-  readonly excludeLines?: string | undefined;
+  readonly summary: AccessSummary;
   /**
    * Returns true when the caller may learn an absolute path, such as the target of a link: it is inside the
    * workspace, and no rule hides it.
@@ -182,23 +159,74 @@ export interface Call {
    * about each.
    */
   readonly leavesOut: boolean;
-  /** The values that an edit has for options which a call does not set. */
-  readonly edit: EditDefaults;
-  /** True when an edit may change lines that were never read, if its old text quotes them exactly. */
-  readonly acceptsQuotes: boolean;
+}
+
+/** The reader of an answer: what it knows, and what it needs. */
+interface CallReader {
+  /** The names of tools and arguments that the reader of the text knows. */
+  readonly names: ReaderNames;
+  /**
+   * Returns the path that data contains: relative to the working directory if it is inside, otherwise
+   * absolute. Texts must escape it.
+   */
+  display(path: string): string;
+  /**
+   * True when only the text of the answer is used. Facts that need further access to the disk may then be
+   * omitted: sizes and times of listed entries, the media type of a file.
+   */
+  readonly brief: boolean;
+  /**
+   * True when a search or a listing without a path includes every root. False for texts of a fixed form,
+   * which describe one directory.
+   */
+  readonly coversRoots: boolean;
+  /** A regular expression: a search of contents leaves out lines that match it. Undefined excludes none. */
+  readonly excludeLines: string | undefined;
   /**
    * True when content is refused in which a comment stands for omitted lines. False to write it with a
    * warning.
    */
   readonly refusesOmissions: boolean;
-  /** The record of files that the caller has read or written. */
-  readonly seen: SeenFiles;
-  /** The readers of files that are not plain text. */
-  readonly readers: Readers;
-  /** The history of changes; absent when the workspace has none. */
-  readonly past?: UndoableHistory | undefined;
   /** Called with the progress of a long call; undefined when nobody listens. */
   readonly onProgress: ((progress: Progress) => void) | undefined;
+}
+
+/** What the workspace says about the work of its tools. */
+interface CallSettings {
+  readonly limits: Limits;
+  readonly durability: Durability;
+  /** The values that an edit has for options which a call does not set. */
+  readonly edit: EditDefaults;
+  /**
+   * True when an edit that quotes the changed text needs no read. The guard of a preset accepts the
+   * quote as knowledge, because models also learn of files in other ways, such as a shell or the
+   * prompt. A guard that the host sets requires a read.
+   */
+  readonly acceptsQuotes: boolean;
+  /** The names of the ignore files that searches respect, lowest precedence first; undefined for the default ones. */
+  readonly ignoreFiles: readonly string[] | undefined;
+  /** The readers of files that are not plain text. */
+  readonly readers: Readers;
+  /** Runs commands; undefined when the host has configured no sandbox for them. */
+  readonly commands: SandboxProvider | undefined;
+}
+
+/** A call as its tool sees it: what it may use, and nothing else. */
+export interface Call {
+  readonly about: CallAbout;
+  /** The storage within the policy: every path that the policy does not allow is refused. */
+  readonly fs: FsBackend;
+  /** The locations of the paths that the tool's `paths` returned, in the same order. */
+  readonly locations: readonly Location[];
+  readonly reach: CallReach;
+  readonly reader: CallReader;
+  readonly settings: CallSettings;
+  /** The record of files that the caller has read or written. */
+  readonly seen: SeenFiles;
+  /** The history of changes; undefined when the workspace has none. */
+  readonly past: UndoableHistory | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly timer: CallTimer;
 }
 
 /** The progress of a long call. */

@@ -162,7 +162,7 @@ async function assertApart(
  * PROTECTED_PATH
  */
 export function assertNotRoot(call: Call, at: Location): void {
-  const { cwd, readRoots, writeRoots } = call.access;
+  const { cwd, readRoots, writeRoots } = call.reach.summary;
   for (const root of [cwd, ...(readRoots ?? []), ...writeRoots]) {
     if (isWithin(root, at.path)) throw locationError("PROTECTED_PATH", at, { details: { reason: "root" } });
   }

@@ -28,7 +28,10 @@ function isAscii(text: string): boolean {
 }
 
 /** Returns the patterns that a call searches with, in the form of its paths. */
-export function searchedGlobs({ access }: Call, patterns: string | readonly string[]): readonly string[] {
+export function searchedGlobs(
+  { reach: { summary: access } }: Call,
+  patterns: string | readonly string[],
+): readonly string[] {
   return inBothUnicodeForms([patterns].flat().flatMap((pattern) => globsInForm(pattern, access.paths)));
 }
 
@@ -38,7 +41,7 @@ export async function findPaths(call: Call, root: string, query: FindQuery): Pro
     ...query,
     pattern: searchedGlobs(call, query.pattern),
     exclude: query.exclude && searchedGlobs(call, query.exclude),
-    ignoreFiles: call.ignoreFiles,
+    ignoreFiles: call.settings.ignoreFiles,
     signal: call.signal,
   });
   return { ...result, paths: result.paths.map((path) => childOf(root, path)) };

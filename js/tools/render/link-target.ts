@@ -19,7 +19,7 @@ export const HIDDEN_TARGET_TEXT = "(not shown)";
  * does not reveal a denied name.
  */
 export async function shownLinkTarget(
-  call: Pick<Call, "fs" | "mayTell">,
+  call: Pick<Call, "fs" | "reach">,
   link: string,
   known?: string,
 ): Promise<string | undefined> {
@@ -27,11 +27,12 @@ export async function shownLinkTarget(
     const target = known ?? (await readLinkVia(call.fs, link));
     const beside = parentOf(link);
     const written = normalise(joinPath(await realpathVia(call.fs, beside), target)).path;
-    if (!call.mayTell(normalise(joinPath(beside, target)).path) || !call.mayTell(written)) return undefined;
+    if (!call.reach.mayTell(normalise(joinPath(beside, target)).path) || !call.reach.mayTell(written))
+      return undefined;
     const directory = await resolveTarget(call, parentOf(written));
-    if (directory !== undefined && !call.mayTell(childOf(directory, nameOf(written)))) return undefined;
+    if (directory !== undefined && !call.reach.mayTell(childOf(directory, nameOf(written)))) return undefined;
     const end = await resolveTarget(call, link);
-    return end === undefined || call.mayTell(end) ? target : undefined;
+    return end === undefined || call.reach.mayTell(end) ? target : undefined;
   } catch {
     return undefined; // A target that cannot be resolved as far as it exists is hidden.
   }
@@ -92,10 +93,10 @@ async function checkLinkTarget(call: Call, { verb, from, to }: Transfer, link: s
   const here = normalise(joinPath(parentOf(link), target)).path;
   // The target is hidden only because it leads through another link of the same tree, which is moved along. A
   // copy may leave that link out, so this holds for moves only.
-  if (verb === "move" && link !== from && isWithin(here, from) && call.mayTell(here)) return;
+  if (verb === "move" && link !== from && isWithin(here, from) && call.reach.mayTell(here)) return;
   const there = to + link.slice(from.length);
-  if (!call.mayTell(normalise(joinPath(parentOf(there), target)).path)) return;
-  const shown = escapeControls(call.display(link));
+  if (!call.reach.mayTell(normalise(joinPath(parentOf(there), target)).path)) return;
+  const shown = escapeControls(call.reader.display(link));
   throw locationError("OUTSIDE_ALLOWED", call.locations[0]!, {
     complete: true,
     message: `the target of the link '${shown}' is not shown, and at the new place it would be. ${
@@ -103,6 +104,6 @@ async function checkLinkTarget(call: Call, { verb, from, to }: Transfer, link: s
         ? "Leave the link where it is"
         : `Leave the link where it is, and ${verb} the entries beside it`
     }.`,
-    details: { reason: "link_target", path: call.display(link) },
+    details: { reason: "link_target", path: call.reader.display(link) },
   });
 }

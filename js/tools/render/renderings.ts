@@ -107,8 +107,9 @@ export async function renderFile(
   options: ReaderOptions,
 ): Promise<RenderedFile> {
   const source = sourceFrom(call.fs, at.path, size, call.signal);
-  const path = call.display(at.path);
-  const { limits, readers, signal } = call;
+  const path = call.reader.display(at.path);
+  const { signal } = call;
+  const { limits, readers } = call.settings;
   const reader = readers.find(mime);
   const input = { path, mime, encoding, limits, options, signal };
   // Values of structured data are located by code of this package, so their results can be cached whatever

@@ -65,7 +65,7 @@ export async function unlistedLinks(
 /** Returns the note about links that were not followed; undefined without any. `beyond` others were not examined. */
 export function unfollowedNote(links: readonly string[], call: Call, beyond = 0): string | undefined {
   if (links.length === 0) return undefined;
-  const named = links.slice(0, MAX_NAMED).map((link) => escapeControls(call.display(link)));
+  const named = links.slice(0, MAX_NAMED).map((link) => escapeControls(call.reader.display(link)));
   const more = links.length - named.length + beyond;
   const all = plural(links.length + beyond, "symbolic link");
   const verb = links.length + beyond === 1 ? "was" : "were";

@@ -15,7 +15,7 @@ import { throwIfCancelled } from "../../pipeline/change.ts";
 /** Makes the changes in their order. The caller rolls them back when one fails. @throws CONFLICT */
 export async function applyOps(
   plan: PlannedMerge,
-  { fs, signal, durability }: Pick<Call, "fs" | "signal" | "durability">,
+  { fs, signal, settings: { durability } }: Pick<Call, "fs" | "signal" | "settings">,
 ): Promise<void> {
   const states = new Map(plan.states.map((state) => [state.path, state]));
   const removed = new Set<string>();

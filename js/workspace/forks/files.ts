@@ -36,7 +36,7 @@ export interface ForkFiles {
   apply(
     plan: PlannedMerge,
     options: PlanOptions,
-    call: Pick<Call, "fs" | "callId" | "agent" | "signal" | "durability" | "isUnreviewed">,
+    call: Pick<Call, "fs" | "about" | "signal" | "settings">,
   ): Promise<void>;
   /** Called when the merge is made and cannot be rolled back any more. */
   merged(plan: PlannedMerge): Promise<void>;
@@ -75,7 +75,7 @@ export function storageFiles(
       if (planned === undefined) throw unmade();
       return planned;
     },
-    async apply(plan, options, { callId, agent, signal, isUnreviewed }) {
+    async apply(plan, options, { about: { callId, agent, isUnreviewed }, signal }) {
       if (isUnreviewed === true && parent.records === undefined) throw cannotBeReviewedError();
       let isOther = false;
       // What was approved is what is merged: both sides are as they were.

@@ -95,7 +95,7 @@ export function mergeTool(
     },
     async apply({ todo }, _args, call) {
       await files.apply(todo, options, call);
-      return { data: { paths: [...new Set(pathsOf(todo))].map(call.display) } };
+      return { data: { paths: [...new Set(pathsOf(todo))].map(call.reader.display) } };
     },
     render: ({ paths }) => `Merged ${paths.length} ${paths.length === 1 ? "path" : "paths"} of ${name}`,
   };
@@ -158,7 +158,7 @@ async function previewOf(
       if (made.has(path)) continue; // It is replaced by an entry of another kind.
       changes.push({ path, kind: "delete", type });
       contents.push(null);
-      parts.push(`removes ${call.display(path)}\n`);
+      parts.push(`removes ${call.reader.display(path)}\n`);
       continue;
     }
     const kind = ours === null ? "create" : "edit";
@@ -167,7 +167,7 @@ async function previewOf(
     if (op.op !== "put" && op.op !== "link") {
       changes.push({ path, kind, type, ...mode });
       const target = op.op === "symlink" ? ` -> ${op.target}` : "";
-      parts.push(`${kind === "create" ? "makes" : "changes"} ${call.display(path)}${target}\n`);
+      parts.push(`${kind === "create" ? "makes" : "changes"} ${call.reader.display(path)}${target}\n`);
       continue;
     }
     const after =
@@ -175,7 +175,7 @@ async function previewOf(
     const before = ours?.type === "file" ? await bodyOf(plan, "ours", path) : null;
     changes.push({ path, kind, type: "file", hash: engine().sha256(after), ...mode });
     contents.push(after);
-    parts.push(await contentPart(before, after, call.display(path)));
+    parts.push(await contentPart(before, after, call.reader.display(path)));
   }
   return { diff: parts.join(""), changes, contents };
 }
