@@ -11,6 +11,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { rangesAfterChange } from "../tools/lib/line-ranges.ts";
 import type { SeenFile } from "../tools/lib/seen.ts";
 import { escapeControls } from "../engine/escape.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { AnyTool, Call, PathUse } from "../tools/lib/tool.ts";
 import type { ToolResult } from "./result.ts";
 import { isDryRun } from "./written-places.ts";
@@ -143,13 +144,7 @@ function withHookChangesInResult(
     if (hash !== undefined && data["hash"] === before) data = { ...data, hash };
     if (hash !== undefined && isEdit && Object.hasOwn(data, "bytes_written"))
       data = { ...data, bytes_written: size };
-    const shown = escapeControls(file);
-    const warning =
-      hash === undefined
-        ? `a hook removed ${shown} after this call`
-        : diff === undefined
-          ? `a hook changed much of ${shown} after this call: read it again`
-          : `a hook changed ${shown} after this call`;
+    const warning = warningOf(escapeControls(file), hash, diff);
     warnings.push(warning);
     below += `\n[${warning}${diff === undefined ? "" : ":"}]`;
     if (diff === undefined) continue;
@@ -160,8 +155,16 @@ function withHookChangesInResult(
   data = {
     ...data,
     warnings: [...others, ...warnings],
-    ...(diffs.length === 0 ? {} : { hook_diff: diffs.join("") }),
+    ...withoutUndefined({ hook_diff: diffs.length === 0 ? undefined : diffs.join("") }),
   };
   const display = result.display + below;
   return { ...result, data, display, ...(fixedText ? {} : { text: result.text + below }) };
+}
+
+/** Returns the warning about a file that a hook changed or removed. */
+function warningOf(file: string, hash: string | undefined, diff: string | undefined): string {
+  if (hash === undefined) return `a hook removed ${file} after this call`;
+  return diff === undefined
+    ? `a hook changed much of ${file} after this call: read it again`
+    : `a hook changed ${file} after this call`;
 }

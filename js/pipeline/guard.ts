@@ -150,19 +150,25 @@ async function seenLinesAfterChange<Args extends object, Data, Todo>(
       await assertFileSeen(call, at, at.path, { isWhole: declaresWholeFile(args) });
   }
   const [first, second] = call.locations;
-  if (tool.traits.includes("removes") && first !== undefined) await assertDeletable(settings, call, first);
-  if (
-    (tool.traits.includes("copies") || tool.traits.includes("moves")) &&
-    first !== undefined &&
-    second !== undefined
-  ) {
-    const target = await lstatOrNull(call.fs, second.path);
-    if (tool.traits.includes("copies") && target?.type === "symlink")
-      await assertReplacedFileSeen(call, first, second);
-    else if (target?.isDir !== true) await assertFileSeen(call, second, second.path, { entry: true });
-    else if (tool.traits.includes("copies")) await assertTreeSeen(call, second, first.path, second.path);
-  }
+  const { traits } = tool;
+  if (traits.includes("removes") && first !== undefined) await assertDeletable(settings, call, first);
+  const isTransfer = traits.includes("copies") || traits.includes("moves");
+  if (isTransfer && first !== undefined && second !== undefined)
+    await assertDestinationSeen(call, traits.includes("copies"), first, second);
   return after;
+}
+
+/** Checks what a copy or a move replaces. */
+async function assertDestinationSeen(
+  call: Call,
+  isCopy: boolean,
+  from: Location,
+  to: Location,
+): Promise<void> {
+  const target = await lstatOrNull(call.fs, to.path);
+  if (isCopy && target?.type === "symlink") await assertReplacedFileSeen(call, from, to);
+  else if (target?.isDir !== true) await assertFileSeen(call, to, to.path, { entry: true });
+  else if (isCopy) await assertTreeSeen(call, to, from.path, to.path);
 }
 
 /**
@@ -262,24 +268,13 @@ async function noteWrittenAsSeen<Args extends object, Data, Todo>(
   lines: SeenLinesByPath,
   copies: boolean,
 ): Promise<void> {
-  const { seen, fs } = call;
+  const { seen } = call;
   const [first, second] = call.locations;
-  if (tool.traits.includes("removes") && first !== undefined) forgetReadsBelow(call, first.path);
-  if (tool.traits.includes("moves") && first !== undefined && second !== undefined) {
-    forgetReadsBelow(call, second.path);
-    await seen.refresh?.(first.path, true);
-    for (const path of seen.below(first.path)) {
-      const file = seen.recall(path);
-      seen.note(path, undefined);
-      if (file === undefined) continue;
-      seen.note(`${second.path}${path.slice(first.path.length)}`, file.version, file.hash, file.lines);
-    }
-  }
-  if (tool.traits.includes("copies") && second !== undefined) {
-    const made = await lstatOrNull(fs, second.path);
-    if (made?.isFile === true) await noteFileAsSeen(call, second.path, undefined);
-    else if (copies && made?.isDir === true && first !== undefined)
-      await noteCopiesAsSeen(call, first.path, second.path);
+  const { traits } = tool;
+  if (traits.includes("removes") && first !== undefined) forgetReadsBelow(call, first.path);
+  if (first !== undefined && second !== undefined) {
+    if (traits.includes("moves")) await moveReads(call, first.path, second.path);
+    if (traits.includes("copies")) await noteCopyAsSeen(call, first.path, second.path, copies);
   }
   for (const { path } of filesWrittenBy(tool, args, uses, call)) {
     const part = lines.get(path);
@@ -291,6 +286,26 @@ async function noteWrittenAsSeen<Args extends object, Data, Todo>(
       seen.note(path, noted.version, noted.hash, part);
     }
   }
+}
+
+/** Moves the records of reads of a moved tree. */
+async function moveReads(call: Call, from: string, to: string): Promise<void> {
+  const { seen } = call;
+  forgetReadsBelow(call, to);
+  await seen.refresh?.(from, true);
+  for (const path of seen.below(from)) {
+    const file = seen.recall(path);
+    seen.note(path, undefined);
+    if (file === undefined) continue;
+    seen.note(`${to}${path.slice(from.length)}`, file.version, file.hash, file.lines);
+  }
+}
+
+/** Records a copied file as seen, and with `copies` the files of a copied directory. */
+async function noteCopyAsSeen(call: Call, from: string, to: string, copies: boolean): Promise<void> {
+  const made = await lstatOrNull(call.fs, to);
+  if (made?.isFile === true) await noteFileAsSeen(call, to, undefined);
+  else if (copies && made?.isDir === true) await noteCopiesAsSeen(call, from, to);
 }
 
 /** Removes the records of reads of everything below a path. */

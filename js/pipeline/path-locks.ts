@@ -1,9 +1,11 @@
 /** The locks of the paths of a call: in this process, and between processes where the storage or the disk has them. */
 import { possibleRepositoriesOn } from "../backends/confined/repository.ts";
+import type { LockHandle } from "../backends/backend.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { sortYielding, Yielder } from "../engine/yielder.ts";
 import type { Location } from "../policy/index.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { Call, PathUse, Tool } from "../tools/lib/tool.ts";
 import { realPathOf } from "./review.ts";
 import type { Session } from "./session.ts";
@@ -118,11 +120,10 @@ async function keysOf(
     // A tool that transfers a tree names its source first.
     const from = use.argument === "destination" && uses.length === 2 ? [...byPath.keys()][0] : undefined;
     byPath.set(real, {
-      ...(from === undefined ? {} : { from }),
       path: real,
       tree: use.tree === true || other?.tree === true,
       write: use.intent === "write" || other?.write === true,
-      ...(use.belowReplaced === true ? { belowReplaced: true } : {}),
+      ...withoutUndefined({ from, belowReplaced: use.belowReplaced }),
     });
     if (use.intent !== "write") continue;
     // The directory is locked as well, so that two calls cannot complete a repository together.
@@ -176,7 +177,6 @@ export async function acquireLocks(
   const wait = { timeoutMs: session.settings.limits.lockTimeoutMs, signal: call.signal };
   const asked = performance.now();
   const held: (() => void)[] = [await session.scheduling.locker.acquire(keys, wait)];
-  let [isSkipped, isShared] = [false, false];
   const release = async (): Promise<void> => {
     const yielder = new Yielder({});
     for (let free = held.pop(); free !== undefined; free = held.pop()) {
@@ -185,24 +185,11 @@ export async function acquireLocks(
     }
   };
   try {
-    if (session.staging.stage !== undefined) {
-      const written = keys.filter(({ write }) => write).map(({ path }) => path);
-      const handle = await session.staging.stage.lock(written, { ...wait, optimistic });
+    let [isSkipped, isShared] = [false, false];
+    for await (const handle of locksBetweenProcesses(session, keys, call, { ...wait, optimistic })) {
       if (handle.skipped === true) isSkipped = true;
       else isShared = true;
       held.push(() => handle.release());
-    } else if (call.fs.lock !== undefined) {
-      // A free lock is acquired without waiting, so a thousand of them would block the event loop.
-      const yielder = new Yielder({ signal: call.signal });
-      for (const { path, write, belowReplaced } of keys) {
-        // A path that is only read needs no lock here: its writers keep it consistent.
-        if (!write || belowReplaced === true) continue;
-        await yielder.yieldIfDue();
-        const handle = await call.fs.lock(path, { ...wait, resolved: true, optimistic });
-        if (handle.skipped === true) isSkipped = true;
-        else isShared = true;
-        held.push(() => handle.release());
-      }
     }
     const waitedMs = performance.now() - asked;
     debug.lock?.(`${keys.length} paths after ${waitedMs.toFixed(1)} ms`);
@@ -210,5 +197,38 @@ export async function acquireLocks(
   } catch (error) {
     await release();
     throw error;
+  }
+}
+
+/** How a lock is taken. */
+interface LockWait {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly optimistic: boolean;
+}
+
+/** Takes the locks of the written paths that hold between processes, where the storage or the disk has them. */
+async function* locksBetweenProcesses(
+  { staging: { stage } }: Session,
+  keys: readonly PathLockKey[],
+  { fs }: Pick<Call, "fs">,
+  wait: LockWait,
+): AsyncGenerator<LockHandle> {
+  // A path that is only read needs no lock here: its writers keep it consistent.
+  const written = keys.filter(({ write }) => write);
+  if (stage !== undefined) {
+    yield await stage.lock(
+      written.map(({ path }) => path),
+      wait,
+    );
+    return;
+  }
+  // A free lock is acquired without waiting, so a thousand of them would block the event loop.
+  const yielder = new Yielder({ signal: wait.signal });
+  for (const { path, belowReplaced } of fs.lock === undefined ? [] : written) {
+    if (belowReplaced === true) continue;
+    await yielder.yieldIfDue();
+    const handle = await fs.lock?.(path, { ...wait, resolved: true });
+    if (handle !== undefined) yield handle;
   }
 }

@@ -27,6 +27,7 @@ import { digestOfParts } from "../hooks/question.ts";
 import type { ExactCommand } from "../hooks/scope/command.ts";
 import { currentVersion } from "../tools/lib/contents.ts";
 import { escapeControls } from "../engine/escape.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { encodeUtf8 } from "../tools/lib/text.ts";
 import { withUndoNote } from "./undo-note.ts";
 import type { BaseVersion, Call, ChangingTool, PathUse, Plan, Preview } from "../tools/lib/tool.ts";
@@ -220,71 +221,82 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
   replan?: Replan<Data, Todo>,
 ): Promise<ReviewedPlan<Plan<Data, Todo>>> {
   const { tool, args, call } = reviewable;
-  const revisions: Revision[] = [];
-  const notes: string[] = [];
+  const largest = session.past.journal.largestUndo?.bytes;
+  let revisions: readonly Revision[] = [];
+  let notes: readonly string[] = [];
   let plan = planned;
   let replaces: string | undefined;
   for (;;) {
-    const question = await changeQuestionOf(reviewable, plan, session.past.journal.largestUndo?.bytes);
-    const { details, base, places } = question;
+    const question = await changeQuestionOf(reviewable, plan, largest);
     const isModifying = revisions.length > 0;
-    const reply = await askAboutChange(session, reviewable, question, confirm, {
-      isModifying,
-      replaces,
-      replan,
-    });
-    const { outcome, payload = {} } = reply;
-    if (outcome === "look_again") {
-      if (replan === undefined) throw denied("The change cannot be planned again.");
-      session.staging.stage?.refresh();
-      plan = await replan();
-      revisions.length = 0;
-      notes.length = 0;
-      replaces = details.digest;
+    const asking = { isModifying, replaces, replan };
+    const reply = await askAboutChange(session, reviewable, question, confirm, asking);
+    if (reply.outcome === "look_again") {
+      plan = await planAgain(session, replan);
+      [revisions, notes, replaces] = [[], [], question.details.digest];
       if (plan.settled === undefined) continue;
     }
-    const shown = { changes: details.changes, planned: question.planned };
-    let selection: Selection | undefined;
-    let revision: Revision | undefined;
-    if (outcome === "modify_with_editor") {
-      revision = writtenRevision(shown, payload);
-      const note = noteAboutWritten(shown, revision);
-      if (note !== undefined) notes.push(note);
-    }
-    if (outcome === "proceed_parts") {
-      selection = selectParts(shown, payload.parts ?? []);
-      if (selection === undefined) throw refusedBy(reply);
-      revision = selection.revision;
-      if (selection.note !== undefined) notes.push(selection.note);
-    }
+    const { revision, note, parts, asksAgain } = choiceOf(question, reply);
+    if (note !== undefined) notes = [...notes, note];
+    let approved = question;
     if (revision !== undefined) {
       plan = await revisePlan(tool, plan, args, revision, call);
-      revisions.push(revision);
-      const asksAgain = outcome === "modify_with_editor" ? payload.final !== true : payload.final === false;
+      revisions = [...revisions, revision];
       if (asksAgain) continue;
+      approved = await changeQuestionOf(reviewable, plan, largest);
+      // The reviewer saw the file at the time of the question, which may differ from the current one.
+      await assertStateUnchanged(question, reviewable);
     }
-    const approved =
-      revision === undefined
-        ? question
-        : await changeQuestionOf(reviewable, plan, session.past.journal.largestUndo?.bytes);
-    // The reviewer saw the file at the time of the question, which may differ from the current one.
-    if (revision !== undefined) await assertStateUnchanged({ places, base }, reviewable);
-    const { hash } = approved.details;
+    const { outcome, payload = {} } = reply;
     return {
       plan,
       revisions,
       note: notes.length === 0 ? undefined : notes.join("\n"),
-      base,
-      places,
+      base: question.base,
+      places: question.places,
       outline: approved.outline,
-      approval: {
-        outcome,
-        ...(hash === undefined ? {} : { hash }),
-        ...(payload.by === undefined ? {} : { by: payload.by }),
-        ...(selection === undefined ? {} : { parts: selection.parts }),
-      },
+      approval: { outcome, ...withoutUndefined({ hash: approved.details.hash, by: payload.by, parts }) },
     };
   }
+}
+
+/** Plans a change again because the reviewer wants to see the present content. */
+function planAgain<Data, Todo>(
+  session: Session,
+  replan: Replan<Data, Todo> | undefined,
+): Promise<Plan<Data, Todo>> {
+  if (replan === undefined) throw denied("The change cannot be planned again.");
+  session.staging.stage?.refresh();
+  return replan();
+}
+
+/** What a reviewer has made of a change. */
+interface Choice {
+  /** Undefined for a change that stays as it is. */
+  readonly revision: Revision | undefined;
+  /** A sentence for the model. */
+  readonly note: string | undefined;
+  /** The parts that were accepted; undefined where no parts were chosen. */
+  readonly parts: Selection["parts"] | undefined;
+  /** True when the reviewer wants to see the revised change before it is made. */
+  readonly asksAgain: boolean;
+}
+
+const NO_CHOICE: Choice = { revision: undefined, note: undefined, parts: undefined, asksAgain: false };
+
+/** Returns what a reply makes of the change that was asked about. @throws FilewrightError APPROVAL_DENIED */
+function choiceOf({ details, planned }: ChangeQuestion, reply: ConfirmReply): Choice {
+  const { outcome, payload = {} } = reply;
+  const shown = { changes: details.changes, planned };
+  if (outcome === "modify_with_editor") {
+    const revision = writtenRevision(shown, payload);
+    const note = noteAboutWritten(shown, revision);
+    return { revision, note, parts: undefined, asksAgain: payload.final !== true };
+  }
+  if (outcome !== "proceed_parts") return NO_CHOICE;
+  const selection = selectParts(shown, payload.parts ?? []);
+  if (selection === undefined) throw refusedBy(reply);
+  return { ...selection, asksAgain: payload.final === false };
 }
 
 /** Plans a change again on the present content. With `isTrial` nobody is asked, and the plan is not used. */

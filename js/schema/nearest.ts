@@ -5,6 +5,11 @@
  * engine ranks the paths of a whole tree.
  */
 
+/** Returns true when the two letters before `i` in one word are those before `j` in the other, the other way round. */
+function areSwapped(a: string, i: number, b: string, j: number): boolean {
+  return i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+}
+
 /**
  * Returns the edit distance of two words, in which a swap of neighbouring letters counts one; `limit + 1` when it
  * is above `limit`.
@@ -18,14 +23,12 @@ function editDistance(a: string, b: string, limit: number): number {
     let best = i;
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1];
-      let cost = Math.min(
+      const edited = Math.min(
         (previous[j] as number) + 1,
         (current[j - 1] as number) + 1,
         (previous[j - 1] as number) + (same ? 0 : 1),
       );
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        cost = Math.min(cost, (before[j - 2] as number) + 1);
-      }
+      const cost = areSwapped(a, i, b, j) ? Math.min(edited, (before[j - 2] as number) + 1) : edited;
       current.push(cost);
       if (cost < best) best = cost;
     }

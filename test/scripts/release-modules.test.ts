@@ -79,8 +79,8 @@ describe.skipIf(!hasWasm && process.env["CI"] !== "true")("the modules of the ta
   });
 
   it.each([
-    ["filewright/edit", 9300],
-    ["filewright/diff", 15_800],
+    ["filewright/edit", 9500],
+    ["filewright/diff", 16_000],
     ["filewright/engine", 15_900],
   ])("a page that uses %s alone downloads at most %i bytes", async (name, limit) => {
     const code = await bundle(`export * from "${name}";`, { platform: "browser" });

@@ -6,6 +6,7 @@ import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import { type ChangedBytes, type ConfirmedChange, confirmedChange } from "../../hooks/changed-files.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { diffContents, textIfDecodable } from "../../tools/render/preview.ts";
 
 /**
@@ -46,6 +47,12 @@ export interface ChangeSide {
 /** The largest content of which a diff is computed. */
 const MAX_DIFF_BYTES = 16 * 1024 * 1024;
 
+/** Returns the permission bits in octal that a change has set; undefined where they are the same or not known. */
+function newModeOf(before: ChangeSide | null, after: ChangeSide | null): string | undefined {
+  if (after?.mode === undefined || before?.mode === undefined || after.mode === before.mode) return undefined;
+  return after.mode.toString(8).padStart(4, "0");
+}
+
 /** Creates a change. `from` is the path from which the entry was moved. */
 export function historyChange(
   {
@@ -69,24 +76,21 @@ export function historyChange(
       ? { before: sides.before?.bytes ?? null, after: sides.after?.bytes ?? null }
       : undefined;
   const hashes = { beforeHash: hashOf(sides.before), hash: hashOf(sides.after) };
-  const isModeNew = after?.mode !== undefined && before?.mode !== undefined && after.mode !== before.mode;
   const confirmed = confirmedChange(
     {
       path,
       display,
       kind,
       type,
-      ...(from === undefined ? {} : { from }),
-      ...(hashes.hash === undefined ? {} : { hash: hashes.hash }),
-      ...(isModeNew ? { mode: (after.mode as number).toString(8).padStart(4, "0") } : {}),
+      ...withoutUndefined({ from, hash: hashes.hash, mode: newModeOf(before, after) }),
     },
     bytes,
   );
   const known = {
     ...confirmed,
-    ...(hashes.beforeHash === undefined ? {} : { beforeHash: hashes.beforeHash }),
+    ...withoutUndefined({ beforeHash: hashes.beforeHash }),
     diff: diffOf(sides.before, sides.after, display),
-    ...(lost.length === 0 ? {} : { unknown: Object.freeze(lost) }),
+    ...withoutUndefined({ unknown: lost.length === 0 ? undefined : Object.freeze(lost) }),
   };
   const lazy = (get: () => unknown): PropertyDescriptor => ({ enumerable: false, get });
   const change = Object.defineProperties(known, {

@@ -126,11 +126,7 @@ async function readSubmoduleConfigs(reading: RepositoryReading, top: string): Pr
     if (next === undefined) return;
     const entries = await entriesOrEmpty(reading.fs, next.directory);
     if (entries.some(({ name }) => name === "HEAD")) {
-      const config = joinPath(next.directory, "config");
-      const variables = parseGitConfig((await readSmallText(reading.fs, config)) ?? "");
-      const worktree = variables.findLast(({ key }) => key === "core.worktree")?.value;
-      if (worktree !== undefined)
-        await readGitConfig(reading, config, resolveAgainst(next.directory, worktree));
+      await readSubmoduleConfig(reading, next.directory);
       todo.push({ directory: joinPath(next.directory, "modules"), depth: next.depth + 1 });
       continue;
     }
@@ -139,6 +135,14 @@ async function readSubmoduleConfigs(reading: RepositoryReading, top: string): Pr
       if (entry.type === "dir") todo.push({ directory: entry.path, depth: next.depth + 1 });
     }
   }
+}
+
+/** Reads the configuration of one submodule. */
+async function readSubmoduleConfig(reading: RepositoryReading, directory: string): Promise<void> {
+  const config = joinPath(directory, "config");
+  const variables = parseGitConfig((await readSmallText(reading.fs, config)) ?? "");
+  const worktree = variables.findLast(({ key }) => key === "core.worktree")?.value;
+  if (worktree !== undefined) await readGitConfig(reading, config, resolveAgainst(directory, worktree));
 }
 
 /** Adds the paths that a configuration names, and reads the configurations that it includes. */

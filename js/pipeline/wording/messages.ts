@@ -238,15 +238,7 @@ async function findNearby(at: Location, { fs }: FailedCall): Promise<NearbyFindi
   if (await isInGoneRoot(fs, at.path)) return { gone: true };
   try {
     const parent = parentOf(at.path);
-    if (await isDirectory(fs, parent)) {
-      const entries = await fs.listDir(parent);
-      if (entries.length > MAX_SEARCHED_SIBLINGS) return undefined;
-      const name = nameOf(at.path);
-      if (entries.some((entry) => entry.name === name)) return { dangling: true };
-      const names = entries.map((entry) => entry.name);
-      const close = nearest(name, names);
-      return close === undefined ? {} : { similar: childOf(parent, close) };
-    }
+    if (await isDirectory(fs, parent)) return await findSibling(fs, parent, nameOf(at.path));
     let missing = parent;
     for (
       let levels = 0;
@@ -269,6 +261,22 @@ async function findNearby(at: Location, { fs }: FailedCall): Promise<NearbyFindi
   } catch {
     return undefined; // A suggestion is optional, so its failure must not replace the error.
   }
+}
+
+/** Looks for a name like a missing one in its directory. */
+async function findSibling(
+  fs: FailedCall["fs"],
+  parent: string,
+  name: string,
+): Promise<NearbyFindings | undefined> {
+  const entries = await fs.listDir(parent);
+  if (entries.length > MAX_SEARCHED_SIBLINGS) return undefined;
+  if (entries.some((entry) => entry.name === name)) return { dangling: true };
+  const close = nearest(
+    name,
+    entries.map((entry) => entry.name),
+  );
+  return close === undefined ? {} : { similar: childOf(parent, close) };
 }
 
 /** Returns the remedy that names another path. */

@@ -1,8 +1,9 @@
 /** The changes of a fork and of a merge as data: paths as results show them, states, hunks and a diff. */
 import { engine } from "../../engine/current.ts";
-import type { DiffHunk } from "../../engine/text/diff.ts";
+import type { DiffHunk, DiffResult } from "../../engine/text/diff.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import type { Entry, MergeStates, PathConflict, PlannedMerge } from "../../storage/storage.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { textIfDecodable } from "../../tools/render/preview.ts";
 
 /** The state of a path on one side. */
@@ -75,27 +76,36 @@ export async function diffOf(
   { text: isWanted, context }: { readonly text?: boolean | undefined; readonly context?: number | undefined },
 ): Promise<ForkDiff> {
   const changes: ForkChange[] = [];
-  const texts: string[] = [];
+  let text = "";
   for (const state of plan.states) {
     const path = display(state.path);
-    const change = changeOf(state.base, state.theirs);
-    const sides = await textsOf(plan, state);
-    const diff =
-      sides === undefined
-        ? undefined
-        : await engine().diffAsync(sides.before, sides.after, {
-            oldName: state.base === null ? null : path,
-            newName: state.theirs === null ? null : path,
-            ...(context === undefined ? {} : { context }),
-            lineEnds: "raw",
-          });
-    const hunks = diff === undefined ? {} : { hunks: diff.hunks };
+    const diff = await diffOfState(plan, state, path, context);
     const [before, after] = [toForkState(state.base), toForkState(state.theirs)];
-    changes.push(Object.freeze({ path, change, before, after, ...hunks }));
-    if (isWanted === true) texts.push(headerOf(path, state), diff?.text ?? binaryLine(path, state));
+    const change = changeOf(state.base, state.theirs);
+    changes.push(Object.freeze({ path, change, before, after, ...withoutUndefined({ hunks: diff?.hunks }) }));
+    if (isWanted === true) text += headerOf(path, state) + (diff?.text ?? binaryLine(path, state));
   }
-  const text = isWanted === true ? { text: texts.join("") } : {};
-  return Object.freeze({ changes: Object.freeze(changes), ...text });
+  const told = withoutUndefined({ text: isWanted === true ? text : undefined });
+  return Object.freeze({ changes: Object.freeze(changes), ...told });
+}
+
+/** Returns the diff of a file that a fork changed; undefined for what is no text. */
+async function diffOfState(
+  plan: PlannedMerge,
+  state: PlannedMerge["states"][number],
+  path: string,
+  context: number | undefined,
+): Promise<DiffResult | undefined> {
+  const sides = await textsOf(plan, state);
+  return (
+    sides &&
+    engine().diffAsync(sides.before, sides.after, {
+      oldName: state.base === null ? null : path,
+      newName: state.theirs === null ? null : path,
+      ...withoutUndefined({ context }),
+      lineEnds: "raw",
+    })
+  );
 }
 
 /** Returns what a merge does to the parent. */

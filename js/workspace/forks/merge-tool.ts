@@ -12,6 +12,7 @@ import { object } from "../../tools/lib/schema.ts";
 import { text, texts } from "../../tools/lib/shared.ts";
 import type { Call, ChangingTool, PathUse, PreviewChange } from "../../tools/lib/tool.ts";
 import { changedError, type ForkFiles, type PlanOptions } from "./files.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { plural } from "../../tools/lib/text.ts";
 
 /** The arguments of the call, which hooks see. */
@@ -135,49 +136,66 @@ function usesOf(plan: PlannedMerge, display: (path: string) => string): readonly
   });
 }
 
-/** Returns what a reviewer sees of a merge. */
-async function previewOf(
-  plan: PlannedMerge,
-  call: Call,
-): Promise<{
+/** What a reviewer sees of one operation of a merge, or of all. */
+interface MergeView {
   readonly diff: string;
   readonly changes: readonly PreviewChange[];
   readonly contents: readonly (Uint8Array | null)[];
-}> {
+}
+
+/** Returns what a reviewer sees of a merge. */
+async function previewOf(plan: PlannedMerge, { reader: { display } }: Call): Promise<MergeView> {
   const states = new Map(plan.states.map((state) => [state.path, state]));
   const made = new Set(plan.ops.filter(({ op }) => op !== "remove").map(pathOf));
-  const changes: PreviewChange[] = [];
-  const contents: (Uint8Array | null)[] = [];
-  const parts: string[] = [];
+  const views: MergeView[] = [];
   for (const op of plan.ops) {
     const path = pathOf(op);
-    const { ours, theirs } = states.get(path) ?? { ours: null, theirs: null };
-    const entry = theirs ?? ours;
-    const type = entry === null || entry.type === "gone" ? "other" : entry.type;
-    if (op.op === "remove") {
-      if (made.has(path)) continue; // It is replaced by an entry of another kind.
-      changes.push({ path, kind: "delete", type });
-      contents.push(null);
-      parts.push(`removes ${call.reader.display(path)}\n`);
-      continue;
-    }
-    const kind = ours === null ? "create" : "edit";
-    const bits = "mode" in op && op.mode !== undefined && op.mode !== ours?.mode ? op.mode : undefined;
-    const mode = bits === undefined ? {} : { mode: bits.toString(8).padStart(4, "0") };
-    if (op.op !== "put" && op.op !== "link") {
-      changes.push({ path, kind, type, ...mode });
-      const target = op.op === "symlink" ? ` -> ${op.target}` : "";
-      parts.push(`${kind === "create" ? "makes" : "changes"} ${call.reader.display(path)}${target}\n`);
-      continue;
-    }
-    const after =
-      op.op === "put" ? op.body : await bodyOf(plan, op.hash === ours?.hash ? "ours" : "theirs", path);
-    const before = ours?.type === "file" ? await bodyOf(plan, "ours", path) : null;
-    changes.push({ path, kind, type: "file", hash: engine().sha256(after), ...mode });
-    contents.push(after);
-    parts.push(await contentPart(before, after, call.reader.display(path)));
+    const state = states.get(path) ?? { ours: null, theirs: null };
+    // What is removed and made is replaced by an entry of another kind.
+    if (op.op === "remove" && made.has(path)) continue;
+    views.push(await viewOf(plan, op, state, display(path)));
   }
-  return { diff: parts.join(""), changes, contents };
+  return {
+    diff: views.map(({ diff }) => diff).join(""),
+    changes: views.flatMap(({ changes }) => changes),
+    contents: views.flatMap(({ contents }) => contents),
+  };
+}
+
+/** Returns what a reviewer sees of one operation. */
+async function viewOf(
+  plan: PlannedMerge,
+  op: PlannedMerge["ops"][number],
+  { ours, theirs }: Pick<PlannedMerge["states"][number], "ours" | "theirs">,
+  name: string,
+): Promise<MergeView> {
+  const path = pathOf(op);
+  const entry = theirs ?? ours;
+  const type = entry === null || entry.type === "gone" ? "other" : entry.type;
+  if (op.op === "remove")
+    return { diff: `removes ${name}\n`, changes: [{ path, kind: "delete", type }], contents: [null] };
+  const kind = ours === null ? "create" : "edit";
+  const bits = "mode" in op && op.mode !== ours?.mode ? op.mode : undefined;
+  const mode = withoutUndefined({ mode: bits?.toString(8).padStart(4, "0") });
+  if (op.op !== "put" && op.op !== "link") {
+    const target = op.op === "symlink" ? ` -> ${op.target}` : "";
+    const diff = `${kind === "create" ? "makes" : "changes"} ${name}${target}\n`;
+    return { diff, changes: [{ path, kind, type, ...mode }], contents: [] };
+  }
+  const [before, after] = await contentsOf(plan, op, ours);
+  const change: PreviewChange = { path, kind, type: "file", hash: engine().sha256(after), ...mode };
+  return { diff: await contentPart(before, after, name), changes: [change], contents: [after] };
+}
+
+/** Returns the contents of a file before and after an operation that writes it. */
+async function contentsOf(
+  plan: PlannedMerge,
+  op: Extract<PlannedMerge["ops"][number], { readonly op: "put" | "link" }>,
+  ours: PlannedMerge["states"][number]["ours"],
+): Promise<readonly [before: Uint8Array | null, after: Uint8Array]> {
+  const before = ours?.type === "file" ? await bodyOf(plan, "ours", op.path) : null;
+  if (op.op === "put") return [before, op.body];
+  return [before, await bodyOf(plan, op.hash === ours?.hash ? "ours" : "theirs", op.path)];
 }
 
 async function bodyOf(plan: PlannedMerge, side: "ours" | "theirs", path: string): Promise<Uint8Array> {

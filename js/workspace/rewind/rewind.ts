@@ -1,6 +1,7 @@
 /** Marks, and the rewind of a workspace to a place in its history. */
 import { entryPathVia } from "../../backends/fallback/fallback.ts";
 import type { FsBackend, FsStat } from "../../backends/backend.ts";
+import type { ErrorData } from "../../pipeline/result.ts";
 import { engine } from "../../engine/current.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError, makeError } from "../../engine/errors.ts";
@@ -76,19 +77,15 @@ export async function rewindTo(
     planOf(source, fs, by, display);
   for (let attempt = 1; ; attempt++) {
     // A plan for each attempt has a stage of its own, and so the present state.
-    const {
-      files: { fs },
-      staging: { stage },
-    } = withStage(session, false);
-    stage?.name(source.records.flatMap(({ paths }) => paths.map((path) => ({ path, body: false }))));
-    const planned = await plan(fs, signal);
-    if (digest !== undefined && digest !== planned.digest) throw otherRewindError();
+    const { files, staging } = withStage(session, false);
+    staging.stage?.name(source.records.flatMap(({ paths }) => paths.map((path) => ({ path, body: false }))));
+    const planned = await plan(files.fs, signal);
+    assertShown(planned, digest);
     const result = toRewound(planned, display);
     if (dryRun || planned.changes.length === 0) return result;
     const outcome: RewindOutcome = { planned };
-    const name = to instanceof Date ? to.toISOString() : escapeControls(to);
     const { tool, args } = rewindTool(
-      name,
+      nameOfPlace(to),
       outcome,
       (call) => plan(call.fs, call.signal),
       display,
@@ -97,17 +94,28 @@ export async function rewindTo(
     const call = callsOf({ ...session, caller: { ...session.caller, by } });
     const made = await run(() => call(tool as unknown as Tool, args, { signal }));
     if (made.ok) {
-      const callId = made.meta.call_id;
-      const isChanged = outcome.planned.changes.length > 0 && callId !== undefined;
-      return toRewound(outcome.planned, display, isChanged ? callId : undefined);
+      const { planned: done } = outcome;
+      return toRewound(done, display, done.changes.length > 0 ? made.meta.call_id : undefined);
     }
     const { code, message, ...rest } = made.error;
-    const isLate = code === "CONFLICT" && rest.details?.["reason"] === "planned_before";
     // What a person approved is not planned again.
-    const mayRepeat =
-      attempt < MAX_PLANS && digest === undefined && session.gates.confirmFor("rewind") === undefined;
-    if (!isLate || !mayRepeat) throw makeError(code, message, rest);
+    const isApproved = digest !== undefined || session.gates.confirmFor("rewind") !== undefined;
+    if (attempt === MAX_PLANS || isApproved || !isLate(made.error)) throw makeError(code, message, rest);
   }
+}
+
+/** Refuses a plan that is not the one that was shown. @throws FilewrightError CONFLICT */
+function assertShown(planned: PlannedRewind, digest: string | undefined): void {
+  if (digest !== undefined && digest !== planned.digest) throw otherRewindError();
+}
+
+function nameOfPlace(to: string | Date): string {
+  return to instanceof Date ? to.toISOString() : escapeControls(to);
+}
+
+/** Returns true for a rewind whose plan was overtaken by another call. */
+function isLate({ code, details }: ErrorData): boolean {
+  return code === "CONFLICT" && details?.["reason"] === "planned_before";
 }
 
 /** The part of the history that a rewind undoes. */
