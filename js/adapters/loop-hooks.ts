@@ -51,7 +51,8 @@ export function loopHooks(
       tool: "*",
       async run({ args, result, duration_ms, ...subject }) {
         if (result === undefined) return undefined;
-        const left = await runAfterHooksOnResult(at("after"), subject, args, result, onError, duration_ms);
+        const ended = { subject, args, durationMs: duration_ms, onError };
+        const left = await runAfterHooksOnResult(at("after"), ended, result);
         const { text, display, data } = left;
         return left === result ? undefined : { text, display, data };
       },

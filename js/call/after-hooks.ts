@@ -15,15 +15,10 @@ export const afterHooks: Stage = {
     const calledAs = presetCall?.tool.name;
     const hooks = hooksFor(session.hooks.bound, "after", tool, calledAs);
     const subject = hookCallFactsOf(tool, calledAs, { ...options, signal: limited.signal });
+    const { duration_ms: durationMs } = result.meta;
+    const { onError } = session.hooks;
     const run = (): Promise<ToolResult> =>
-      runAfterHooksOnResult(
-        hooks,
-        subject,
-        meant?.raw ?? {},
-        result,
-        session.hooks.onError,
-        result.meta.duration_ms,
-      );
+      runAfterHooksOnResult(hooks, { subject, args: meant?.raw ?? {}, durationMs, onError }, result);
     const ran = facts.last("ran");
     return hooks.length === 0 || ran === undefined ? run() : withHookChanges(ran.call, result, run);
   },

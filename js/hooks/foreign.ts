@@ -195,8 +195,9 @@ class HookedTool {
     result: HookResult,
     durationMs?: number,
   ): Promise<HookResult> {
-    const { onHookError } = this.#options;
-    return runAfterHooksOnResult(this.#after, this.#subject, args, result, onHookError, durationMs);
+    const { onHookError: onError } = this.#options;
+    const ended = { subject: this.#subject, args, durationMs, onError };
+    return runAfterHooksOnResult(this.#after, ended, result);
   }
 
   /** Returns the arguments of a call after its hooks, or the result of one that was refused. @throws what a hook throws */

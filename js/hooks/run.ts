@@ -224,14 +224,21 @@ function hookFailureError(why: string, reason = "invalid", cause?: unknown): Fil
   });
 }
 
+/** A call after which hooks run. */
+interface EndedCall {
+  readonly subject: HookCallFacts;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Undefined where it was not measured. */
+  readonly durationMs: number | undefined;
+  /** Called with the error of a hook. */
+  readonly onError: ((error: unknown) => void) | undefined;
+}
+
 /** Runs the `after` hooks in order. Each may replace the text or the data of the result. */
 export async function runAfterHooksOnResult<Result extends HookResult>(
   hooks: readonly Hook[],
-  subject: HookCallFacts,
-  args: Readonly<Record<string, unknown>>,
+  { subject, args, durationMs, onError }: EndedCall,
   result: Result,
-  onError: ((error: unknown) => void) | undefined,
-  durationMs?: number,
 ): Promise<Result> {
   let current = result;
   for (const hook of hooks) {

@@ -118,7 +118,7 @@ export async function admitCall(session: Session, checked: CheckedCall): Promise
   const { tool, args, uses, locations, options } = checked;
   const judged: JudgedCall = { ...checked, session, sources: session.gates.sources(tool.name) };
   await resolvePaths(session, tool.paths(args), checked, options.signal);
-  if (session.staging.stage !== undefined) nameCallPaths(session, tool, args, uses, locations);
+  if (session.staging.stage !== undefined) nameCallPaths(session, checked);
   if (hasUnusualPath(uses) || mayHaveLookAlikes(uses)) await refuseOddPaths(judged);
   const ruled = await decideByRules(judged);
   if (session.gates.permissions !== undefined) {

@@ -63,16 +63,22 @@ export function outlineOfCall(
   }
 }
 
+/** A call to describe. */
+interface DescribedCall {
+  readonly known: Tool;
+  readonly given: unknown;
+  /** Converts a preset's call to the canonical one; absent for a canonical call. */
+  readonly meant?: () => CanonicalCall;
+}
+
 /**
  * Returns the effect of a change; undefined for a call that changes nothing, and for a batch.
  * @throws FilewrightError as the call itself would
  */
 export async function previewOfCall(
   session: Session,
-  known: Tool,
-  given: unknown,
+  { known, given, meant }: DescribedCall,
   options: CallOptions,
-  meant?: () => CanonicalCall,
 ): Promise<HookPreview | undefined> {
   const call = meant?.();
   const { tool, args } = toolAndArguments(known, given, call);

@@ -42,13 +42,18 @@ export interface Selection {
   readonly note: string | undefined;
 }
 
+/** The change whose plan is revised. */
+interface RevisedChange<Args, Data, Todo> {
+  readonly tool: ChangingTool<Args, Data, Todo>;
+  readonly args: Args;
+  readonly call: Call;
+}
+
 /** Applies a revision to a plan. */
 export async function revisePlan<Args, Data, Todo>(
-  tool: ChangingTool<Args, Data, Todo>,
+  { tool, args, call }: RevisedChange<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
-  args: Args,
   { files, isSelection }: Revision,
-  call: Call,
 ): Promise<Plan<Data, Todo>> {
   const revised = (await tool.revise?.(plan, args, files, call)) ?? plan;
   if (!isSelection || plan.touched === undefined) return revised;

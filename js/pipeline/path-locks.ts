@@ -44,7 +44,7 @@ export async function lockContendedPaths(
     throw error;
   }
   const keys = await keysOf(uses, locations, (path) => path);
-  nameCallPaths(session, tool, args, uses, locations);
+  nameCallPaths(session, { tool, args, uses, locations });
   const locks = await acquireLocks(session, keys, { fs: session.files.fs, signal }, true);
   return { locks, areFor: (others) => isSameKeys(keys, others) };
 }

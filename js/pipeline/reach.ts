@@ -62,7 +62,7 @@ export async function factsOfReachedPaths(call: ReachInput): Promise<CallFacts> 
     [top, target].some(
       (path) => path !== undefined && own.mayReach(path, ["allow", "review", "ask", "deny"]),
     );
-  if (matters) await addReachedTree(call, top, target, replacing, { places, effects });
+  if (matters) await addReachedTree(call, { top, target, replacing }, { places, effects });
   return facts;
 }
 
@@ -80,7 +80,7 @@ export async function effectsOfCall(
   const [top, target] = places.filter((_, index) => uses[index]?.tree === true).map(realPathOfForms);
   const replacing = uses.flatMap((use) => use.effects ?? []).find(({ ifThere }) => ifThere === true);
   if (top !== undefined && replacing !== undefined)
-    await addReachedTree(call, top, target, replacing, { places: [], effects });
+    await addReachedTree(call, { top, target, replacing }, { places: [], effects });
   return effects;
 }
 
@@ -105,12 +105,19 @@ interface ReachedPaths {
   readonly effects: Effect[];
 }
 
+/** A tree that a call reaches. */
+interface ReachedTree {
+  readonly top: string;
+  /** Where its entries go; undefined for a call that makes none. */
+  readonly target: string | undefined;
+  /** What replaces an entry at the target. */
+  readonly replacing: Pick<Effect, "tool" | "args"> | undefined;
+}
+
 /** Adds everything below a directory, and the destination of each entry. */
 async function addReachedTree(
   { fs, signal }: Pick<ReachInput, "fs" | "signal">,
-  top: string,
-  target: string | undefined,
-  replacing: Pick<Effect, "tool" | "args"> | undefined,
+  { top, target, replacing }: ReachedTree,
   { places, effects }: ReachedPaths,
 ): Promise<void> {
   if ((await entryTypeOf(fs, top)) !== "dir") return;

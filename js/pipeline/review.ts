@@ -220,7 +220,6 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
   confirm: Confirm,
   replan?: Replan<Data, Todo>,
 ): Promise<ReviewedPlan<Plan<Data, Todo>>> {
-  const { tool, args, call } = reviewable;
   const largest = session.past.journal.largestUndo?.bytes;
   let revisions: readonly Revision[] = [];
   let notes: readonly string[] = [];
@@ -240,7 +239,7 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
     if (note !== undefined) notes = [...notes, note];
     let approved = question;
     if (revision !== undefined) {
-      plan = await revisePlan(tool, plan, args, revision, call);
+      plan = await revisePlan(reviewable, plan, revision);
       revisions = [...revisions, revision];
       if (asksAgain) continue;
       approved = await changeQuestionOf(reviewable, plan, largest);

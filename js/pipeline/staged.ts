@@ -34,13 +34,18 @@ export function withStage(session: Session, mayAssume = true): Session {
   };
 }
 
+/** A call with the paths that it names. */
+interface NamedCall {
+  readonly tool: Pick<Tool, "traits">;
+  readonly args: object;
+  readonly uses: readonly PathUse[];
+  readonly locations: readonly Location[];
+}
+
 /** Names the paths of a call for its stage, so that its first read is the only one. */
 export function nameCallPaths(
   session: Pick<Session, "staging" | "files">,
-  tool: Pick<Tool, "traits">,
-  args: object,
-  uses: readonly PathUse[],
-  locations: readonly Location[],
+  { tool, args, uses, locations }: NamedCall,
 ): void {
   const { stage } = session.staging;
   if (stage === undefined) return;

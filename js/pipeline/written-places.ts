@@ -56,7 +56,7 @@ export async function checkWrittenPlaces(
   for (let at = 0; at < written.length; at += PATHS_CHECKED_AT_ONCE) {
     const some = written.slice(at, at + PATHS_CHECKED_AT_ONCE);
     for (const places of await Promise.all(
-      some.map((key) => checkWrittenPath(session, key, looked, fs, signal)),
+      some.map((key) => checkWrittenPath(session, key, looked, { fs, signal })),
     ))
       asked.push(...places);
     await yielder.yieldIfDue();
@@ -68,8 +68,7 @@ async function checkWrittenPath(
   { files: { resolver, repositories } }: Pick<Session, "files">,
   { path, tree, from }: WrittenPath,
   looked: Map<string, Promise<readonly string[]>>,
-  fs: FsBackend,
-  signal: AbortSignal | undefined,
+  { fs, signal }: Pick<Call, "fs" | "signal">,
 ): Promise<readonly PlaceToApprove[]> {
   if (resolver.isTemporary(path)) throw temporaryName(resolver.display(path));
   const named = [...((await repositories?.placesFor(path, looked)) ?? [])];

@@ -53,7 +53,11 @@ export function makeOwnTools(session: Session, { gate, refusal }: Entrance): Own
       outline: (args: unknown) => outlineOfCall(session, tool, args),
       preview: async (args: unknown, options?: CallOptions) =>
         gate.run(() =>
-          previewOfCall(session, tool, args, optionsOrThrow(refusal() ?? checkCallOptions(options))),
+          previewOfCall(
+            session,
+            { known: tool, given: args },
+            optionsOrThrow(refusal() ?? checkCallOptions(options)),
+          ),
         ),
       execute: (args: unknown, options?: CallOptions) => call(tool.name, args, options),
       [ROOT_LOOKUP]: makeRootLookup(session, tool.name),

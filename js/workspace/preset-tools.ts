@@ -88,10 +88,8 @@ export function presetTools(
         calls.run(() =>
           previewOfCall(
             session,
-            tool,
-            args,
+            { known: tool, given: args, meant: canonical(args) },
             optionsOrThrow(calls.refusal() ?? checkCallOptions(options)),
-            canonical(args),
           ),
         ),
       execute: (args: unknown, options?: CallOptions) => call(name, args, options),

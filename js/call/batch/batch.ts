@@ -225,7 +225,7 @@ async function repeatOperation(
     let plan = await tool.plan(args, call);
     if (plan.settled !== undefined) return plan.settled;
     for (const revision of revisions)
-      plan = await revisePlan(tool as AnyChangingTool, plan, args, revision, call);
+      plan = await revisePlan({ tool: tool as AnyChangingTool, args, call }, plan, revision);
     try {
       return await applyGuarded(guarding as GuardSettings, { tool, args, uses, call }, plan);
     } catch (error) {

@@ -138,7 +138,7 @@ function nameOperationPaths(session: Session, tool: AnyReadingTool | AnyChanging
       if (!(error instanceof FilewrightError)) throw error;
     }
   }
-  nameCallPaths(session, tool, args, uses, locations);
+  nameCallPaths(session, { tool, args, uses, locations });
 }
 
 /**

@@ -99,9 +99,9 @@ export async function runAfterHooks(
     if (result === undefined) continue;
     const after = hooksFor(session.hooks.bound, "after", tool.name);
     const subject = { tool_name: tool.name, tool_call: options.toolCall };
-    const { duration_ms } = result.meta;
-    const run = (): Promise<ToolResult> =>
-      runAfterHooksOnResult(after, subject, raw, result, session.hooks.onError, duration_ms);
+    const { duration_ms: durationMs } = result.meta;
+    const ended = { subject, args: raw, durationMs, onError: session.hooks.onError };
+    const run = (): Promise<ToolResult> => runAfterHooksOnResult(after, ended, result);
     const told =
       after.length === 0 || call === undefined
         ? await run()

@@ -71,7 +71,7 @@ export async function repeatAsApproved(
   if ((plan.settled !== undefined) !== settled) throw changedSinceApprovalError(call);
   if (plan.settled !== undefined) return plan.settled;
   for (const revision of revisions)
-    plan = await revisePlan(tool as AnyChangingTool, plan, args, revision, call);
+    plan = await revisePlan({ tool: tool as AnyChangingTool, args, call }, plan, revision);
   if (outline !== undefined) {
     const question = await changeQuestionOf({ tool, args, uses, call }, plan, undefined);
     if (question.outline !== outline) throw changedSinceApprovalError(call);

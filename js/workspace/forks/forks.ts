@@ -24,7 +24,7 @@ import {
   toForkConflict,
 } from "./changes.ts";
 import { type ForkFiles, layerFiles, storageFiles } from "./files.ts";
-import { mergeTool, type MergeOutcome } from "./merge-tool.ts";
+import { type AskedMerge, mergeTool, type MergeOutcome } from "./merge-tool.ts";
 import { makeForkSession } from "./session.ts";
 
 /** The options of `ws.fork`. */
@@ -230,7 +230,7 @@ function openFork(
     const outcome: MergeOutcome = { plan: await files.plan(planning) };
     let callId: string | undefined;
     if (dryRun !== true && outcome.plan.conflicts.length === 0 && outcome.plan.ops.length > 0)
-      callId = await runMerge(parent, name, files, planning, outcome);
+      callId = await runMerge(parent, { name, files, planning, outcome });
     const { plan } = outcome;
     const conflicts = plan.conflicts.map((one) => toForkConflict(one, resolver.display));
     return Object.freeze({
@@ -260,14 +260,9 @@ function openFork(
 }
 
 /** Makes a planned merge as a call of the parent. Returns the id of the call; undefined when nothing was changed. */
-async function runMerge(
-  { session, run }: ForkParent,
-  name: string,
-  files: ForkFiles,
-  planning: Pick<ForkMergeOptions, "favour" | "signal">,
-  outcome: MergeOutcome,
-): Promise<string | undefined> {
-  const { tool, args } = mergeTool(name, files, planning, outcome, session.files.resolver.display);
+async function runMerge({ session, run }: ForkParent, asked: AskedMerge): Promise<string | undefined> {
+  const { tool, args } = mergeTool(asked, session.files.resolver.display);
+  const { files, planning, outcome } = asked;
   const { signal } = planning;
   const result = await run(() => callsOf(session)(tool as unknown as Tool, args, { signal }));
   if (!result.ok) {

@@ -39,12 +39,18 @@ const inputSchema = object(
 );
 const outputSchema = object({ paths: texts("The paths that were changed.") }, ["paths"]);
 
+/** A merge of a fork. */
+export interface AskedMerge {
+  /** The name of the fork. */
+  readonly name: string;
+  readonly files: ForkFiles;
+  readonly planning: PlanOptions;
+  readonly outcome: MergeOutcome;
+}
+
 /** Makes the call of one merge. `outcome` has the plan that was computed before, and gets the one that was made. */
 export function mergeTool(
-  name: string,
-  files: ForkFiles,
-  options: PlanOptions,
-  outcome: MergeOutcome,
+  { name, files, planning: options, outcome }: AskedMerge,
   display: (path: string) => string,
 ): { readonly tool: ChangingTool<MergeArgs, MergeData, PlannedMerge>; readonly args: MergeArgs } {
   const approved = new Set(pathsOf(outcome.plan));

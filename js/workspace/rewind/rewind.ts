@@ -21,7 +21,7 @@ import type { Session } from "../../pipeline/session.ts";
 import { rootOf } from "../../policy/index.ts";
 import { withStage } from "../../pipeline/staged.ts";
 import { nearest } from "../../schema/nearest.ts";
-import type { Tool } from "../../tools/lib/tool.ts";
+import type { Call, Tool } from "../../tools/lib/tool.ts";
 import type { HistoryMark } from "../../tools/lib/history-entry.ts";
 import type { LeftByRewind, RewindOptions, UnrecordedCall } from "./options.ts";
 import { otherRewindError, type PlannedRewind, type RewindOutcome, rewindTool } from "./tool.ts";
@@ -84,13 +84,9 @@ export async function rewindTo(
     const result = toRewound(planned, display);
     if (dryRun || planned.changes.length === 0) return result;
     const outcome: RewindOutcome = { planned };
-    const { tool, args } = rewindTool(
-      nameOfPlace(to),
-      outcome,
-      (call) => plan(call.fs, call.signal),
-      display,
-      digest !== undefined,
-    );
+    const replan = (call: Pick<Call, "fs" | "signal">) => plan(call.fs, call.signal);
+    const asked = { to: nameOfPlace(to), outcome, replan, mayDiffer: digest === undefined };
+    const { tool, args } = rewindTool(asked, display);
     const call = callsOf({ ...session, caller: { ...session.caller, by } });
     const made = await run(() => call(tool as unknown as Tool, args, { signal }));
     if (made.ok) {

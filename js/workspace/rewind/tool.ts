@@ -42,16 +42,21 @@ const inputSchema = object(
 );
 const outputSchema = object({ paths: texts("The paths that were changed.") }, ["paths"]);
 
-/**
- * Creates the call of one rewind. `replan` plans again with the files that a call sees; `mayDiffer` is false for a
- * rewind that must be the one that was shown.
- */
+/** A rewind. */
+interface AskedRewind {
+  /** The place in the history, as people read it. */
+  readonly to: string;
+  readonly outcome: RewindOutcome;
+  /** False for a rewind that must be the one that was shown. */
+  readonly mayDiffer: boolean;
+  /** Plans again with the files that a call sees. */
+  replan(call: Pick<Call, "fs" | "signal">): Promise<PlannedRewind>;
+}
+
+/** Creates the call of one rewind. */
 export function rewindTool(
-  to: string,
-  outcome: RewindOutcome,
-  replan: (call: Pick<Call, "fs" | "signal">) => Promise<PlannedRewind>,
+  { to, outcome, mayDiffer, replan }: AskedRewind,
   display: (path: string) => string,
-  mayDiffer: boolean,
 ): { readonly tool: ChangingTool<RewindArgs, RewindData, PlannedRewind>; readonly args: RewindArgs } {
   const uses = usesOf(outcome.planned.plan, display);
   const named = new Set(pathsOf(outcome.planned.plan));

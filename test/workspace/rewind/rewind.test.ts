@@ -183,6 +183,31 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
     expect([await text("a.txt"), await text("d/x"), await text("two")]).toEqual(["2\n", "x", "2\n"]);
   });
 
+  test("is exactly what was shown, also where another call comes between its check and its locks", async () => {
+    let between = async (): Promise<void> => {};
+    const { ws, text } = await place(kind, SEED, {
+      hooks: [
+        {
+          stage: "before",
+          tool: "*",
+          run: ({ tool_name: name }) => (name === "rewind" ? between() : undefined),
+        },
+      ],
+    });
+    await ws.mark("start");
+    await idOfCall(ws, "write_file", { path: "d/x", content: "changed" });
+    await idOfCall(ws, "write_file", { path: "d/y/z", content: "changed" });
+    between = async () => {
+      await idOfCall(ws, "write_file", { path: "d/y/z", content: "again" });
+    };
+    const { digest } = await ws.rewind("start", { paths: ["d"], dryRun: true });
+    expect((await errorOf(ws.rewind("start", { paths: ["d"], digest }))).code).toBe("CONFLICT");
+    expect([await text("d/x"), await text("d/y/z")]).toEqual(["changed", "again"]);
+    // What nobody has seen is planned again.
+    await ws.rewind("start", { paths: ["d"] });
+    expect([await text("d/x"), await text("d/y/z")]).toEqual(["x", "z"]);
+  });
+
   test("is limited to paths, and to exactly what was shown", async () => {
     const { ws, text } = await place(kind, SEED);
     await ws.mark("start");
