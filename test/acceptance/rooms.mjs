@@ -12,5 +12,9 @@ export const ROOMS = [
   "readers/index",
   "tools/index",
   "journal/index",
+  "presets/index.node",
+  "pipeline/enter",
   "call/stages",
+  "workspace/session",
+  "workspace/past-methods",
 ];
