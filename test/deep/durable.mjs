@@ -32,7 +32,6 @@ const SEED = {
   "tree/a": "a in tree\n",
   "tree/below/b": "b in tree\n",
   "dir/x": "x in dir\n",
-  "empty/": "",
 };
 const write = (path, content) => ({ tool: "write_file", args: { path, content } });
 const move = (source, destination) => ({ tool: "move", args: { source, destination, overwrite: true } });
@@ -73,20 +72,6 @@ const SCRIPTS = {
   ],
 };
 
-/** The scripts of workspaces without a history, whose changes have no record that is flushed after them. */
-const WITHOUT_HISTORY = {
-  "delete without history": [
-    { tool: "delete", args: { path: "gone" } },
-    { tool: "delete", args: { path: "empty" } },
-    { tool: "delete", args: { path: "f1" } },
-  ],
-  "mkdir without history": [
-    { tool: "mkdir", args: { path: "made" } },
-    { tool: "mkdir", args: { path: "deep/made/directory" } },
-  ],
-  "move without history": [move("from", "over"), move("f1", "f2")],
-};
-
 /** Writes the directory of a model to the disk of this machine. */
 function materialise(inode, path) {
   fs.mkdirSync(path, { mode: inode.mode & 0o755 });
@@ -115,8 +100,6 @@ function adopt(disk, path) {
 /** Returns the part of a tree below `ws`. */
 const workspaceOf = (tree) =>
   Object.fromEntries(Object.entries(tree).filter(([path]) => path.startsWith("ws/") && path !== "ws/"));
-const withoutTemporary = (tree) =>
-  Object.fromEntries(Object.entries(tree).filter(([path]) => !path.includes("/.filewright-")));
 /** Returns the files and links of a tree, as one comparable text. */
 const filesOf = (tree) => JSON.stringify(Object.entries(tree).filter(([path]) => !path.endsWith("/")));
 const foldersOf = (tree) => Object.keys(tree).filter((path) => path.endsWith("/"));
@@ -137,11 +120,11 @@ function isOneOf(found, wholes) {
 }
 
 /** Makes the calls of a script under strace; gives its operations. */
-function trace({ base, root, state, history }, calls) {
+function trace({ base, root, state }, calls) {
   const program = `
     import { existsSync } from "node:fs";
     const { openWorkspace } = await import(${JSON.stringify(ENTRY)});
-    const ws = await openWorkspace({ root: ${JSON.stringify(root)}, stateDir: ${JSON.stringify(state)}, durability: "durable", history: ${history} });
+    const ws = await openWorkspace({ root: ${JSON.stringify(root)}, stateDir: ${JSON.stringify(state)}, durability: "durable" });
     for (const [index, { tool, args }] of ${JSON.stringify(calls)}.entries()) {
       existsSync(${JSON.stringify(`${base}/mark/`)} + "begin-" + index);
       const { ok, text } = await ws.call(tool, args);
@@ -173,16 +156,14 @@ class Run {
     this.root = join(this.base, "ws");
     this.state = join(this.base, "state");
     for (const [path, content] of Object.entries(SEED)) {
-      const isDirectory = path.endsWith("/");
-      fs.mkdirSync(isDirectory ? join(this.root, path) : join(this.root, path, ".."), { recursive: true });
-      if (!isDirectory) fs.writeFileSync(join(this.root, path), content);
+      fs.mkdirSync(join(this.root, path, ".."), { recursive: true });
+      fs.writeFileSync(join(this.root, path), content);
     }
-    this.history = !(name in WITHOUT_HISTORY);
     this.checked = 0;
     this.disk = new Disk(this.base);
     adopt(this.disk, this.base);
     this.disk.settle();
-    this.operations = trace(this, { ...SCRIPTS, ...WITHOUT_HISTORY }[name]);
+    this.operations = trace(this, SCRIPTS[name]);
     /** The files before the first call and after each. */
     this.wholes = [workspaceOf(this.disk.tree())];
     /** The numbers of calls that had begun and were answered after each operation. */
@@ -220,16 +201,14 @@ class Run {
     }
     const disk = new Disk(this.base);
     adopt(disk, this.base);
-    const all = workspaceOf(disk.tree());
-    // A removal by itself has a temporary name for a moment, which the next change of the directory sweeps.
-    const found = this.history ? all : withoutTemporary(all);
+    const found = workspaceOf(disk.tree());
     const wrong = [];
     if (!isOneOf(found, this.wholes.slice(answered, begun + 1)))
       wrong.push(`after ${answered} answers and ${begun} calls the files are ${JSON.stringify(found)}`);
     if (Object.keys(found).some((path) => path.includes(".filewright")))
       wrong.push("a temporary file lies about");
     if (recovery.conflicts.length > 0) wrong.push(`conflicts without a cause: ${recovery.conflicts}`);
-    if (this.history && (history.length < answered || history.length > begun))
+    if (history.length < answered || history.length > begun)
       wrong.push(`after ${answered} answers and ${begun} calls the history has ${history.length}`);
     return wrong;
   }
@@ -295,7 +274,7 @@ export default {
     if (spawnSync("strace", ["-V"]).status !== 0) return { cases: 0, failures: ["strace is not installed"] };
     const { openWorkspace } = await import(ENTRY);
     const random = seededRandom(seed);
-    const names = random.shuffle(Object.keys({ ...SCRIPTS, ...WITHOUT_HISTORY }));
+    const names = random.shuffle(Object.keys(SCRIPTS));
     const isWhole = count >= MIN_WHOLE_CASES;
     // A share traces one of the scripts, because a trace costs more than many states.
     const drawn = isWhole ? names : names.slice(0, 1);

@@ -173,7 +173,6 @@ export function openRoots(disk: object, native: typeof addon, options: LocalOpti
     ...given,
     resolver: options.resolver ?? "auto",
     kernel,
-    durable: options.durability === "durable",
   });
   try {
     return new native.NativeRoots(policy);

@@ -2,7 +2,7 @@
 import type { BigIntStats } from "node:fs";
 import * as fs from "node:fs";
 import { Yielder } from "../../engine/yielder.ts";
-import type { DeleteOptions, Durability, TreeCounts } from "../backend.ts";
+import type { DeleteOptions, TreeCounts } from "../backend.ts";
 import { backendError, checkMode, checkSignal } from "../failure.ts";
 import { checkTarget } from "../paths.ts";
 import { isTempName } from "../walk/temp-name.ts";
@@ -17,29 +17,12 @@ import {
   type PinnedDirectory,
   pinBelow,
 } from "./pinned.node.ts";
-import { moveUnlessExists, syncDirectory } from "./names.node.ts";
+import { moveUnlessExists } from "./names.node.ts";
 import { hasName, isAsideName, namesIn, removeEntry, sweepDirectory, sweepSometimes } from "./temp.node.ts";
 import { asideName, hasVersion } from "./write.node.ts";
 
-/** The guarantee of a change that makes or removes a name. */
-interface ChangeOfNames {
-  readonly durability: Durability;
-}
-
-/**
- * Flushes the names of a directory after a change of `name` that is durable. What was set aside is removed after the
- * change, which does not wait for it. A removal calls this before it, too, because nothing may be removed on a file
- * system that cannot flush.
- */
-function flushNames(directory: PinnedDirectory, name: string, durability: Durability): void {
-  if (durability === "durable" && !isAsideName(name)) syncDirectory(directory);
-}
-
 /** Removes a file, a link or an empty directory. With `aside` it is renamed instead. */
-export function deleteEntry(
-  path: string,
-  { ifVersion, aside: given, durability }: DeleteOptions & ChangeOfNames,
-): Promise<void> {
+export function deleteEntry(path: string, { ifVersion, aside: given }: DeleteOptions = {}): Promise<void> {
   const aside = asideName(path, given);
   return inParentAsync(path, async (directory, name) => {
     const facts = existingEntry(path, directory, name);
@@ -48,13 +31,11 @@ export function deleteEntry(
     if (now === undefined || !isSameEntry(now, facts)) throw pathChanged(path);
     if (ifVersion !== undefined && !isSameState(now, facts)) throw pathChanged(path);
     directory.verify();
-    flushNames(directory, name, durability);
     if (aside !== undefined) {
       if (facts.isDirectory()) checkEmpty(path, directory, name);
       setAside(path, directory, name, facts, aside);
     } else if (facts.isDirectory()) await removeEmptyDirectory(path, directory, name, facts);
     else unlinkEntry(path, directory, name);
-    flushNames(directory, name, durability);
     await sweepSometimes(directory);
   });
 }
@@ -158,8 +139,7 @@ export function removeWhole(
   {
     aside: given,
     signal,
-    durability,
-  }: { readonly aside?: string | undefined; readonly signal?: AbortSignal | undefined } & ChangeOfNames,
+  }: { readonly aside?: string | undefined; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<TreeCounts> {
   checkSignal(signal, path);
   const aside = asideName(path, given);
@@ -169,10 +149,8 @@ export function removeWhole(
     // What was set aside is removed whatever its permission bits, because the change that did it is final.
     if (aside === undefined && isAsideName(name)) await removeEntry(directory, name, new Yielder({}));
     else {
-      flushNames(directory, name, durability);
       await emptyAndCount(path, directory, name, facts, aside === undefined, counts, new Yielder({ signal }));
       if (aside !== undefined) setAside(path, directory, name, facts, aside);
-      flushNames(directory, name, durability);
       await sweepSometimes(directory);
     }
     return Object.freeze(counts);
@@ -216,12 +194,11 @@ async function emptyAndCount(
 }
 
 /** Makes a symbolic link at a real path. */
-export function makeLink(target: string, path: string, { durability }: ChangeOfNames): void {
+export function makeLink(target: string, path: string): void {
   checkTarget(target, path);
   inParent(path, (directory, name) => {
     if (name === "." || factsIn(directory, name) !== undefined) throw backendError("ALREADY_EXISTS", path);
     fs.symlinkSync(hostLinkTarget(target), directory.at(name));
-    flushNames(directory, name, durability);
   });
 }
 

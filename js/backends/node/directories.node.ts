@@ -2,7 +2,7 @@
 import type { Dirent } from "node:fs";
 import * as fs from "node:fs";
 import { STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
-import type { Durability, FsEntry, ListOptions, MkdirOptions } from "../backend.ts";
+import type { FsEntry, ListOptions, MkdirOptions } from "../backend.ts";
 import { backendError, checkSignal } from "../failure.ts";
 import { sortEntries } from "../fallback/fallback.ts";
 import { childOf, isLongName, nameOf, parentOf } from "../paths.ts";
@@ -10,7 +10,6 @@ import { isTempName } from "../walk/temp-name.ts";
 import { systemErrorName } from "./errors.node.ts";
 import { millis, typeOf } from "./facts.node.ts";
 import { pathOfHostBytes } from "./host-path.node.ts";
-import { syncDirectory } from "./names.node.ts";
 import {
   factsIn,
   inParent,
@@ -24,22 +23,15 @@ import { isLargeDirectory, isUncertainName, namesFromBytes, sweepSometimes } fro
 /** Makes a directory by its real path. */
 export async function makeDirectory(
   path: string,
-  {
-    parents = true,
-    existOk = true,
-    durability,
-  }: MkdirOptions & {
-    readonly durability: Durability;
-  },
+  { parents = true, existOk = true }: MkdirOptions = {},
 ): Promise<void> {
-  const made = parents ? makeParents(path, durability) : [];
+  const made = parents ? makeParents(path) : [];
   try {
     await inParentAsync(path, async (directory, name) => {
       const found = factsIn(directory, name);
       if (found?.isDirectory() === true && existOk) return;
       if (found !== undefined) throw backendError("ALREADY_EXISTS", path);
       makeIn(directory, name, existOk);
-      if (durability === "durable") syncDirectory(directory);
       await sweepSometimes(directory);
     });
   } catch (error) {
@@ -59,11 +51,8 @@ function makeIn(directory: PinnedDirectory, name: string, existOk: boolean): boo
   }
 }
 
-/**
- * Makes the missing directories above a real path, flushed to the disk if they are to be durable. Returns those that it
- * made, outermost first.
- */
-export function makeParents(path: string, durability: Durability): readonly string[] {
+/** Makes the missing directories above a real path. Returns those that it made, outermost first. */
+export function makeParents(path: string): readonly string[] {
   const missing: string[] = [];
   let at = parentOf(path);
   while (at !== "/" && !isDirectory(at)) {
@@ -75,11 +64,7 @@ export function makeParents(path: string, durability: Durability): readonly stri
   const made: string[] = [];
   try {
     for (const directory of missing.reverse())
-      inParent(directory, (parent, name) => {
-        if (!makeIn(parent, name, true)) return;
-        made.push(directory);
-        if (durability === "durable") syncDirectory(parent);
-      });
+      if (inParent(directory, (parent, name) => makeIn(parent, name, true))) made.push(directory);
   } catch (error) {
     removeMade(made);
     throw error;

@@ -28,13 +28,12 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
 
   const writeBytes = async (path: string, content: Uint8Array, given: WriteOptions = {}) => {
     const { createDirs, hash: _, ...rest } = given;
-    const durability = given.durability ?? flushing;
-    const made = createDirs === true ? makeParents(path, durability) : [];
+    const made = createDirs === true ? makeParents(path) : [];
     try {
       return await writeFile(path, {
         ...rest,
         content: (fd) => writeAll(fd, content),
-        durability,
+        durability: given.durability ?? flushing,
       });
     } catch (error) {
       removeMade(made);
@@ -67,8 +66,8 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
     writeText: async (path, content, { encoding, ...how } = {}) =>
       writeBytes(path, encodeText(content, encoding, path), how),
     writeBytes,
-    delete: (path, how = {}) => deleteEntry(path, { ...how, durability: flushing }),
-    mkdir: (path, how = {}) => makeDirectory(path, { ...how, durability: flushing }),
+    delete: deleteEntry,
+    mkdir: makeDirectory,
     listDir: listDirectory,
     iterFiles: () => {
       throw backendError("INTERNAL", "/", "trees are walked by the policy");
@@ -87,10 +86,10 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
           throw backendError("INVALID_ARGUMENT", path, "not a symbolic link");
         }
       }),
-    symlink: (target, path) => makeLink(target, path, { durability: flushing }),
+    symlink: makeLink,
     realpath,
     chmod: setModeOf,
-    removeTree: (path, how = {}) => removeWhole(path, { ...how, durability: flushing }),
+    removeTree: removeWhole,
     asidePath: (path) => childOf(parentOf(path), newAsideName()),
     sweep: sweepPath,
     lock: (path, how) => lockPath(options.stateDir, path, path, how),

@@ -64,8 +64,6 @@ pub struct Policy {
     pub git_excludes: Option<String>,
     /// Refuses every change.
     pub read_only: bool,
-    /// Waits until an entry that was made or removed is on disk.
-    pub durable: bool,
     /// Which symbolic links are followed.
     pub follow: Follow,
     /// How paths are resolved.
@@ -92,7 +90,7 @@ impl Policy {
     }
 
     /// Parses the JSON form of a `SandboxPolicy`: `{cwd, read: [paths]|null, write: [paths]|null,
-    /// deny?, protect?, foldsCase?, secrets?: "grant"|"allow", places?: [words], gitExcludes?: text, readOnly?, durable?,
+    /// deny?, protect?, foldsCase?, secrets?: "grant"|"allow", places?: [words], gitExcludes?: text, readOnly?,
     /// followSymlinks?: "inside"|"never"|"any", resolver?: "auto"|"walk", kernel?:
     /// "prefer"|"require"|"off"}`. Relative entries are relative to `cwd`. Unknown keys are
     /// ignored, because a policy also contains limits that do not concern the file system.
@@ -178,7 +176,6 @@ impl Policy {
                 },
             },
             read_only: flag("readOnly")?,
-            durable: flag("durable")?,
             follow,
             resolver,
             cwd,

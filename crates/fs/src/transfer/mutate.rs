@@ -24,7 +24,7 @@ use crate::root::{
 use crate::write::aside::{
     AsideOutcome, Conditions, check_aside_name, check_dir_is_empty, delete_if_unchanged, set_aside,
 };
-use crate::write::{sweep_stale_temp_files, sync_directory};
+use crate::write::sweep_stale_temp_files;
 
 /// The options of creating a directory.
 #[derive(Clone, Copy, Debug)]
@@ -70,11 +70,6 @@ impl Roots {
             };
             match rustix::fs::mkdirat(&place.dir, name.as_slice(), Mode::from_raw_mode(0o777)) {
                 Ok(()) => {
-                    if let Err(error) = self.flush_names(&place, made.count() > 0) {
-                        // The call fails, so the directory may not stay.
-                        let _ = rustix::fs::unlinkat(&place.dir, name, AtFlags::REMOVEDIR);
-                        return Err(error);
-                    }
                     made.keep();
                     self.sweep_temp_files(&place.dir);
                     return Ok(true);
@@ -113,7 +108,6 @@ impl Roots {
             let (name, stat) = self.removable(&place)?;
             let version = conditions.if_version.as_ref();
             self.check_version(&place, &stat, version, &CancelToken::new())?;
-            self.flush_names(&place, false)?;
             let taken = match &conditions.aside {
                 Some(aside) => {
                     if stat.kind == Kind::Dir {
@@ -128,7 +122,6 @@ impl Roots {
             };
             match taken {
                 Some(AsideOutcome::Done) => {
-                    self.flush_names(&place, false)?;
                     self.sweep_temp_files(&place.dir);
                     return Ok(());
                 }
@@ -138,7 +131,6 @@ impl Roots {
             let flags = if stat.kind == Kind::Dir { AtFlags::REMOVEDIR } else { AtFlags::empty() };
             match rustix::fs::unlinkat(&place.dir, name, flags) {
                 Ok(()) => {
-                    self.flush_names(&place, false)?;
                     self.sweep_temp_files(&place.dir);
                     return Ok(());
                 }
@@ -199,7 +191,6 @@ impl Roots {
                 self.locate(path, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail)?;
             let (name, stat) = self.removable(&place)?;
             self.check_version(&place, &stat, conditions.if_version.as_ref(), cancel)?;
-            self.flush_names(&place, false)?;
             // An entry that was moved aside is removed whatever its permission bits, because the
             // change that moved it is final.
             if conditions.aside.is_none() && is_aside_name(name) {
@@ -219,7 +210,6 @@ impl Roots {
             if let Some(aside) = &conditions.aside {
                 match set_aside(&place.dir, name, &stat, aside)? {
                     AsideOutcome::Done => {
-                        self.flush_names(&place, false)?;
                         counts.add(&stat);
                         self.sweep_temp_files(&place.dir);
                         return Ok(counts);
@@ -230,7 +220,6 @@ impl Roots {
             let flags = if stat.kind == Kind::Dir { AtFlags::REMOVEDIR } else { AtFlags::empty() };
             match rustix::fs::unlinkat(&place.dir, name, flags) {
                 Ok(()) => {
-                    self.flush_names(&place, false)?;
                     counts.add(&stat);
                     self.sweep_temp_files(&place.dir);
                     return Ok(counts);
@@ -321,18 +310,7 @@ impl Roots {
         if self.follow() != Follow::Any && !self.link_target_allowed(&leads) {
             return Err(outside_for_intent_error(Intent::Write));
         }
-        rustix::fs::symlinkat(target, &place.dir, name.as_slice()).map_err(os_error)?;
-        self.flush_names(&place, false)
-    }
-
-    /// Waits until the names in the directory of `place` are on disk, if the policy is durable. What
-    /// was moved aside is removed after the change, which does not wait for it. A removal calls this
-    /// before it, too, because nothing may be removed on a file system without `fsync`.
-    fn flush_names(&self, place: &ResolvedEntry<'_>, with_parents: bool) -> Result<()> {
-        if !self.durable || place.name.as_deref().is_some_and(is_aside_name) {
-            return Ok(());
-        }
-        sync_directory(place, with_parents)
+        rustix::fs::symlinkat(target, &place.dir, name.as_slice()).map_err(os_error)
     }
 }
 
