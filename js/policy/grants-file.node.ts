@@ -7,6 +7,7 @@ import { escapeControls } from "../engine/escape.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { FileRecords, type FileRow, type RecordsFormat } from "../records/file.node.ts";
 import { namePart } from "../records/names.ts";
+import type { KeptRecords } from "../records/records.ts";
 import { optionChecker, integer, type Options, options as described, text } from "../schema/option.ts";
 import {
   formatGrants,
@@ -42,7 +43,7 @@ export interface GrantsFile extends Grants {
   /** The absolute path of the file, with the links of its directory resolved. */
   readonly file: string;
   /** The records of the file, for the `permissions` of a workspace. */
-  readonly records: FileRecords;
+  readonly records: KeptRecords;
 }
 
 /** Returns the path of the grants file that the command line uses by default, in the state directory of the user. */
