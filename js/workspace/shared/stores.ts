@@ -70,9 +70,11 @@ export function sharedStoresOf(
 
 /** Returns the records that other processes change, too: those of the host, else those of the storage. */
 function sharedOf({ storage, records: own }: CheckedOptions, policy: SandboxPolicy): Shared | undefined {
-  const records = own ?? storage?.records;
+  // Read once: a storage may make them anew each time.
+  const ofStorage = storage?.records;
+  const records = own ?? ofStorage;
   if (records === undefined) return undefined;
-  const isOfStorage = storage !== undefined && records === storage.records;
+  const isOfStorage = storage !== undefined && records === ofStorage;
   return {
     records,
     scope: scopeOf(policy),
