@@ -25,13 +25,14 @@ import { words } from "./words.ts";
 /**
  * Around the tool, the outermost first. A workspace has only the stages that its options ask for. What retries a call
  * (`lookAlikes`, `optimism`) stands outside `fairness`, so that the first try gives its places back, and inside `words`,
- * which sees the error of the last try. A call that its budget refuses is none for observers.
+ * which sees the error of the last try. A call that its budget refuses before it begins is none for observers.
+ * Hooks before a call are a part of its first step (`mean.ts`), where its arguments are known.
  */
 const AROUND: readonly Stage[] = [
   budget, // counts the call, before it or in its commit
   observing, // tells observers of the beginning and the end
   ending, // the call ends when its caller or its workspace says so; closing waits for it
-  noteReads, // what the agent has seen is kept once it is answered
+  noteReads, // what the agent has seen is kept before the answer is given
   afterHooks, // hooks after the call, and what they change of its files
   reporting, // the waits and the version in the answer, the line for debugging, the caller's own changes
   words, // an error becomes an answer in the words of its reader
@@ -40,7 +41,7 @@ const AROUND: readonly Stage[] = [
   fairness, // starts in its turn of the event loop; slot and place in the queue of walks are given back
 ];
 
-/** The call itself: what it means, whether it may, what it does. */
+/** The call itself: what it means as its hooks leave it, whether it may, what it does. */
 const inside: Next = async (request) => {
   const judged = await judge(await mean(request));
   return await run(judged, runOperations);

@@ -1,4 +1,4 @@
-/** The state that all calls of one workspace share. `openWorkspace` creates it once. */
+/** The state that the calls of a workspace share, in parts by what each is about. */
 import type {
   AskGrant,
   DecisionSource,
@@ -108,7 +108,10 @@ export interface SessionFiles {
 /** The files of a workspace, confined to a further policy. */
 type ConfinedFiles = Omit<SessionFiles, "repositories" | "confine">;
 
-/** What decides whether a call may be made (`js/pipeline/sources.ts` has the order), and who is asked. */
+/**
+ * What decides whether a call may be made, and who is asked. `js/pipeline/sources.ts` has the order and `decide` in
+ * `js/policy/decide.ts` the way: each source may replace the decision of those before it, and a denial ends it.
+ */
 export interface SessionGates {
   readonly rules: Rules;
   /** How a change of content that the agent has not seen is handled. */
@@ -210,7 +213,10 @@ interface SessionForks {
   readonly depth: number;
 }
 
-/** The state that all calls of one workspace share, by what it is about. */
+/**
+ * The state that the calls of a workspace share, by what it is about. `openWorkspace` makes it once. An agent, a fork and
+ * a call that differs in a part have a copy with that part changed.
+ */
 export interface Session {
   readonly caller: SessionCaller;
   readonly files: SessionFiles;
@@ -223,6 +229,6 @@ export interface Session {
   readonly scheduling: SessionScheduling;
   readonly staging: SessionStaging;
   readonly forks: SessionForks;
-  /** The stores that replicas share; undefined for what each agent has in memory. */
+  /** What replicas share. A member is undefined where each agent has it in memory. */
   readonly stores: SharedStores;
 }

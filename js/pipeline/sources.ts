@@ -1,6 +1,7 @@
 /**
- * The sources that decide about the calls of a workspace, in their order. Every decision of the pipeline walks
- * this list, and `access_info` prints the sources of it that are in force.
+ * The sources that decide about the calls of a workspace, in their order, which is that of
+ * `DECISION_ORDER` in `js/policy/decide.ts`. Every decision of the pipeline walks this list, a step at a time, and
+ * `access_info` prints the sources of it that are in force.
  */
 import {
   type CallFacts,

@@ -41,7 +41,7 @@ export interface PutRecord extends RecordCall {
 export interface ListRecords extends RecordCall {
   /** The last id of the previous page. Default: the list begins with the first record. */
   readonly after?: string | undefined;
-  /** The maximum number of records. */
+  /** The maximum number of records. Fewer are returned only where no more follow. */
   readonly limit: number;
 }
 
@@ -124,6 +124,7 @@ export type RecordOp =
       readonly expect?: string | null | undefined;
       readonly forMs?: number | undefined;
     }
+  /** A counter whose lifetime begins with its first number is not changed by a commit: `add` of records sets it. */
   | { readonly kind: string; readonly id: string; readonly add: number; readonly most?: number | undefined }
   | {
       readonly kind: string;

@@ -38,7 +38,7 @@ export const touch: ChangingTool<CheckedArgs["touch"], TouchData, undefined> = {
     const at = call.locations[0]!;
     if ((await statOrNull(call.fs, at.path)) === null)
       return { todo: undefined, base: [{ path: at.path, version: null }] };
-    return { settled: { data: { path: call.display(at.path) } }, todo: undefined, base: [] };
+    return { settled: { data: { path: call.reader.display(at.path) } }, todo: undefined, base: [] };
   },
   preview: (_plan, args, call) => ({
     title: \`Touch \${args.path}\`,
@@ -52,7 +52,7 @@ export const touch: ChangingTool<CheckedArgs["touch"], TouchData, undefined> = {
   async apply(_plan, _args, call) {
     const at = call.locations[0]!;
     await call.fs.writeBytes(at.path, new Uint8Array(), { ifAbsent: true });
-    return { data: { path: call.display(at.path) } };
+    return { data: { path: call.reader.display(at.path) } };
   },
   render: (data) => \`Touched \${data.path}\`,
 };

@@ -360,14 +360,14 @@ interface ParseArguments<Args> {
  *   contents, replaces them whole, and so on. The guard goes by it.
  * - `writesSeveral`: it writes several files, all or none; without it one.
  * - `recordsItself`: it records its change in the history itself, as an undo does.
- * - `readsContents`: it reads the contents of the files that it names, not only their facts; a copy is searched for
- *   secrets.
+ * - `readsContents`: it may need the contents of the files that it names, which a storage then reads with their facts.
  * - `searches`: it returns paths that the call did not name. Its data must have `warnings`.
  * - `takesLists`: it names files and globs by the arguments `paths` and `include`.
  * - `actsOnLinks`: it acts on a link itself, never on its target.
- * - `endsAtOnce`: a call looks at one path, and ends before it could be cancelled.
+ * - `endsAtOnce`: a call looks at one path, and ends before it could be cancelled: it gets no signal, unless hooks or
+ *   grants could make it wait.
  * - `keepsTime`: it enforces `timeout_ms` itself.
- * - `isExtra`: models are offered it only where the host wants that.
+ * - `isExtra`: models are offered it only where the host wants that (`findFiles`).
  */
 type ToolTrait =
   | "actsOnLinks"
