@@ -40,7 +40,7 @@ const ROOMS = {
   presets: ["backends", "engine", "schema", "tools"],
   hooks: ["backends", "diff", "engine", "http", "policy", "records", "schema", "storage", "tools"],
   pipeline: [
-    ...["backends", "engine", "hooks", "journal", "policy", "presets", "readers", "records", "schema"],
+    ...["backends", "engine", "hooks", "journal", "policy", "presets", "records", "schema"],
     ...["storage", "tools"],
   ],
   call: [

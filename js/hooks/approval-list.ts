@@ -63,11 +63,10 @@ export class ApprovalList {
   /** Reads what other processes have approved or revoked. */
   async load(): Promise<void> {
     const found = await listAll(this.#records, this.#kind);
-    const before = this.#known;
-    const placeOf = (one: KnownApproval): number =>
-      before.includes(one) ? before.indexOf(one) : before.length;
+    const before = new Map(this.#known.map((known, place) => [known.approval.id, { known, place }]));
+    const placeOf = ({ approval }: KnownApproval): number => before.get(approval.id)?.place ?? before.size;
     this.#known = found
-      .flatMap((record) => this.#knownOf(record) ?? [])
+      .flatMap((record) => knownOf(record, before.get(record.id)?.known) ?? [])
       .sort((one, other) => timeOf(one) - timeOf(other) || placeOf(one) - placeOf(other));
   }
 
@@ -117,13 +116,16 @@ export class ApprovalList {
     one.matcher ??= compileStoredScope(one.approval.scope, this.#bases) ?? COVERS_NOTHING;
     return one.matcher;
   }
+}
 
-  /** Returns the approval of a record: the one that was read before, where it is the same. */
-  #knownOf({ id, value, rev }: ListedRecord): KnownApproval | undefined {
-    const same = this.#known.find((one) => one.approval.id === id && one.rev === rev);
-    const approval = same === undefined ? approvalOf(id, value) : undefined;
-    return same ?? (approval && { approval, rev });
-  }
+/** Returns the approval of a record: the one that was read `before`, where it is the same. */
+function knownOf(
+  { id, value, rev }: ListedRecord,
+  before: KnownApproval | undefined,
+): KnownApproval | undefined {
+  if (before?.rev === rev) return before;
+  const approval = approvalOf(id, value);
+  return approval && { approval, rev };
 }
 
 const COVERS_NOTHING: ScopeMatcher = () => false;

@@ -223,12 +223,12 @@ async function* locksBetweenProcesses(
     );
     return;
   }
+  if (fs.lock === undefined) return;
   // A free lock is acquired without waiting, so a thousand of them would block the event loop.
   const yielder = new Yielder({ signal: wait.signal });
-  for (const { path, belowReplaced } of fs.lock === undefined ? [] : written) {
+  for (const { path, belowReplaced } of written) {
     if (belowReplaced === true) continue;
     await yielder.yieldIfDue();
-    const handle = await fs.lock?.(path, { ...wait, resolved: true });
-    if (handle !== undefined) yield handle;
+    yield await fs.lock(path, { ...wait, resolved: true });
   }
 }

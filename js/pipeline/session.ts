@@ -8,7 +8,7 @@ import type {
   SandboxPolicy,
 } from "../policy/index.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
-import type { Durability, FsBackend } from "../backends/backend.ts";
+import type { FsBackend } from "../backends/backend.ts";
 import type { ApprovalPlaces, Approvals } from "../hooks/approvals.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
@@ -16,12 +16,10 @@ import type { BoundHook } from "../hooks/run.ts";
 import type { Observer } from "../hooks/observer.ts";
 import type { Journal } from "../journal/index.ts";
 import type { GuardLevel } from "../presets/index.ts";
-import type { Readers } from "../readers/index.ts";
 import type { Records } from "../records/records.ts";
 import type { CallStage, StagedRecords } from "../storage/staged/stage.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Limits } from "../tools/lib/limits.ts";
-import type { AccessSummary, EditDefaults } from "../tools/lib/tool.ts";
+import type { AccessSummary, CallSettings } from "../tools/lib/tool.ts";
 import type { Budget } from "./scheduling/budget.ts";
 import type { BudgetRecords } from "./scheduling/budget-records.ts";
 import type { Locker } from "./scheduling/locks.ts";
@@ -156,20 +154,8 @@ interface SessionPast {
 }
 
 /** What the options of a workspace say about the work of its tools. */
-export interface ToolSettings {
-  readonly limits: Limits;
-  readonly durability: Durability;
-  readonly edit: EditDefaults;
-  /**
-   * True when an edit that quotes the changed text needs no read. The guard of a preset accepts the
-   * quote as knowledge, because models also learn of files in other ways, such as a shell or the
-   * prompt. A guard that the host sets requires a read.
-   */
-  readonly acceptsQuotes: boolean;
-  /** The names of ignore files, lowest precedence first. */
+export interface ToolSettings extends Omit<CallSettings, "commands"> {
   readonly ignoreFiles: readonly string[];
-  /** The readers of files that are not plain text. */
-  readonly readers: Readers;
   /** True when `find_files` is among the tools for models. */
   readonly findFiles: boolean;
 }

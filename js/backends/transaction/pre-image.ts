@@ -8,6 +8,7 @@
 import { equalBytes } from "../../engine/wire/bytes.ts";
 import type { EntryType, FsBackend, FsStat } from "../backend.ts";
 import { chmodVia, lstatOrNull, readVersioned, symlinkVia, writeVia } from "../fallback/fallback.ts";
+import { PERMISSION_BITS } from "../entry.ts";
 import { backendError } from "../failure.ts";
 import { engine } from "../../engine/current.ts";
 import type { FilewrightError } from "../../engine/errors.ts";
@@ -140,9 +141,6 @@ export async function hasContentOf(
   return equalBytes(await reader.readBytes(path), content.bytes);
 }
 
-/** The bits of a mode that another process sets by `chmod`. A write can clear the others. */
-const PERMISSION_BITS = 0o777;
-
 /** The states of a path before and after a step. */
 export interface StatePair {
   readonly before: PreImage | null;
@@ -168,6 +166,7 @@ export function isModeLost(step: StatePair, mode: number | undefined): boolean {
 export function hasForeignMode(step: StatePair, mode: number | undefined): boolean {
   const left = modeLeftBy(step);
   if (mode === undefined || left === undefined || step.before?.mode === undefined) return false;
+  // Other bits of a mode are not compared, because a write can clear them.
   return ![left, step.before.mode].some((known) => ((known ^ mode) & PERMISSION_BITS) === 0);
 }
 

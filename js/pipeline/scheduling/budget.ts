@@ -62,8 +62,8 @@ export interface Budget {
   spent(): Promise<Spent>;
 }
 
-/** The place of a budget. */
-export interface BudgetPlace {
+/** The owner of a budget, and where it is counted. */
+export interface BudgetOwner {
   /** The name of the agent that spends it. */
   readonly agent: string;
   /** The records. Default: in memory. */
@@ -76,7 +76,7 @@ export interface BudgetPlace {
 const NOTHING_SPENT: Spent = Object.freeze({ calls: 0, outputBytes: 0 });
 
 /** Creates the budget of an agent, unspent unless the records say otherwise. */
-export function makeBudget(options: BudgetOptions, { agent, records, outer }: BudgetPlace): Budget {
+export function makeBudget(options: BudgetOptions, { agent, records, outer }: BudgetOwner): Budget {
   const { name = outer === undefined ? agent : `${outer.name}/${agent}`, ...limits } = options;
   const counted = records ?? budgetsIn({ records: memoryRecords(), scope: "", commits: false });
   // What was spent when the records were asked last, by which an answer is limited.

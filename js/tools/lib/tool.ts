@@ -191,8 +191,8 @@ interface CallReader {
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
 
-/** What the workspace says about the work of its tools. */
-interface CallSettings {
+/** What the workspace says about the work of a tool. */
+export interface CallSettings {
   readonly limits: Limits;
   readonly durability: Durability;
   /** The values that an edit has for options which a call does not set. */
