@@ -1,4 +1,4 @@
-/** Searches of a backend in memory by what was kept of earlier ones: always the answers of a scan. */
+/** Searches of backends that know their files by what was kept of earlier ones: always the answers of a scan. */
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { renameVia } from "../../js/backends/fallback/fallback-tree.ts";
@@ -13,6 +13,7 @@ import {
   SandboxPolicy,
   type SearchQuery,
 } from "../../js/index.node.ts";
+import { type MemoryStorage, memoryStorage, toBackend } from "../../js/storage/index.node.ts";
 import { describeParity, engines } from "../parity/engines.ts";
 
 /** Both ways, which must say the same; how many matches there are, and how it was known. */
@@ -94,18 +95,45 @@ async function apply(
   }
 }
 
-async function applyOver(overlay: OverlayBackend, [what, from, to]: Change): Promise<void> {
+async function applyOver(backend: FsBackend, [what, from, to]: Change): Promise<void> {
   try {
-    if (what === "write") await overlay.writeText(from, to, { createDirs: true });
-    else if (what === "delete") await overlay.delete(from);
-    else if (what === "move" || what === "moveTree") await renameVia(overlay, from, to, { overwrite: true });
-    else if (what === "copy") await overlay.copyFile(from, to, { overwrite: true });
-    else if (what === "link") await overlay.symlink?.(from, to);
-    else if (what === "restore") await overlay.discard();
+    if (what === "write") await backend.writeText(from, to, { createDirs: true });
+    else if (what === "delete") await backend.delete(from);
+    else if (what === "move" || what === "moveTree") await renameVia(backend, from, to, { overwrite: true });
+    else if (what === "copy") await backend.copyFile?.(from, to, { overwrite: true });
+    else if (what === "link") await backend.symlink?.(from, to);
+    else if (what === "restore" && backend instanceof OverlayBackend) await backend.discard();
   } catch {
     // What cannot be done changes nothing, and is as good.
   }
 }
+
+async function filledStorage(files: Readonly<Record<string, string>>): Promise<MemoryStorage> {
+  const storage = memoryStorage();
+  await storage.commit(
+    Object.entries(files).map(([path, text]) => ({ op: "put", path, body: new TextEncoder().encode(text) })),
+  );
+  return storage;
+}
+
+/** A backend over a storage in memory with some files. `seen` receives the paths whose contents it reads. */
+async function storageWith(files: Readonly<Record<string, string>>, seen?: string[][]): Promise<FsBackend> {
+  const storage = await filledStorage(files);
+  const { readMany } = storage;
+  storage.readMany = (paths, options) => {
+    if (options?.bodies !== false) seen?.push([...paths]);
+    return readMany.call(storage, paths, options);
+  };
+  return toBackend(storage);
+}
+
+/** A private key, which makes a file a secret by its content. It begins and ends as files of OpenSSH do. */
+const PRIVATE_KEY = [
+  "-----BEGIN OPENSSH PRIVATE KEY-----",
+  "needle".repeat(11),
+  "-----END OPENSSH PRIVATE KEY-----",
+  "",
+].join("\n");
 
 describeParity("searches of memory", () => {
   const before = engine();
@@ -116,21 +144,25 @@ describeParity("searches of memory", () => {
 
     it("are those of a scan, whatever changes in between", async () => {
       use();
-      const confined = (memory: MemoryBackend) =>
-        new SandboxedBackend(memory, SandboxPolicy.allowList({ cwd: "/r", read: ["/r"], write: ["/r"] }));
+      const confine = (inner: FsBackend) =>
+        new SandboxedBackend(inner, SandboxPolicy.allowList({ cwd: "/r", read: ["/r"], write: ["/r"] }));
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.tuple(fc.array(change, { maxLength: 4 }), query), { minLength: 1, maxLength: 12 }),
-          fc.constantFrom("memory", "confined", "overlay"),
+          fc.constantFrom("memory", "confined", "overlay", "storage", "confinedStorage"),
           async (steps, over) => {
-            const memory = new MemoryBackend({ "/r/a.ts": "needle\n", "/r/d/b.ts": "hay\n" });
+            const start = { "/r/a.ts": "needle\n", "/r/d/b.ts": "hay\n" };
+            const memory = new MemoryBackend(start);
             const overlay = new OverlayBackend(memory);
-            const backend = { memory, confined: confined(memory), overlay }[over as "memory"];
+            const storage = await storageWith(start);
+            const confined = { confined: confine(memory), confinedStorage: confine(storage) };
+            const backend: FsBackend = { memory, overlay, storage, ...confined }[over];
             const kept = {};
             for (const [changes, asked] of steps) {
               for (const [at, one] of changes.entries()) {
                 // Of an overlay, what lies below changes as well.
-                if (over === "overlay" && at % 2 === 0) await applyOver(overlay, one);
+                if (over === "storage" || over === "confinedStorage") await applyOver(storage, one);
+                else if (over === "overlay" && at % 2 === 0) await applyOver(overlay, one);
                 else await apply(memory, one, kept);
               }
               // Several times: later searches use the cache of the first.
@@ -138,7 +170,7 @@ describeParity("searches of memory", () => {
             }
           },
         ),
-        { numRuns: 30, seed: 2026 },
+        { numRuns: 50, seed: 2026 },
       );
     });
 
@@ -242,6 +274,65 @@ describeParity("searches of memory", () => {
     expect([await counted(), await counted()]).toEqual([2, 2]);
     confined.grantSecrets?.([]);
     expect(await counted()).toBe(1);
+  });
+
+  it.each(["memory", "storage"] as const)("judge each content of %s that a file gets", async (kind) => {
+    setEngine(before);
+    const files = { "/r/a.ts": "needle\n", "/r/b.ts": "needle\n" };
+    const inner = kind === "memory" ? new MemoryBackend(files) : await storageWith(files);
+    const policy = SandboxPolicy.allowList({ cwd: "/r", read: ["/r"], write: ["/r"] });
+    const confined = new SandboxedBackend(inner, { ...policy, secrets: "grant" });
+    const found = async (pattern: string): Promise<readonly number[]> => {
+      const { totalMatches, unreadable } = await grepBackend(confined, "/r", { pattern });
+      return [totalMatches, unreadable];
+    };
+    for (let i = 0; i < 3; i++) expect(await found("needle")).toEqual([2, 0]);
+    await inner.writeBytes("/r/a.ts", new TextEncoder().encode(PRIVATE_KEY));
+    // The counts are the same whether the secret has a match, so they say nothing about its content.
+    for (let i = 0; i < 3; i++) {
+      expect(await found("needle")).toEqual([1, 1]);
+      expect(await found("nowhere")).toEqual([0, 1]);
+    }
+    // A search without a policy indexes the content; the one with it still reads and refuses it.
+    for (let i = 0; i < 3; i++) await grepBackend(inner, "/r", { pattern: "needle" });
+    expect(await found("nowhere")).toEqual([0, 1]);
+    await inner.writeText("/r/a.ts", "needle\n");
+    expect(await found("needle")).toEqual([2, 0]);
+  });
+
+  it("of a storage read only what can match, once, and after a change only what changed", async () => {
+    setEngine(before);
+    const seen: string[][] = [];
+    const backend = await storageWith(seed(300), seen);
+    const read = async (pattern: string): Promise<number> => {
+      seen.length = 0;
+      await both(backend, { pattern });
+      return seen.flat().length;
+    };
+    expect(await read("needle")).toBeGreaterThanOrEqual(300);
+    await read("needle");
+    expect(await read("needle10")).toBe(0);
+    await backend.writeText("/r/src/1/f1.ts", "needle10 again\n");
+    expect((await both(backend, { pattern: "needle10" }))[0]).toBe(3);
+    expect(await read("needle10")).toBe(0);
+  });
+
+  it("of a fork see what the fork changed, and those of its parent do not", async () => {
+    setEngine(before);
+    const ws = await openWorkspace({ storage: await filledStorage(seed(60)), root: "/r" });
+    const count = async (one: typeof ws): Promise<number> => {
+      const found = await one.grep({ pattern: "needle" });
+      return "total_matches" in found ? found.total_matches : -1;
+    };
+    for (let i = 0; i < 3; i++) expect(await count(ws)).toBe(6);
+    const fork = await ws.fork("try");
+    expect(await count(fork)).toBe(6);
+    await fork.writeFile({ path: "src/1/f1.ts", content: "needle\n" });
+    expect([await count(fork), await count(ws), await count(fork)]).toEqual([7, 6, 7]);
+    await ws.writeFile({ path: "src/2/f2.ts", content: "needle\nneedle\n" });
+    expect([await count(fork), await count(ws), await count(fork)]).toEqual([7, 8, 7]);
+    await fork.close();
+    await ws.close();
   });
 
   it("read through methods that replace the backend's own", async () => {

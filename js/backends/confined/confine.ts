@@ -32,8 +32,9 @@ import {
 } from "../fallback/fallback-tree.ts";
 import { filesBelow, globFiles } from "../fallback/walk-tree.ts";
 import { type PathResolver, type FinalSymlink, makePathResolver } from "./path-resolver.ts";
-import { heldHoldsSecret, holdsSecret, mayHoldSecret, SECRET_HEAD_BYTES } from "./rules.ts";
-import { contentsOf, provideContents } from "../search/held.ts";
+import { JudgedFile } from "./judged-file.ts";
+import { holdsSecret, mayHoldSecret, SECRET_HEAD_BYTES } from "./rules.ts";
+import { type ContentProvider, contentsOf, provideContents } from "../search/held.ts";
 import { hashOfStorage, pageOfStorage } from "./judged-page.ts";
 import { judgedSearches } from "./judged-searches.ts";
 import { momentSearches } from "./moment-searches.ts";
@@ -51,8 +52,8 @@ import { checkCopy, checkLinkName, checkTree, type IsHiddenSecret, visibleOnly }
 interface GrantedSecrets {
   /** The real paths of the files. */
   paths: readonly string[];
-  /** The number of changes of the paths. */
-  changes: number;
+  /** A text that only the same paths have. */
+  key: string;
 }
 
 /** The resolver of each confined backend, with its policy. */
@@ -72,7 +73,44 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy, like?: F
     known?.policy === policy
       ? known.opened.then((resolver) => resolver.over(inner))
       : makePathResolver(inner, policy);
-  return confineWith(inner, policy, opened, { paths: [], changes: 0 });
+  return confineWith(inner, policy, opened, { paths: [], key: "[]" });
+}
+
+/**
+ * Resolves the path of a file that is read. `isJudged` is true for one that may not be read if its content is a secret.
+ * @throws FilewrightError for a path that may not be read
+ */
+type Readable = <T>(path: string, use: (real: string, isJudged: boolean) => Promise<T>) => Promise<T>;
+
+/** How the contents of a backend may be read. */
+interface ContentAccess {
+  readonly policy: SandboxPolicy;
+  readonly granted: Readonly<GrantedSecrets>;
+  readonly readable: Readable;
+}
+
+/** Gives a confined backend the contents of the inner one, if that has them, as a policy allows to search them. */
+function confineContents(
+  backend: FsBackend,
+  held: ContentProvider | undefined,
+  { policy, granted, readable }: ContentAccess,
+): void {
+  if (held === undefined) return;
+  provideContents(backend, {
+    ...held,
+    view: `${held.view}${JSON.stringify(policy)}`,
+    // The secrets that may be read are a part of what a search sees.
+    shape: () => `${held.shape()} ${granted.key}`,
+    stamp: (path) => {
+      const stamp = held.stamp(path);
+      return stamp === undefined ? undefined : `${stamp} ${granted.key}`;
+    },
+    file: (path) =>
+      readable(path, async (real, isJudged) => {
+        const file = await held.file(real);
+        return isJudged ? new JudgedFile(file, path) : file;
+      }),
+  });
 }
 
 function confineWith(
@@ -104,6 +142,13 @@ function confineWith(
   let twin: FsBackend | undefined;
   const kept: IsHiddenSecret = (real, resolver) =>
     resolver.rules.check(real).secret && !granted.paths.some((one) => isWithin(real, one));
+  const readable: Readable = (path, use) =>
+    at(path, "read", "follow", async (real, resolver) => {
+      if (kept(real, resolver) && (await lstatOrNull(inner, real))?.isFile === true) throw secret(path);
+      const isOpened = (): boolean =>
+        resolver.rules.check(real).opened || granted.paths.some((one) => isWithin(real, one));
+      return use(real, policy.secrets === "grant" && !isOpened());
+    });
   /**
    * Runs a read of a file and refuses it if the content is a secret. `head` returns the beginning of the file,
    * from the result or by another read.
@@ -112,14 +157,10 @@ function confineWith(
     path: string,
     use: (real: string) => MaybePromise<T>,
     head: (result: T, real: string) => MaybePromise<Uint8Array>,
-    isSecret: (head: Uint8Array) => boolean = holdsSecret,
   ): Promise<T> =>
-    at(path, "read", "follow", async (real, resolver) => {
-      if (kept(real, resolver) && (await lstatOrNull(inner, real))?.isFile === true) throw secret(path);
+    readable(path, async (real, isJudged) => {
       const result = await use(real);
-      if (policy.secrets !== "grant" || resolver.rules.check(real).opened) return result;
-      if (granted.paths.some((one) => isWithin(real, one))) return result;
-      if (isSecret(await head(result, real))) throw secretContent(path);
+      if (isJudged && holdsSecret(await head(result, real))) throw secretContent(path);
       return result;
     });
   const files = (root: string): AsyncGenerator<string> => visibleFiles(inner, root, opened);
@@ -174,7 +215,8 @@ function confineWith(
         (real) => inner.readBytes(real),
         (bytes) => bytes,
       ),
-    grantSecrets: (paths) => void Object.assign(granted, { paths: [...paths], changes: granted.changes + 1 }),
+    grantSecrets: (paths) =>
+      void Object.assign(granted, { paths: [...paths], key: JSON.stringify([...paths].sort()) }),
     gitExclude: (path) => at(path, "read", "follow", (real) => excludeOfWorktree(inner, real)),
     trusted: () => (twin ??= confineBackend(inner, { ...policy, secrets: "allow" })),
     writeText: (path, content, options) =>
@@ -306,21 +348,6 @@ function confineWith(
     // are refused when a path is resolved.
     backend.symlink = (target, path) => makeLink(target, path, policy.followSymlinks === "any");
   }
-  const held = contentsOf(inner);
-  if (held !== undefined) {
-    provideContents(backend, {
-      signs: held.signs,
-      // The granted secrets are part of the view a search has, so a changed grant changes the stamp.
-      shape: () => `${held.shape()} ${granted.changes}`,
-      stamp: (path) => {
-        const stamp = held.stamp(path);
-        return stamp === undefined ? undefined : `${stamp} ${granted.changes}`;
-      },
-      watch: held.watch,
-      file: (path) => content(path, held.file, ({ bytes }) => bytes, heldHoldsSecret),
-      intact: held.intact,
-    });
-  }
   provideFileJudge(backend, async (root) => {
     const resolver = await opened;
     const real = await resolver.resolve(root, "read", "follow");
@@ -356,7 +383,8 @@ function confineWith(
   const readAhead = async (root: string): ReturnType<typeof beginReadAhead> =>
     beginReadAhead(inner, await (await opened).resolve(root, "read", "follow"));
   const walked = { ...backend };
-  for (const one of readsAhead(inner) ? [backend, walked] : []) provideReadAhead(one, readAhead);
+  if (readsAhead(inner)) for (const one of [backend, walked]) provideReadAhead(one, readAhead);
+  for (const one of [backend, walked]) confineContents(one, contentsOf(inner), { policy, granted, readable });
   const secrets = (): readonly string[] => granted.paths;
   const moment = momentsOf(inner);
   const searches =

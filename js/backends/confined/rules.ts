@@ -82,9 +82,6 @@ export const SECRET_HEAD_BYTES: number = 64 << 10;
  */
 const SECRET_FIRST_BYTES: ReadonlySet<number> = new Set([0x7b, 0x2d, 0x23, 0x42, 0x50, 0x41, 0xff, 0xfe]);
 
-/** The cached answers whether a content is a secret, for contents that are never changed in place. */
-const cachedAnswers = new WeakMap<Uint8Array, boolean>();
-
 /**
  * Returns true when a file that begins with the bytes from `start` to `end` could be a secret by content. Default: all
  * bytes.
@@ -102,19 +99,6 @@ export function mayHoldSecret(head: Uint8Array, start: number = 0, end: number =
  */
 export function holdsSecret(head: Uint8Array): boolean {
   return mayHoldSecret(head) && engine().holdsSecretContent(head);
-}
-
-/**
- * Does the same as {@link holdsSecret} for a content that is never changed in place. The answer is cached, because
- * each search asks again.
- */
-export function heldHoldsSecret(content: Uint8Array): boolean {
-  if (!mayHoldSecret(content)) return false;
-  const before = cachedAnswers.get(content);
-  if (before !== undefined) return before;
-  const answer = engine().holdsSecretContent(content);
-  cachedAnswers.set(content, answer);
-  return answer;
 }
 
 function isWhitespaceByte(byte: number): boolean {

@@ -23,7 +23,9 @@ import { checkSignal, tooLargeError, backendError } from "../failure.ts";
 import { globFiles } from "../fallback/walk-tree.ts";
 import { type Dump, dumpOfTree, type MemorySeed, seedStore } from "./memory-seed.ts";
 import { toFsStat, versionOfNode, toWriteResult } from "./memory-facts.ts";
-import { provideContents, ContentSigns } from "../search/held.ts";
+import { CachedWalks } from "../search/cached-walk.ts";
+import { ContentSigns, provideContents } from "../search/held.ts";
+import { FileInMemory } from "../search/held-file.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { cloneDir, type DirNode } from "./memory-tree.ts";
 import { normalise } from "../paths.ts";
@@ -70,10 +72,13 @@ export class MemoryBackend implements FsBackend {
     const { readBytes, listDir } = MemoryBackend.prototype;
     provideContents(this, {
       signs: new ContentSigns(),
+      walks: new CachedWalks(),
+      fresh: "watch",
+      view: "",
       shape: () => String(this.#store.shape),
       watch: (names) => this.#store.watch(names),
       stamp: (path) => this.#store.stamp(path),
-      file: (path) => this.#store.file(path),
+      file: (path) => new FileInMemory(this.#store.file(path)),
       // Searches must use a caller's replacement of these methods.
       intact: () => this.readBytes === readBytes && this.listDir === listDir,
     });

@@ -22,7 +22,9 @@ import { checkSignal, checkWritable, backendError } from "../failure.ts";
 import { readVersioned, sortEntries } from "../fallback/fallback.ts";
 import { filesBelow, walkTree, globFiles } from "../fallback/walk-tree.ts";
 import { changesOfLayer, commitLayer, type OverlayChange, type OverlayCommit } from "./overlay-commit.ts";
-import { provideContents, contentsOf, type ContentProvider, type HeldFile } from "../search/held.ts";
+import { CachedWalks } from "../search/cached-walk.ts";
+import { type ContentProvider, contentsOf, provideContents } from "../search/held.ts";
+import { FileInMemory, type HeldFile } from "../search/held-file.ts";
 import { BACKEND_OPTIONS } from "../option-schema.ts";
 import { OverlayLayer } from "./overlay-layer.ts";
 import { OverlaySearch, type WalkedOverlay } from "./overlay-search.ts";
@@ -363,6 +365,9 @@ function overlayContents(layer: OverlayLayer, own: () => boolean): ContentProvid
   if (held === undefined) return undefined;
   return {
     signs: held.signs,
+    walks: new CachedWalks(),
+    fresh: held.fresh,
+    view: "",
     shape: () => `${held.shape()} ${layer.upper.revision}`,
     stamp(directory) {
       // The path may resolve to another directory than in the lower backend.
@@ -377,7 +382,7 @@ function overlayContents(layer: OverlayLayer, own: () => boolean): ContentProvid
       const node = layer.upper.get(real);
       if (node?.type === "dir") throw backendError("IS_DIRECTORY", path);
       if (node?.type !== "file" || node.bytes === null) throw backendError("NOT_FOUND", path);
-      return { bytes: node.bytes };
+      return new FileInMemory({ bytes: node.bytes });
     },
     // The source of a pending copy may change in the lower backend, which is a conflict then.
     intact: () => own() && held.intact() && !layer.anyCopies(),

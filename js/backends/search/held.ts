@@ -1,21 +1,25 @@
 /**
- * The contents of a backend that keeps its files in memory, for searches: they are scanned without a copy, and
- * indexed. Every write passes through such a backend, so the index is never outdated.
+ * The contents of a backend that knows all of its files, for searches: they are indexed, and only those that can match
+ * are read. A backend in memory knows them because every write passes through it, a moment of a storage because it never
+ * changes. So the index is never outdated.
  *
  * This interface is internal to the backends of this folder. Searches of any other backend read its files.
  */
 import { engine } from "../../engine/current.ts";
-import type { CompiledQuery, HeldIndex, SentQuery } from "../../engine/search.ts";
+import type { CompiledQuery, Freshness, HeldIndex, SentQuery } from "../../engine/search.ts";
 import type { FsBackend, MaybePromise } from "../backend.ts";
+import type { CachedWalks } from "./cached-walk.ts";
+import type { HeldFile } from "./held-file.ts";
 
-/** A file; its bytes are never changed in place, only replaced. */
-export interface HeldFile {
-  readonly bytes: Uint8Array;
-}
-
-/** The searchable contents of a backend that holds its files in memory. */
+/** The searchable contents of a backend that knows all of its files. */
 export interface ContentProvider {
   readonly signs: ContentSigns;
+  /** The cached walks of this backend and of those that confine it. */
+  readonly walks: CachedWalks;
+  /** How an answer from a cached walk is known to be fresh: every write was noticed, or the whole tree is of one moment. */
+  readonly fresh: Extract<Freshness, "watch" | "scan">;
+  /** Stands for the policy under which the files are seen, among the walks. */
+  readonly view: string;
   /**
    * Returns a text that changes whenever an entry is added, removed or moved, or the content of a file with a
    * watched name changes.
@@ -28,7 +32,7 @@ export interface ContentProvider {
   stamp(directory: string): number | string | undefined;
   /** Adds names of files whose content affects a walk, which are ignore files. */
   watch(names: readonly string[]): void;
-  /** Returns the file at a path. @throws as `readBytes` */
+  /** Returns the file at a path, without reading it. @throws as `readBytes` where the path may not be read */
   file(path: string): MaybePromise<HeldFile>;
   /** Returns true while no caller has replaced a method of the backend. */
   intact(): boolean;
@@ -41,7 +45,7 @@ export function provideContents(backend: FsBackend, contents: ContentProvider): 
   providersByBackend.set(backend, contents);
 }
 
-/** Returns the contents of a backend in memory; undefined when searches must read its files. */
+/** Returns the contents of a backend; undefined when searches must read its files. */
 export function contentsOf(backend: FsBackend): ContentProvider | undefined {
   const contents = providersByBackend.get(backend);
   return contents?.intact() === true ? contents : undefined;
@@ -76,7 +80,7 @@ export interface Candidates {
 /** The index of contents. A content is added when a second query reads it. */
 export class ContentSigns {
   #index: HeldIndex | undefined;
-  #codes = new WeakMap<Uint8Array, number>();
+  #codes = new WeakMap<object, number>();
   #known = 0;
   #generation = 0;
 
@@ -86,25 +90,25 @@ export class ContentSigns {
   }
 
   /** Returns the number of a content in the index; a negative code when it is not indexed. */
-  codeOf(content: Uint8Array): number {
+  codeOf(content: object): number {
     return this.#codes.get(content) ?? NEVER_READ_CODE;
   }
 
-  /** Records that a query has read a content, and returns its code. */
-  read(content: Uint8Array): number {
+  /** Records that a query has read the bytes of a content, and returns its code. */
+  read(content: object, bytes: Uint8Array): number {
     const code = this.codeOf(content);
     if (code !== NEVER_READ_CODE && code !== READ_ONCE_CODE) return code;
-    const next = code === NEVER_READ_CODE ? READ_ONCE_CODE : this.#sign(content);
+    const next = code === NEVER_READ_CODE ? READ_ONCE_CODE : this.#sign(bytes);
     this.#codes.set(content, next);
     return next;
   }
 
-  #sign(content: Uint8Array): number {
-    if (content.length > MAX_INDEXED_BYTES) return NOT_INDEXED_CODE;
+  #sign(bytes: Uint8Array): number {
+    if (bytes.length > MAX_INDEXED_BYTES) return NOT_INDEXED_CODE;
     this.#index ??= engine().heldIndex();
     // The memory of the index is checked only now and then, because that is a call of the engine.
     if (this.#known % 256 === 0 && this.#index.bytes() > MAX_INDEX_BYTES) return NOT_INDEXED_CODE;
-    const code = this.#index.sign(content);
+    const code = this.#index.sign(bytes);
     if (code >= 0) this.#known = code + 1;
     return code;
   }

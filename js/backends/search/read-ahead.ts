@@ -6,7 +6,7 @@ import type { FsBackend } from "../backend.ts";
 import type { SearchedFile } from "./search-walk.ts";
 
 /** Reads files ahead, given by their paths relative to a directory. */
-type ReadAhead = (paths: readonly string[], signal: AbortSignal | undefined) => Promise<void>;
+export type ReadAhead = (paths: readonly string[], signal: AbortSignal | undefined) => Promise<void>;
 
 /** Begins to read ahead below a directory. */
 type BeginReadAhead = (root: string) => Promise<ReadAhead | undefined>;
@@ -28,8 +28,55 @@ export function readsAhead(backend: FsBackend): boolean {
   return readers.has(backend);
 }
 
-/** The bytes and the number of files that are read at once, and the size of a file that is read alone. */
-const [BATCH_BYTES, BATCH_FILES] = [8 << 20, 2000];
+/** The bytes of files that are read at once. */
+const BATCH_BYTES = 8 << 20;
+/** The number of files that are read at once. */
+export const BATCH_FILES = 2000;
+
+/** A file that will probably be read. */
+export interface FileAhead {
+  /** The path relative to the directory of the search. */
+  readonly path: string;
+  readonly size: number;
+}
+
+/**
+ * Reads the files of a list ahead, in groups of bounded size: small ones first, because the first matches often end a
+ * search.
+ */
+export class GroupsAhead {
+  readonly #read: ReadAhead;
+  readonly #signal: AbortSignal | undefined;
+  /** The place of the first file that was not considered. */
+  #next = 0;
+  #share = BATCH_BYTES / 8;
+
+  constructor(read: ReadAhead, signal: AbortSignal | undefined) {
+    this.#read = read;
+    this.#signal = signal;
+  }
+
+  /**
+   * Reads the file at a place with those that follow it, unless an earlier group contained it. `wanted` returns the file
+   * at a place; undefined for one that is not read.
+   */
+  async before(at: number, count: number, wanted: (place: number) => FileAhead | undefined): Promise<void> {
+    if (at < this.#next) return;
+    const paths: string[] = [];
+    let bytes = 0;
+    let place = at;
+    for (; place < count && paths.length < BATCH_FILES; place++) {
+      const file = wanted(place);
+      if (file === undefined) continue;
+      bytes += file.size;
+      if (paths.length > 0 && bytes > this.#share) break;
+      paths.push(file.path);
+    }
+    this.#next = Math.max(place, at + 1);
+    this.#share = Math.min(this.#share * 2, BATCH_BYTES);
+    if (paths.length > 0) await this.#read(paths, this.#signal);
+  }
+}
 
 /**
  * Yields the files after they were read ahead, in groups of bounded size: small ones first, because the first matches

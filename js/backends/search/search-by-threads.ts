@@ -15,7 +15,7 @@ import {
 } from "./file-searcher.ts";
 import { searchOne, searchFiles } from "./search-files.ts";
 import type { GrepSearch } from "./search-grep.ts";
-import { WALK_AHEAD_FILES } from "./search-held.ts";
+import { WALK_AHEAD_FILES } from "./cached-walk.ts";
 import type { SearchedFile, SearchWalk } from "./search-walk.ts";
 
 /** The number of files up to which a tree is searched without threads. */

@@ -4,7 +4,7 @@ import type { FsBackend, VersionedBytes } from "../backend.ts";
 import { beginsBinary, HEAD_BYTES } from "./binary-head.ts";
 import { readsAhead } from "./read-ahead.ts";
 import type { GrepSearch } from "./search-grep.ts";
-import { WALK_AHEAD_FILES } from "./search-held.ts";
+import { WALK_AHEAD_FILES } from "./cached-walk.ts";
 import type { SearchedFile } from "./search-walk.ts";
 
 interface PendingRead {

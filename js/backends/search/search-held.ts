@@ -1,96 +1,38 @@
 /**
- * Searches of contents in memory. The walk is cached until an entry is added or removed; then only
- * the changed directories are walked again, and only the candidates are read. The answers are
- * those of a scan, counts included.
+ * Searches of contents that a backend knows (`held.ts`). The walk is cached until an entry is added or removed; then only
+ * the changed directories are walked again, and only the candidates are read. The answers are those of a scan, counts
+ * included.
  */
 import type { SearchQuery } from "../../engine/search.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import {
-  BINARY_CODE,
-  type Candidates,
-  type ContentProvider,
-  type HeldFile,
-  NEVER_READ_CODE,
-} from "./held.ts";
+import { CachedWalk, type Counts, WALK_AHEAD_FILES, type WalkedFile } from "./cached-walk.ts";
+import { BINARY_CODE, type Candidates, type ContentProvider, NEVER_READ_CODE } from "./held.ts";
+import type { HeldContent, HeldFile } from "./held-file.ts";
+import { BATCH_FILES, type FileAhead, GroupsAhead, type ReadAhead } from "./read-ahead.ts";
 import type { GrepSearch } from "./search-grep.ts";
-import { WalkCache } from "../walk/walk-memo.ts";
+import type { WalkCache } from "../walk/walk-memo.ts";
 import { IGNORE_FILES } from "../walk/ignore-files.ts";
-import type { WalkCounts } from "../walk/walk.ts";
 import type { SearchWalk } from "./search-walk.ts";
 
-/**
- * The number of files by which a walk is ahead of the search. The counts of a result include the walk up to there.
- */
-export const WALK_AHEAD_FILES = 8;
-/** The maximum number of cached walks of a backend. */
-const MAX_VIEWS = 8;
-/** The maximum number of files of a walk that is cached. */
-const MAX_VIEW_FILES = 500_000;
-/** The maximum number of files of a walk whose directories are cached as well. */
-const MAX_REMEMBERED_PATHS = 100_000;
 /** The number of skipped files after which the time limit is checked. */
 const FILES_PER_CLOCK_CHECK = 1024;
 
-type Counts = Pick<WalkCounts, "unreadable" | "ignored">;
-
-/** A file, and the code of the content that it had when it was last looked at. */
-interface WalkedFile {
-  /** The content of the file, or an error where it could not be read. */
-  readonly file: HeldFile | Error;
-  content: Uint8Array | undefined;
-  code: number;
-  /** The generation of the index from which the code of the content is. */
-  generation: number;
-}
-
-/** A cached walk: the files that a query searches, in path order, and the counts of the walk. */
-class CachedWalk {
-  readonly paths: string[] = [];
-  readonly slots: WalkedFile[] = [];
-  /** The counts of the walk at each file. */
-  readonly #unreadable: number[] = [];
-  readonly #ignored: number[] = [];
-  total: Counts = { unreadable: 0, ignored: 0 };
-  shape = "";
-  /** The directories of the walk, for the next one. */
-  readonly memo: WalkCache;
-
-  constructor(held: ContentProvider, before: CachedWalk | undefined) {
-    this.memo = before?.memo ?? new WalkCache(held.stamp);
-  }
-
-  add(path: string, slot: WalkedFile, counts: Counts): void {
-    this.paths.push(path);
-    this.slots.push(slot);
-    this.#unreadable.push(counts.unreadable);
-    this.#ignored.push(counts.ignored);
-  }
-
-  /** Returns the counts of a walk that ends at a file, as a search without the cache would have them. */
-  countsAt(place: number): Counts {
-    const ahead = place + WALK_AHEAD_FILES - 1;
-    if (ahead >= this.paths.length) return this.total;
-    return { unreadable: this.#unreadable[ahead] as number, ignored: this.#ignored[ahead] as number };
-  }
-}
-
-/** The cached walks of each backend. */
-const viewsByOwner = new WeakMap<object, Map<string, CachedWalk>>();
-
-/** Returns the properties of a query that select its files, as a key. */
-function viewKeyOf(root: string, query: SearchQuery, top: string | undefined, from: string): string {
-  const { glob, exclude, fileTypes, hidden, respectIgnore, ignoreFiles } = query;
-  return JSON.stringify([root, glob, exclude, fileTypes, hidden, respectIgnore, ignoreFiles, top, from]);
-}
-
 /** A search of a tree whose contents are held. */
 export interface HeldSearch {
-  readonly owner: object;
   readonly held: ContentProvider;
   readonly root: string;
   readonly query: SearchQuery;
   readonly top: string | undefined;
+  /** Reads files ahead; undefined where each of them is read at no cost of its own. */
+  readonly ahead: ReadAhead | undefined;
   walk(memo: WalkCache): SearchWalk;
+}
+
+/** Returns what selects the files of a search, as a key. */
+function walkKeyOf({ held, root, query, top }: HeldSearch, from: string): string {
+  const { glob, exclude, fileTypes, hidden, respectIgnore, ignoreFiles } = query;
+  const selection = [glob, exclude, fileTypes, hidden, respectIgnore, ignoreFiles];
+  return JSON.stringify([held.view, root, ...selection, top, from]);
 }
 
 /** Searches a tree; returns the counts of its walk, and whether the walk was cached. */
@@ -98,68 +40,65 @@ export async function searchHeld(
   search: GrepSearch,
   given: HeldSearch,
 ): Promise<Counts & { readonly kept: boolean }> {
-  const { owner, held, root, query, top } = given;
+  const { held, query, top } = given;
+  const ahead = given.ahead && new GroupsAhead(given.ahead, search.signal);
   // `info/exclude` of git is an ignore file too, and these two lead to it.
   held.watch([...(query.ignoreFiles ?? IGNORE_FILES), "exclude", ".git", "commondir"]);
-  const key = viewKeyOf(root, query, top, search.from.path);
-  const views = viewsByOwner.get(owner) ?? new Map<string, CachedWalk>();
-  viewsByOwner.set(owner, views);
-  const known = views.get(key);
-  if (known !== undefined) {
-    views.delete(key);
-    if (known.shape === held.shape()) {
-      views.set(key, known);
-      return { ...(await searchCached(search, held, known)), kept: true };
-    }
+  const key = walkKeyOf(given, search.from.path);
+  const known = held.walks.get(key);
+  if (known !== undefined && known.shape === held.shape()) {
+    held.walks.keep(key, known);
+    return { ...(await searchCached({ search, held, view: known, ahead })), kept: true };
   }
   const shape = held.shape();
-  const fewer = known === undefined || known.paths.length <= MAX_REMEMBERED_PATHS;
-  const view = new CachedWalk(held, fewer ? known : undefined);
+  const view = new CachedWalk(held.stamp, known);
   const walk = given.walk(view.memo);
-  const whole = await walkAndSearch(search, held, view, walk, top);
-  view.memo.over(whole);
-  if (whole && view.paths.length <= MAX_VIEW_FILES && held.shape() === shape) {
+  const ended = await walkAndSearch({ search, held, view, ahead }, walk, top);
+  view.memo.over(ended === undefined);
+  if (ended === undefined && held.shape() === shape) {
     view.shape = shape;
-    for (const old of [...views.keys()].slice(0, Math.max(0, views.size - MAX_VIEWS + 1))) views.delete(old);
-    views.set(key, view);
+    held.walks.keep(key, view);
   }
-  return { ...walk.counts, kept: false };
+  return { ...(ended ?? view.total), kept: false };
 }
 
-/** Walks the tree and searches its files. Returns false when the search ended before the walk. */
+/** A search of the files of a walk. */
+interface ViewedSearch {
+  readonly search: GrepSearch;
+  readonly held: ContentProvider;
+  readonly view: CachedWalk;
+  readonly ahead: GroupsAhead | undefined;
+}
+
+/** Walks the tree and searches its files. Returns the counts of the walk where the search ended before it. */
 async function walkAndSearch(
-  search: GrepSearch,
-  held: ContentProvider,
-  view: CachedWalk,
+  viewed: ViewedSearch,
   walk: SearchWalk,
   top: string | undefined,
-): Promise<boolean> {
-  const viewSearch = new ViewSearch(search, held, view);
+): Promise<Counts | undefined> {
+  const { held, view, ahead } = viewed;
+  const viewSearch = new ViewSearch(viewed);
+  const lead = ahead === undefined ? WALK_AHEAD_FILES : BATCH_FILES;
   let at = 0;
   for await (const run of walk.runs(top)) {
     for (const found of run) {
       const unsigned = { content: undefined, code: NEVER_READ_CODE, generation: -1 };
       found.slot ??= { file: await fileOrError(held, found.entry.path), ...unsigned };
       view.add(found.path, found.slot as WalkedFile, walk.counts);
-      if (view.paths.length - at < WALK_AHEAD_FILES) continue;
+      if (view.paths.length - at < lead) continue;
       const goesOn = viewSearch.next(at++);
-      if (goesOn !== true && !(await goesOn)) return false;
+      if (goesOn !== true && !(await goesOn)) return view.countsAt(at - 1);
     }
   }
-  while (at < view.paths.length) if (!(await viewSearch.next(at++))) return false;
   view.total = { unreadable: walk.counts.unreadable, ignored: walk.counts.ignored };
-  return true;
+  return viewSearch.rest(at);
 }
 
 /** Searches those files of a cached walk that can match. */
-async function searchCached(search: GrepSearch, held: ContentProvider, view: CachedWalk): Promise<Counts> {
+async function searchCached(viewed: ViewedSearch): Promise<Counts> {
+  const { held, view } = viewed;
   held.signs.tidy(view.paths.length);
-  const viewSearch = new ViewSearch(search, held, view);
-  for (let at = 0; at < view.paths.length; at++) {
-    const goesOn = viewSearch.next(at);
-    if (goesOn !== true && !(await goesOn)) return view.countsAt(at);
-  }
-  return view.total;
+  return (await new ViewSearch(viewed).rest(0)) ?? view.total;
 }
 
 /** A search of the files of a view: it skips files that cannot match. */
@@ -167,16 +106,27 @@ class ViewSearch {
   readonly #search: GrepSearch;
   readonly #held: ContentProvider;
   readonly #view: CachedWalk;
+  readonly #ahead: GroupsAhead | undefined;
   readonly #generation: number;
   readonly #candidates: Candidates | undefined;
   #looked = 0;
 
-  constructor(search: GrepSearch, held: ContentProvider, view: CachedWalk) {
+  constructor({ search, held, view, ahead }: ViewedSearch) {
     this.#search = search;
     this.#held = held;
     this.#view = view;
+    this.#ahead = ahead;
     this.#generation = held.signs.generation;
     this.#candidates = callOrForgetSigns(held, () => held.signs.candidates(search.compiled));
+  }
+
+  /** Searches the files from an index on. Returns the counts of the walk where the search ended before the last one. */
+  async rest(from: number): Promise<Counts | undefined> {
+    for (let at = from; at < this.#view.paths.length; at++) {
+      const goesOn = this.next(at);
+      if (goesOn !== true && !(await goesOn)) return this.#view.countsAt(at);
+    }
+    return undefined;
   }
 
   /**
@@ -199,8 +149,67 @@ class ViewSearch {
 
   async #read(at: number): Promise<boolean> {
     if (!(await this.#inTime(at))) return false;
-    await readAt(this.#search, this.#held, this.#view, at, this.#candidates);
+    await this.#ahead?.before(at, this.#view.paths.length, (place) => this.#fileAhead(place));
+    await this.#searchAt(at);
     return !this.#search.isFull;
+  }
+
+  /** Searches a file and records that a query has read it. */
+  async #searchAt(at: number): Promise<void> {
+    const search = this.#search;
+    const slot = this.#view.slots[at] as WalkedFile;
+    const { file } = slot;
+    if (file instanceof Error) {
+      search.failed(file);
+      return;
+    }
+    const found = file.size > search.maxFileBytes ? undefined : await readOrError(file, search.signal);
+    if (found instanceof Error) {
+      search.failed(found);
+      return;
+    }
+    if (found === undefined || found.bytes.length > search.maxFileBytes) {
+      search.large++;
+      return;
+    }
+    const { bytes, content } = found;
+    await search.file(this.#view.paths[at] as string, bytes, () => this.#contentsAfter(at));
+    if (content === undefined) return;
+    const held = this.#held;
+    const code = callOrForgetSigns(held, () => held.signs.read(content, bytes)) ?? NEVER_READ_CODE;
+    if (slot.content === content && slot.generation === held.signs.generation) slot.code = code;
+  }
+
+  /** Returns the file at an index; undefined for one that the search does not read. */
+  #readable(at: number): HeldFile | undefined {
+    const slot = this.#view.slots[at] as WalkedFile;
+    const { file } = slot;
+    if (file instanceof Error || file.size > this.#search.maxFileBytes) return undefined;
+    return canMatch(codeOf(this.#held, slot), this.#candidates) ? file : undefined;
+  }
+
+  #fileAhead(at: number): FileAhead | undefined {
+    const file = this.#readable(at);
+    if (file === undefined || file.near !== undefined) return undefined;
+    return { path: this.#view.paths[at] as string, size: file.size };
+  }
+
+  /** Yields the contents that the search probably reads after a file, as far as they are in memory. */
+  *#contentsAfter(at: number): Iterable<Uint8Array> {
+    for (let next = at + 1; next < this.#view.slots.length; next++) {
+      const near = this.#readable(next)?.near;
+      if (near !== undefined) yield near;
+    }
+  }
+}
+
+/** Returns the content of a file, or the error of its read. @throws CANCELLED */
+async function readOrError(file: HeldFile, signal: AbortSignal | undefined): Promise<HeldContent | Error> {
+  try {
+    return await file.read(signal);
+  } catch (error) {
+    if (!(error instanceof Error) || (error as { readonly code?: unknown }).code === "CANCELLED") throw error;
+    return error;
   }
 }
 
@@ -211,7 +220,7 @@ function passesOver(
   code: number,
   candidates: Candidates | undefined,
 ): boolean {
-  if (file instanceof Error || file.bytes.length > search.maxFileBytes) return false;
+  if (file instanceof Error || file.size > search.maxFileBytes) return false;
   if (code === BINARY_CODE) {
     search.binary++;
     return true;
@@ -232,53 +241,13 @@ function canMatch(code: number, candidates: Candidates | undefined): boolean {
 function codeOf({ signs }: ContentProvider, slot: WalkedFile): number {
   const { file } = slot;
   if (file instanceof Error) return NEVER_READ_CODE;
-  if (slot.content !== file.bytes || slot.generation !== signs.generation) {
-    slot.content = file.bytes;
+  const { content } = file;
+  if (slot.content !== content || slot.generation !== signs.generation) {
+    slot.content = content;
     slot.generation = signs.generation;
-    slot.code = signs.codeOf(file.bytes);
+    slot.code = signs.codeOf(content);
   }
   return slot.code;
-}
-
-/** Searches a file and records that a query has read it. */
-async function readAt(
-  search: GrepSearch,
-  held: ContentProvider,
-  view: CachedWalk,
-  at: number,
-  candidates: Candidates | undefined,
-): Promise<void> {
-  const slot = view.slots[at] as WalkedFile;
-  const { file } = slot;
-  if (file instanceof Error) {
-    search.failed(file);
-    return;
-  }
-  const { bytes } = file;
-  if (bytes.length > search.maxFileBytes) {
-    search.large++;
-    return;
-  }
-  await search.file(view.paths[at] as string, bytes, () => contentsAfter(search, held, view, at, candidates));
-  const code = callOrForgetSigns(held, () => held.signs.read(bytes)) ?? NEVER_READ_CODE;
-  if (slot.content === bytes && slot.generation === held.signs.generation) slot.code = code;
-}
-
-/** Yields the contents that the search probably reads after a file. */
-function* contentsAfter(
-  search: GrepSearch,
-  held: ContentProvider,
-  view: CachedWalk,
-  at: number,
-  candidates: Candidates | undefined,
-): Iterable<Uint8Array> {
-  for (let next = at + 1; next < view.slots.length; next++) {
-    const slot = view.slots[next] as WalkedFile;
-    const { file } = slot;
-    if (file instanceof Error || file.bytes.length > search.maxFileBytes) continue;
-    if (!canMatch(codeOf(held, slot), candidates)) continue;
-    yield file.bytes;
-  }
 }
 
 /**

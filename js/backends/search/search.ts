@@ -49,9 +49,10 @@ export async function grepBackend(
   const walk = (memo?: WalkCache) =>
     new SearchWalk(backend, root, { query, globs, wants, countIgnored: false, from, facts, memo });
   if (held !== undefined) {
-    const given = { owner: backend, held, root, query, top: place.top, walk };
+    const ahead = await beginReadAhead(backend, root);
+    const given = { held, root, query, top: place.top, ahead, walk };
     const { kept, ...counts } = await searchHeld(search, given);
-    return search.result(counts, kept ? "watch" : "scan");
+    return search.result(counts, kept ? held.fresh : "scan");
   }
   const walked = walk();
   const threads = await beginThreadSearch(backend, root);

@@ -63,6 +63,15 @@ export class WalkCache<E = FsEntry> {
     this.stampOf = stampOf;
   }
 
+  /** Returns a cache that begins with what this one knows, for a tree whose directories have other stamps. */
+  continued(stampOf: StampOf): WalkCache<E> {
+    if (stampOf === this.stampOf) return this;
+    const cache = new WalkCache<E>(stampOf);
+    cache.#known = new Map(this.#known);
+    cache.#above = this.#above;
+    return cache;
+  }
+
   /** The rules above the start, which are used while every directory is unchanged. */
   get above(): DirectoriesAbove | undefined {
     if (this.#above === undefined) return undefined;

@@ -3,6 +3,7 @@
  * one, and kept for the searches that follow.
  */
 import { FilewrightError } from "../../engine/errors.ts";
+import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import { nameOf } from "../../backends/paths.ts";
 import type { Entry, ReadEntry, ReadMany, ReadManyOptions } from "../entry.ts";
 import { nodesOf } from "../memory/nodes.ts";
@@ -163,11 +164,16 @@ export class TreeContents {
     return (await this.read([entry]))[0] ?? null;
   }
 
+  /** Returns the content of an entry, where it is kept in memory. */
+  kept({ hash, size = 0 }: Entry): Uint8Array | undefined {
+    if (size === 0) return EMPTY_BYTES;
+    return hash === undefined ? undefined : this.#kept.get(hash);
+  }
+
   async #near(entry: Entry): Promise<Uint8Array | undefined> {
-    const { hash, size = 0 } = entry;
-    if (size === 0 && entry.type === "file") return new Uint8Array(0);
-    if (hash === undefined) return undefined;
-    const kept = this.#kept.get(hash);
+    const { hash } = entry;
+    const kept = this.kept(entry);
+    if (hash === undefined || kept === EMPTY_BYTES) return kept;
     if (kept !== undefined) {
       this.#kept.delete(hash);
       this.#kept.set(hash, kept);

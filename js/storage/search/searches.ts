@@ -3,7 +3,7 @@
  * kept in memory, that does not change while a search runs.
  */
 import type { SearchResult } from "../../engine/search-types.ts";
-import type { FsBackend, FsEntry } from "../../backends/backend.ts";
+import type { FsBackend } from "../../backends/backend.ts";
 import { listPageVia } from "../../backends/fallback/fallback.ts";
 import { walkedTree } from "../../backends/fallback/tree-page.ts";
 import { childOf, normalise } from "../../backends/paths.ts";
@@ -14,11 +14,14 @@ import { findBackend, grepBackend } from "../../backends/search/search.ts";
 import type { StorageView } from "../backend/look.ts";
 import type { Entry, Version } from "../entry.ts";
 import type { Storage } from "../storage.ts";
+import { CachedWalks } from "../../backends/search/cached-walk.ts";
+import { ContentSigns, provideContents } from "../../backends/search/held.ts";
 import { TreeContents } from "./contents.ts";
+import { contentsOfTree } from "./moment-contents.ts";
 import { TreeStorage } from "./tree-storage.ts";
 import { StorageTrees } from "./trees.ts";
-import type { StorageTree } from "./tree.ts";
-import { isDirNode, nodeAt, type StoredDir } from "../memory/nodes.ts";
+import { factsOfNames, type StorageTree } from "./tree.ts";
+import { isDirNode, nodeAt } from "../memory/nodes.ts";
 import type { StorageMirror } from "./mirrored.ts";
 
 /** The methods of a storage that searches use. */
@@ -41,6 +44,9 @@ export interface ForkSearchOrigin {
 export class StorageSearches {
   readonly trees: StorageTrees;
   readonly contents: TreeContents;
+  /** The index of contents; that of a fork is the index of its parent, because their trees share entries. */
+  readonly #signs: ContentSigns;
+  readonly #walks = new CachedWalks();
   readonly #backendOf: (view: StorageView) => FsBackend;
   readonly #parent: StorageSearches | undefined;
   #last: { readonly files: TreeStorage; readonly backend: FsBackend } | undefined;
@@ -55,6 +61,7 @@ export class StorageSearches {
     this.#parent = origin?.parent;
     this.trees = new StorageTrees(storage, origin && { trees: origin.parent.trees, at: origin.at });
     this.contents = new TreeContents(storage, () => this.mirror);
+    this.#signs = origin === undefined ? new ContentSigns() : origin.parent.#signs;
     this.#backendOf = backendOf;
   }
 
@@ -86,6 +93,11 @@ export class StorageSearches {
         await this.contents.prefetch(entries.filter(isFile), signal);
       };
     });
+    const shared = { signs: this.#signs, walks: this.#walks, contents: this.contents };
+    provideContents(
+      backend,
+      contentsOfTree(tree, shared, async (path) => (await backend.realpath?.(path)) ?? path),
+    );
     provideMomentSearch(backend, {
       grep: async (root, query, policy, granted, walked) => {
         const search = { root, query, policy, granted, walked };
@@ -135,9 +147,6 @@ export function versionOfMoment(moment: FsBackend): Version | undefined {
   return versions.get(moment);
 }
 
-/** The listings of directories, by their nodes. A node never changes, and trees share the nodes that are equal. */
-const listings = new WeakMap<StoredDir, readonly FsEntry[]>();
-
 /** Changes a backend so that it keeps the listings of a tree's directories, because every walk asks for them again. */
 function withKnownListings(backend: FsBackend, tree: StorageTree): FsBackend {
   const { listDir } = backend;
@@ -145,12 +154,9 @@ function withKnownListings(backend: FsBackend, tree: StorageTree): FsBackend {
     const node = nodeAt(tree.root, path);
     // A path through links, or one that is not normalised, has to be resolved by the backend.
     if (!isDirNode(node) || node.entry.path !== path) return listDir.call(backend, path, options);
-    let known = listings.get(node);
-    if (known === undefined) {
-      known = await listDir.call(backend, path, options);
-      listings.set(node, known);
-    }
-    return known;
+    const known = factsOfNames(node);
+    known.listing ??= await listDir.call(backend, path, options);
+    return known.listing;
   };
   return backend;
 }

@@ -5,6 +5,7 @@
 import { FilewrightError } from "../../engine/errors.ts";
 import { nameOf, parentOf, sortCodePoints } from "../../backends/paths.ts";
 import { checkStoredPath } from "../check.ts";
+import type { FsEntry } from "../../backends/backend.ts";
 import type { Entry, Version } from "../entry.ts";
 import { isDirNode, nodeAt, type StoredDir, type StoredNode } from "../memory/nodes.ts";
 
@@ -19,9 +20,30 @@ export interface StorageTree {
   readonly count: number;
 }
 
-interface DraftNode {
-  entry: Entry;
-  children?: Map<string, StoredNode>;
+/** What is known of the entries that stand directly in a directory of a tree. */
+export interface FactsOfNames {
+  /** A number that no other state of these entries ever had. */
+  readonly stamp: number;
+  /** Their listing, once it was asked for. */
+  listing: readonly FsEntry[] | undefined;
+}
+
+/** The facts by the node of the directory. Nodes that differ only further down share them. */
+const factsByNode = new WeakMap<StoredDir, FactsOfNames>();
+
+let lastStamp = 0;
+
+/** Returns what is known of the entries that stand directly in a directory. */
+export function factsOfNames(node: StoredDir): FactsOfNames {
+  const facts = factsByNode.get(node) ?? { stamp: ++lastStamp, listing: undefined };
+  factsByNode.set(node, facts);
+  return facts;
+}
+
+/** A directory that a draft may change. */
+interface OwnDirectory {
+  readonly entry: Entry;
+  readonly children: Map<string, StoredNode>;
 }
 
 let madeTrees = 0;
@@ -56,7 +78,9 @@ export class TreeDraft {
 
   /** Sets the entry of the root, which a listing does not contain. */
   top(entry: Entry): void {
-    this.#root = { entry, children: this.#ownRoot().children };
+    const before = this.#ownRoot();
+    this.#root = { entry, children: before.children };
+    factsByNode.set(this.#root, factsOfNames(before));
     this.#own.add(this.#root);
   }
 
@@ -75,13 +99,15 @@ export class TreeDraft {
       this.#remove(path);
       return;
     }
-    const parent = this.#ownDirectory(parentOf(path));
+    const parent = this.#changedDirectory(parentOf(path));
     const name = nameOf(path);
     const known = parent.children.get(name);
     if (known === undefined) this.#count++;
     if (entry.type === "dir") {
       const children = isDirNode(known) ? known.children : new Map<string, StoredNode>();
-      parent.children.set(name, { entry, children });
+      const next = { entry, children };
+      if (isDirNode(known)) factsByNode.set(next, factsOfNames(known));
+      parent.children.set(name, next);
       // Its children may still be those of the tree before, so the new node is not this draft's own.
       return;
     }
@@ -93,36 +119,51 @@ export class TreeDraft {
     const known = nodeAt(this.#root, path);
     if (known === undefined) return;
     this.#count -= 1 + (isDirNode(known) ? countBelow(known) : 0);
-    this.#ownDirectory(parentOf(path)).children.delete(nameOf(path));
+    this.#changedDirectory(parentOf(path)).children.delete(nameOf(path));
   }
 
-  #ownRoot(): { entry: Entry; children: Map<string, StoredNode> } {
+  #ownRoot(): OwnDirectory {
     if (!this.#own.has(this.#root)) {
-      this.#root = { entry: this.#root.entry, children: new Map(this.#root.children) };
+      const before = this.#root;
+      this.#root = { entry: before.entry, children: new Map(before.children) };
+      factsByNode.set(this.#root, factsOfNames(before));
       this.#own.add(this.#root);
     }
-    return this.#root as { entry: Entry; children: Map<string, StoredNode> };
+    return this.#root as OwnDirectory;
+  }
+
+  /** Returns a directory in which an entry changes, made where it is missing. */
+  #changedDirectory(path: string): OwnDirectory {
+    const directory = this.#ownDirectory(path);
+    factsByNode.delete(directory);
+    return directory;
   }
 
   /** Returns a directory that may be changed, made where it is missing. */
-  #ownDirectory(path: string): { children: Map<string, StoredNode> } {
+  #ownDirectory(path: string): OwnDirectory {
     let at = this.#ownRoot();
     if (path === "/") return at;
     let reached = "";
     for (const name of path.slice(1).split("/")) {
       reached += `/${name}`;
-      const known = at.children.get(name);
-      let next = known as DraftNode | undefined;
-      if (known === undefined || !this.#own.has(known)) {
-        if (known === undefined) this.#count++;
-        const children = isDirNode(known) ? new Map(known.children) : new Map<string, StoredNode>();
-        next = { entry: isDirNode(known) ? known.entry : impliedDirectory(reached), children };
-        at.children.set(name, next as StoredDir);
-        this.#own.add(next as StoredDir);
-      }
-      at = next as { entry: Entry; children: Map<string, StoredNode> };
+      at = this.#ownChild(at, name, reached);
     }
     return at;
+  }
+
+  /** Returns a directory in a directory of this draft, as one that may be changed. */
+  #ownChild(parent: OwnDirectory, name: string, path: string): OwnDirectory {
+    const known = parent.children.get(name);
+    if (known !== undefined && this.#own.has(known)) return known as OwnDirectory;
+    const isDirectory = isDirNode(known);
+    const children = isDirectory ? new Map(known.children) : new Map<string, StoredNode>();
+    const next = { entry: isDirectory ? known.entry : impliedDirectory(path), children };
+    if (isDirectory) factsByNode.set(next, factsOfNames(known));
+    else factsByNode.delete(parent);
+    if (known === undefined) this.#count++;
+    parent.children.set(name, next);
+    this.#own.add(next);
+    return next;
   }
 }
 

@@ -1,0 +1,75 @@
+/** The contents of a moment of a storage for searches: they are indexed, and read only where they can match. */
+import { FilewrightError } from "../../engine/errors.ts";
+import { backendError } from "../../backends/failure.ts";
+import type { CachedWalks } from "../../backends/search/cached-walk.ts";
+import type { ContentProvider, ContentSigns } from "../../backends/search/held.ts";
+import type { HeldContent, HeldFile } from "../../backends/search/held-file.ts";
+import type { Entry } from "../entry.ts";
+import { isDirNode, nodeAt } from "../memory/nodes.ts";
+import type { TreeContents } from "./contents.ts";
+import { factsOfNames, type StorageTree } from "./tree.ts";
+
+/** What the moments of a storage share for searches of their contents. */
+export interface SharedContents {
+  readonly signs: ContentSigns;
+  readonly walks: CachedWalks;
+  readonly contents: TreeContents;
+}
+
+/** Returns the contents of a tree. `realpath` resolves a path that leads through links. */
+export function contentsOfTree(
+  tree: StorageTree,
+  { signs, walks, contents }: SharedContents,
+  realpath: (path: string) => Promise<string>,
+): ContentProvider {
+  return {
+    signs,
+    walks,
+    fresh: "scan",
+    view: "",
+    shape: () => String(tree.serial),
+    stamp(directory) {
+      const node = nodeAt(tree.root, directory);
+      return isDirNode(node) ? factsOfNames(node).stamp : undefined;
+    },
+    // A tree never changes, and a changed file changes the stamp of its directory in the next one.
+    watch: () => {},
+    async file(path) {
+      const found = nodeAt(tree.root, path) ?? nodeAt(tree.root, await realpath(path));
+      const entry = found?.entry;
+      if (entry === undefined) throw backendError("NOT_FOUND", path);
+      if (entry.type === "dir") throw backendError("IS_DIRECTORY", path);
+      if (entry.type !== "file") throw backendError("NOT_REGULAR_FILE", path);
+      return new FileOfTree(entry, contents);
+    },
+    intact: () => true,
+  };
+}
+
+/** A file of a tree. Its entry, which never changes and which later trees share, stands for its content. */
+class FileOfTree implements HeldFile {
+  readonly #contents: TreeContents;
+  readonly content: Entry;
+
+  constructor(entry: Entry, contents: TreeContents) {
+    this.content = entry;
+    this.#contents = contents;
+  }
+
+  get size(): number {
+    return this.content.size ?? 0;
+  }
+
+  get near(): Uint8Array | undefined {
+    return this.#contents.kept(this.content);
+  }
+
+  async read(signal: AbortSignal | undefined): Promise<HeldContent> {
+    const entry = this.content;
+    const [found] = await this.#contents.read([entry], { signal });
+    if (found instanceof FilewrightError) throw found;
+    if (found?.body === undefined) throw backendError("NOT_FOUND", entry.path);
+    const isSame = entry.hash !== undefined && found.entry.hash === entry.hash;
+    return { bytes: found.body, content: isSame ? entry : undefined };
+  }
+}
