@@ -2,6 +2,7 @@
  * Permission events for watchers: a log, a user interface. Watchers are not awaited and cannot
  * change anything.
  */
+import type { Code } from "../engine/errors.ts";
 import type { GrantEvent } from "../policy/index.ts";
 import type { Approval } from "./approvals.ts";
 import type { Outcome } from "./confirm.ts";
@@ -16,6 +17,8 @@ export interface RecoveryFacts {
   readonly damaged: number;
   /** Paths that another process changed after the interruption, and that were left unchanged. */
   readonly conflicts: readonly string[];
+  /** The first error that kept a change from being looked for or rolled back; undefined without one. */
+  readonly problem: { readonly code: Code; readonly message: string } | undefined;
 }
 
 /** An event of a workspace. */

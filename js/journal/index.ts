@@ -25,5 +25,6 @@ export {
   type RewoundPath,
 } from "./rewind/plan.ts";
 export { makeStorageJournal, withOneCommit } from "./storage-journal.ts";
-export type { RunLocked as Locked, Recovery } from "./recovery.ts";
+export { NO_RECOVERY, recoveryProblemOf } from "./recovery.ts";
+export type { RunLocked as Locked, Recovery, RecoveryProblem } from "./recovery.ts";
 export { type JournalStore, type OpenRecord, MemoryJournal, type StoredRecord } from "./store.ts";

@@ -19,9 +19,16 @@ import {
   staysInHistory,
   type Step,
 } from "../backends/transaction/step.ts";
-import { FilewrightError } from "../engine/errors.ts";
+import { type Code, FilewrightError } from "../engine/errors.ts";
 import type { JournalStore, OpenRecord, StoredRecord } from "./store.ts";
 import type { Transaction } from "../backends/transaction/transaction.ts";
+
+/** An error of a recovery that will not pass by itself. */
+export interface RecoveryProblem {
+  readonly code: Code;
+  /** What happened. It may hold paths of this machine. */
+  readonly message: string;
+}
 
 /** The result of the recovery when a store was opened. */
 export interface Recovery {
@@ -39,7 +46,32 @@ export interface Recovery {
    * that were left unchanged.
    */
   readonly conflicts: readonly string[];
+  /**
+   * The first error that kept a change from being looked for or rolled back; the next workspace tries again. Undefined
+   * without one, and for a lock of another process or a full disk, which pass.
+   */
+  readonly problem: RecoveryProblem | undefined;
 }
+
+/** The codes of what passes: another process holds a lock, or the disk is full. */
+const PASSING_CODES: ReadonlySet<string> = new Set(["LOCK_TIMEOUT", "NO_SPACE"] satisfies Code[]);
+
+/** Returns what a recovery tells of an error; undefined for one that passes. */
+export function recoveryProblemOf(error: unknown): RecoveryProblem | undefined {
+  if (!(error instanceof FilewrightError))
+    return Object.freeze({ code: "INTERNAL", message: "the recovery failed unexpectedly" });
+  const { code, message } = error;
+  return PASSING_CODES.has(code) ? undefined : Object.freeze({ code, message });
+}
+
+/** The result of a recovery that has found nothing to do. */
+export const NO_RECOVERY: Recovery = Object.freeze({
+  rolledBack: 0,
+  ignored: 0,
+  damaged: 0,
+  conflicts: Object.freeze([]),
+  problem: undefined,
+});
 
 /** Runs an action while these paths are locked, and returns its result. */
 export type RunLocked = <T>(paths: readonly string[], action: () => Promise<T>) => Promise<T>;
@@ -107,6 +139,7 @@ export async function recoverAll(task: RecoveryTask): Promise<Recovery> {
   await retries.run(fs, (paths) => paths.every(mine), locked);
   let [rolledBack, ignored, damaged] = [0, 0, 0];
   const conflicts: string[] = [];
+  let problem: RecoveryProblem | undefined;
   for (const log of await store.unfinished()) {
     const begin = log.entries.find((entry) => entry.entry === "begin");
     if (log.damaged && begin === undefined) {
@@ -123,11 +156,12 @@ export async function recoverAll(task: RecoveryTask): Promise<Recovery> {
       if (log.damaged) damaged += 1;
       if (outcome.rolledBack) rolledBack += 1;
       conflicts.push(...outcome.conflicts);
-    } catch {
-      log.leave(); // Another process holds a lock, or the disk is full: the next process to open the store tries again.
+    } catch (error) {
+      log.leave(); // The next process to open the store tries again.
+      problem ??= recoveryProblemOf(error);
     }
   }
-  return Object.freeze({ rolledBack, ignored, damaged, conflicts: Object.freeze(conflicts) });
+  return Object.freeze({ rolledBack, ignored, damaged, conflicts: Object.freeze(conflicts), problem });
 }
 
 /**
@@ -212,7 +246,8 @@ async function conflictsOf(
   }
   // The steps of what is above or below such a path were not tried.
   const isLeft = (path: string): boolean => gone.has(path) || above.has(path) || isBelowAny(path, gone);
-  if (!failed.every(isLeft)) throw new Error("not complete");
+  if (!failed.every(isLeft))
+    throw new FilewrightError("IO_ERROR", "an interrupted change was not rolled back completely");
   return [...new Set([...conflicts, ...failed])];
 }
 

@@ -3,6 +3,7 @@
  * undo is another commit. Nothing is recorded before a change, because the storage makes all of it or nothing.
  */
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
+import { NO_RECOVERY } from "./recovery.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { backendError } from "../backends/failure.ts";
 import { compareCodePoints, parentOf } from "../backends/paths.ts";
@@ -182,7 +183,7 @@ export function makeStorageJournal(
       return kept;
     },
     // A change that was interrupted never happened.
-    recover: async () => ({ rolledBack: 0, ignored: 0, damaged: 0, conflicts: [] }),
+    recover: async () => NO_RECOVERY,
     retry: async () => {},
     settled: async () => {},
   });

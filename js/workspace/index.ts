@@ -11,6 +11,7 @@ export {
   MemoryJournal,
   type OpenRecord,
   type Recovery,
+  type RecoveryProblem,
   type StoredRecord,
 } from "../journal/index.ts";
 export type { RecordEntry } from "../backends/transaction/step.ts";

@@ -81,11 +81,11 @@ function notifyRecovery(
   recovery: Recovery,
   journal: Capabilities["journal"],
 ): void {
-  const { rolledBack, ignored, damaged, conflicts } = recovery;
+  const { rolledBack, ignored, damaged, conflicts, problem } = recovery;
   debug.recovery?.(
-    `journal ${journal}: ${rolledBack} rolled back, ${ignored} ignored, ${damaged} damaged, ${conflicts.length} conflicts`,
+    `journal ${journal}: ${rolledBack} rolled back, ${ignored} ignored, ${damaged} damaged, ${conflicts.length} conflicts${problem === undefined ? "" : `, ${problem.code}`}`,
   );
-  if (rolledBack + ignored + damaged + conflicts.length > 0)
+  if (rolledBack + ignored + damaged + conflicts.length > 0 || problem !== undefined)
     notifySafely(notify, { type: "recovered", recovery });
   if (journal === "memory" && stateDir !== undefined && storage === undefined) {
     notifySafely(notify, {

@@ -12,6 +12,7 @@ import {
   type Records,
   type StoredRecord,
   type Workspace,
+  type WorkspaceEvent,
   type WorkspaceOptions,
 } from "../../js/index.node.ts";
 import { writeVia } from "../../js/backends/fallback/fallback.ts";
@@ -105,6 +106,51 @@ describe("the journal of the host", () => {
     const own = await workspace({ backend, journal, backendId: "files" });
     expect(own.recovery.rolledBack).toBe(1);
     expect(backend.readTextSync("/ws/a")).toBe("before");
+  });
+
+  it.each([
+    [
+      "an error of ours",
+      new FilewrightError("PERMISSION_DENIED", "the record cannot be read"),
+      { code: "PERMISSION_DENIED", message: "the record cannot be read" },
+    ],
+    ["a lock of another process", new FilewrightError("LOCK_TIMEOUT", "locked"), undefined],
+    ["a full disk", new FilewrightError("NO_SPACE", "full"), undefined],
+  ])("a recovery tells of %s, and the workspace opens", async (_, error, problem) => {
+    const told: WorkspaceEvent[] = [];
+    const journal = new MemoryJournal();
+    journal.unfinished = () => {
+      throw error;
+    };
+    const ws = await workspace({
+      backend: new MemoryBackend({ "/ws/a": "a" }),
+      journal,
+      backendId: "files",
+      notify: (event) => told.push(event),
+    });
+    expect(ws.recovery).toStrictEqual({ rolledBack: 0, ignored: 0, damaged: 0, conflicts: [], problem });
+    expect(told.map(({ type }) => type)).toEqual(problem === undefined ? [] : ["recovered"]);
+  });
+
+  it("a recovery tells of a defect at one record, and recovers the others", async () => {
+    const left: string[] = [];
+    const recordOf = (name: string, close: () => void): StoredRecord => ({
+      entries: [],
+      damaged: false,
+      close,
+      leave: () => void left.push(name),
+    });
+    const closed: string[] = [];
+    const journal = new MemoryJournal();
+    journal.unfinished = () => [
+      recordOf("first", () => {
+        throw new TypeError("not a function");
+      }),
+      recordOf("second", () => void closed.push("second")),
+    ];
+    const ws = await workspace({ backend: new MemoryBackend({ "/ws/a": "a" }), journal, backendId: "files" });
+    expect([left, closed]).toEqual([["first"], ["second"]]);
+    expect(ws.recovery.problem).toEqual({ code: "INTERNAL", message: "the recovery failed unexpectedly" });
   });
 });
 

@@ -153,7 +153,7 @@ function levelAndSentenceOf(code: Code): readonly [LogLevel, string] {
 /** Returns the messages about a workspace that was opened, and about interrupted changes that it found. */
 function messagesAtOpening({ ws, listed, roots }: ServedWorkspace): readonly WaitingMessage[] {
   const { kind } = ws.capabilities().engine;
-  const { rolledBack, damaged, conflicts } = ws.recovery;
+  const { rolledBack, damaged, conflicts, problem } = ws.recovery;
   const opening: WaitingMessage = {
     level: "info",
     data: {
@@ -163,7 +163,17 @@ function messagesAtOpening({ ws, listed, roots }: ServedWorkspace): readonly Wai
       engine: kind,
     },
   };
-  if (rolledBack + damaged + conflicts.length === 0) return [opening];
+  const failures: readonly WaitingMessage[] =
+    problem === undefined
+      ? []
+      : [
+          {
+            level: "error",
+            // The message may hold paths of this machine; standard error has it.
+            data: { message: `interrupted changes may be left: ${problem.code}`, code: problem.code },
+          },
+        ];
+  if (rolledBack + damaged + conflicts.length === 0) return [opening, ...failures];
   const recovery: WaitingMessage = {
     level: "info",
     data: {
@@ -173,7 +183,7 @@ function messagesAtOpening({ ws, listed, roots }: ServedWorkspace): readonly Wai
       conflicts: conflicts.length,
     },
   };
-  return [opening, recovery];
+  return [opening, recovery, ...failures];
 }
 
 function countedNoun(count: number, one: string, many = `${one}s`): string {

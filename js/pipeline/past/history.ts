@@ -8,7 +8,7 @@ import { entryPathVia, lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { isBelowAny, parentOf } from "../../backends/paths.ts";
 import type { Location } from "../../policy/index.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { HistoryRecord, Recovery } from "../../journal/index.ts";
+import { type HistoryRecord, NO_RECOVERY, type Recovery, recoveryProblemOf } from "../../journal/index.ts";
 import { CANONICAL_NAMES, type PathUse } from "../../tools/lib/tool.ts";
 import { throwIfCancelled } from "../change.ts";
 import { effectsByHashes, hashesByPath } from "../observe.ts";
@@ -141,8 +141,9 @@ function wholeTreeUse(typed: string): PathUse {
 }
 
 /**
- * Rolls back unfinished changes of paths that this workspace may write. Never throws: a change that
- * cannot be rolled back now is tried again by the next workspace.
+ * Rolls back unfinished changes of paths that this workspace may write. A change that cannot be rolled back now is tried
+ * again by the next workspace, and a workspace opens without it: an error of ours is the `problem` of the answer.
+ * @throws any other error of the journal, such as a defect in one of the host
  */
 export async function recoverSession(session: Session): Promise<Recovery> {
   try {
@@ -153,7 +154,7 @@ export async function recoverSession(session: Session): Promise<Recovery> {
     );
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
-    return { rolledBack: 0, ignored: 0, damaged: 0, conflicts: [] };
+    return Object.freeze({ ...NO_RECOVERY, problem: recoveryProblemOf(error) });
   }
 }
 
@@ -220,7 +221,7 @@ const MAX_NAMED_PATHS = 5;
  * Describes the recovery of interrupted changes for people, as one line without its end; undefined when there is nothing
  * to report. Records that are not authentic are omitted, because they remain and every command would repeat them.
  */
-export function describeRecovery({ rolledBack, damaged, conflicts }: Recovery): string | undefined {
+export function describeRecovery({ rolledBack, damaged, conflicts, problem }: Recovery): string | undefined {
   const parts: string[] = [];
   if (rolledBack > 0) parts.push(`rolled back ${countPhrase(rolledBack, "interrupted change")}`);
   if (damaged > 0)
@@ -232,6 +233,10 @@ export function describeRecovery({ rolledBack, damaged, conflicts }: Recovery): 
     const more = conflicts.length - MAX_NAMED_PATHS;
     parts.push(`left as changed by others: ${named}${more > 0 ? ` and ${more} more` : ""}`);
   }
+  if (problem !== undefined)
+    parts.push(
+      `interrupted changes may be left (${problem.code}: ${escapeControls(problem.message)}); the next start tries again`,
+    );
   return parts.length === 0 ? undefined : parts.join("; ");
 }
 

@@ -1,6 +1,6 @@
 /** The workspace of a fork: that of its session, with the calls of a fork. */
 import { usedCapabilities } from "../../backends/confined/used.ts";
-import type { Recovery } from "../../journal/index.ts";
+import { NO_RECOVERY } from "../../journal/index.ts";
 import type { CallOptions } from "../../pipeline/enter.ts";
 import type { ToolArgs } from "../../tools/index.ts";
 import { COMPARE_ALIASES } from "../../tools/lib/shared.ts";
@@ -9,7 +9,6 @@ import type { Capabilities, ForkWorkspace, Workspace } from "../types.ts";
 import type { OpenedFork } from "./forks.ts";
 
 /** A fork is new, so nothing was interrupted in it. */
-const NO_RECOVERY: Recovery = Object.freeze({ rolledBack: 0, ignored: 0, damaged: 0, conflicts: [] });
 
 /** The methods that a workspace hands to the one that extends it. */
 export interface WorkspaceMethods {
