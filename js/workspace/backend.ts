@@ -5,6 +5,7 @@ import type { StateDirectory } from "../backends/state-directory.ts";
 import { type JournalOptions, type JournalStore, MemoryJournal } from "../journal/index.ts";
 import type { CheckedOptions } from "./check.ts";
 import { isLocalDisk, type LocalStorage, requireLocalHost } from "./host.ts";
+import type { MadeParts } from "./made.ts";
 import type { WorkspaceOptions } from "./options.ts";
 import { type OpenedStorage, openStorage } from "./storage.ts";
 
@@ -25,10 +26,11 @@ export interface OpenedBackend {
 }
 
 /** Opens the files. @throws FilewrightError UNSUPPORTED_PLATFORM and others */
-export async function openFiles(checked: CheckedOptions): Promise<OpenedBackend> {
+export async function openFiles(checked: CheckedOptions, made: MadeParts): Promise<OpenedBackend> {
   const shared = checked.storage === undefined ? undefined : await openStorage(checked.storage);
   const given = shared === undefined ? checked : { ...checked, backend: shared.backend };
   const disk = given.backend === undefined ? openDisk(given) : undefined;
+  made.add(() => disk?.close?.());
   const local = disk !== undefined;
   const state = stateDirectoryOf(given, local);
   return { given, shared, disk, storage: disk ?? (given.backend as FsBackend), local, state };
@@ -61,18 +63,18 @@ function stateDirectoryOf(
 
 /**
  * Returns the place of the journal. The paths of a `LocalBackend` identify its files on the disk, and so
- * its journal. The paths of another backend identify nothing without a name for the storage. `endUse` is called when the
- * workspace is closed.
+ * its journal. The paths of another backend identify nothing without a name for the storage.
  */
 export function journalPlaceOf(
   { given: { backend, backendId, journal, history }, state }: OpenedBackend,
   { cwd, write, readOnly }: SandboxPolicy,
-): Pick<JournalOptions, "store" | "storage"> & { readonly endUse: () => void } {
-  const endUse = (): void => undefined;
-  if (journal === undefined && state === undefined) return { store: new MemoryJournal(), endUse };
+  made: MadeParts,
+): Pick<JournalOptions, "store" | "storage"> {
+  if (journal === undefined && state === undefined) return { store: new MemoryJournal() };
   const shared =
     journal === undefined ? requireLocalHost().journal((state as StateDirectory).path) : undefined;
-  const place = { store: shared ?? (journal as JournalStore), endUse: shared?.use() ?? endUse };
+  const place = { store: shared ?? (journal as JournalStore) };
+  if (shared !== undefined) made.add(shared.use());
   const isDisk = backend === undefined || isLocalDisk(backend);
   const others = write.filter((root) => root !== cwd);
   if (isDisk && history !== false && !readOnly && write.includes(cwd) && others.length > 0)

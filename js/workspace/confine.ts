@@ -5,13 +5,14 @@ import { realpathVia } from "../backends/fallback/fallback.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import { makeViews, type Views } from "../pipeline/views.ts";
 import type { CommandSandboxFor, Session } from "../pipeline/session.ts";
+import type { MadeParts } from "./made.ts";
 
 /** The parts of a confinement. */
 export interface ConfineParts {
   /** The files, by which links are followed. */
   readonly files: FsBackend;
-  /** The backends that the workspace made and closes. */
-  readonly made: Set<FsBackend>;
+  /** Takes what has to end with the workspace at the latest. */
+  readonly made: MadeParts;
   readonly rules: Rules;
   readonly commandsFor: CommandSandboxFor;
   /** Returns the files confined to a policy. */
@@ -35,15 +36,13 @@ export function makeConfine(parts: ConfineParts): Session["files"]["confine"] {
     const own = (await createResolver(wanted, real)).policy;
     const both = await createResolver(SandboxPolicy.intersect(within, own), real);
     const there = confine(both.policy);
-    made.add(there);
     const views = makeViews(there, (globs) =>
       confine({ ...both.policy, deny: [...both.policy.deny, ...globs] }),
     );
-    const release = async (): Promise<void> => {
-      made.delete(there);
+    const release = made.add(async () => {
       await views.close();
       await there.close?.();
-    };
+    });
     const access = summarize(both, wanted, commandsFor(both.policy, rules));
     const enterMoment = momentsFor(both.policy, views);
     return { fs: there, resolver: both, views, enterMoment, access, release };

@@ -11,7 +11,8 @@ import { type GuardLevel, type Preset, presetOf } from "../presets/index.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { openAccess } from "./access.ts";
 import { journalKindOf, openFiles } from "./backend.ts";
-import { assertNoSecondArgument, boundHooksOf, checkOptions } from "./check.ts";
+import { assertNoSecondArgument, boundHooksOf, type CheckedOptions, checkOptions } from "./check.ts";
+import { MadeParts } from "./made.ts";
 import type { WorkspaceOptions } from "./options.ts";
 import { makeSession } from "./session.ts";
 import { sharedStoresOf } from "./shared/stores.ts";
@@ -48,14 +49,26 @@ export async function openWorkspace(
   ...others: readonly unknown[]
 ): Promise<Workspace> {
   assertNoSecondArgument(others[0]);
-  const opened = await openFiles(checkOptions(options));
+  const made = new MadeParts();
+  try {
+    return await openParts(checkOptions(options), made);
+  } catch (error) {
+    // The error of the opening is the one to tell, whatever the end of its parts says.
+    await made.end().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Opens a workspace. Each part that has an end is noted as it is made, for an opening that fails. */
+async function openParts(options: CheckedOptions, made: MadeParts): Promise<Workspace> {
+  const opened = await openFiles(options, made);
   const { given, shared, state, storage } = opened;
   const preset = presetOf(given.preset);
   const hooks = boundHooksOf(given);
   const access = await openAccess(opened, preset);
   const guard = guardLevelOf(given.guard, preset);
   const chosen = sharedStoresOf(given, access.resolver.policy, { ...opened, guard });
-  const { session, facts } = await makeSession({ opened, preset, hooks, access, guard, chosen });
+  const { session, facts } = await makeSession({ opened, preset, hooks, access, guard, chosen, made });
   const recovery = await recoverSession(session);
   const journal = journalKindOf(opened);
   notifyRecovery(given, recovery, journal);

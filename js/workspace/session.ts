@@ -36,6 +36,7 @@ import { journalPlaceOf, keepsOwnJournal, type OpenedBackend } from "./backend.t
 import type { CheckedOptions } from "./check.ts";
 import { commandSandboxOf } from "./commands.ts";
 import { makeConfine } from "./confine.ts";
+import type { MadeParts } from "./made.ts";
 import { isForking } from "./forks/files.ts";
 import { confinementOf, type LocalFacts, lockerOfBackend } from "./host.ts";
 import { nextWorkspaceNumber } from "./number.ts";
@@ -50,6 +51,8 @@ export interface SessionParts {
   readonly access: OpenedAccess;
   readonly guard: GuardLevel;
   readonly chosen: ChosenStores;
+  /** Takes what the workspace makes and has to end. */
+  readonly made: MadeParts;
 }
 
 /** The state of a new workspace, and how its files are protected. */
@@ -61,19 +64,18 @@ export interface MadeSession {
 
 /** Makes the state of a workspace. @throws FilewrightError SANDBOX_SETUP_FAILED and others */
 export async function makeSession(parts: SessionParts): Promise<MadeSession> {
-  const { opened, preset, hooks, access, guard, chosen } = parts;
+  const { opened, preset, hooks, access, guard, chosen, made } = parts;
   const { given, storage, local } = opened;
   const { policy } = access.resolver;
   const sandboxFor = commandSandboxOf(given, access.places);
   const commands = { sandbox: sandboxFor(policy, access.rules), sandboxFor };
-  const { endUse, ...records } = journalPlaceOf(opened, policy);
   const journal = makeJournal({
-    ...records,
+    ...journalPlaceOf(opened, policy, made),
     cwd: policy.cwd,
     keep: given.history ?? true,
     durable: given.durability === "durable",
   });
-  const { files, facts } = await makeFiles(parts, commands, endUse);
+  const { files, facts } = await makeFiles(parts, commands);
   const session: Session = Object.freeze({
     caller: {
       workspace: nextWorkspaceNumber(),
@@ -107,24 +109,24 @@ export async function makeSession(parts: SessionParts): Promise<MadeSession> {
   return { session, facts };
 }
 
-/** Confines the files of a workspace to its policy. `endUse` is called when they are released. */
+/** Confines the files of a workspace to its policy. */
 async function makeFiles(
-  { opened, access }: SessionParts,
+  { opened, access, made }: SessionParts,
   { sandbox, sandboxFor }: SessionCommands,
-  endUse: () => void,
 ): Promise<{ readonly files: SessionFiles; readonly facts: LocalFacts | undefined }> {
   const { given, shared, disk, storage, state } = opened;
   const { resolver, rules, repositories } = access;
   const { policy } = resolver;
-  // The backends that this workspace created and closes; the host closes its own storage.
-  const made = new Set<FsBackend>(disk === undefined ? [] : [disk]);
   const confined = disk?.confine?.(policy);
   const fs: FsBackend = confined ?? new SandboxedBackend(storage, policy);
-  made.add(fs);
+  // The host closes its own storage.
+  made.add(() => fs.close?.());
   const confine = (within: SandboxPolicy): FsBackend =>
     disk?.confine?.(within) ?? new SandboxedBackend(storage, within);
   const views = makeViews(fs, (globs) => confine({ ...policy, deny: [...policy.deny, ...globs] }));
+  made.add(() => views.close());
   const searches = shared === undefined ? undefined : await openSearches(given, shared);
+  made.add(() => searches?.release());
   const momentsFor = (within: SandboxPolicy, its: Views): SessionFiles["enterMoment"] =>
     searches && makeMoments(searches, within, its);
   const facts = confined?.capabilities();
@@ -151,12 +153,7 @@ async function makeFiles(
       momentsFor,
       summarize: (both, wanted, ran) => summarize(both, [...told, ...wanted.deny], ran),
     }),
-    async release() {
-      await views.close();
-      for (const backend of made) await backend.close?.();
-      made.clear();
-      await Promise.all([searches?.release(), endUse()]);
-    },
+    release: () => made.end(),
   };
   return { files, facts };
 }

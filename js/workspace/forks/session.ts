@@ -18,6 +18,7 @@ import { makeViews, type Views } from "../../pipeline/views.ts";
 import type { AccessSummary } from "../../tools/lib/tool.ts";
 import { refusingCommands } from "../../tools/run_command.ts";
 import { type ConfineParts, makeConfine } from "../confine.ts";
+import { MadeParts } from "../made.ts";
 import { lockerOfBackend } from "../host.ts";
 import { stagesOf } from "../storage.ts";
 import { isForking, type ForkFiles } from "./files.ts";
@@ -84,14 +85,16 @@ function makeFilesOfFork(
   const inner = files.fs;
   const { resolver } = parent.files;
   const { policy } = resolver;
-  /** The backends to close when the fork is released. */
-  const made = new Set<FsBackend>();
+  const made = new MadeParts();
+  made.add(close);
+  made.add(() => reads.close());
   const confine = (within: SandboxPolicy): FsBackend => sandboxFork(parent.files.fs, inner, within);
   const fs = confine(policy);
-  made.add(fs);
+  made.add(() => fs.close?.());
   const own = makeViews(fs, (globs) => confine({ ...policy, deny: [...policy.deny, ...globs] }));
   // A fork that is a layer in memory reads unchanged files through the parent.
   const views = files.isCommit ? own : grantingTo(parent.files.views, own);
+  made.add(() => views.close());
   const { searches } = files;
   const momentsFor: ConfineParts["momentsFor"] = (within, its) =>
     searches && makeMoments(searches, within, its);
@@ -112,13 +115,7 @@ function makeFilesOfFork(
       momentsFor,
       summarize: (both, wanted) => accessWithin(access, both.policy, wanted),
     }),
-    async release() {
-      await views.close();
-      for (const backend of made) await backend.close?.();
-      made.clear();
-      await reads.close();
-      await close();
-    },
+    release: () => made.end(),
   };
 }
 
