@@ -4,6 +4,7 @@ import { type Failure, refusedFailure, type ToolResult } from "../pipeline/resul
 import type { Budget } from "../pipeline/scheduling/budget.ts";
 import type { RecordOp } from "../storage/storage.ts";
 import type { CallRequest, Next, Stage } from "./call.ts";
+import { answerOf } from "./words.ts";
 
 export const budget: Stage = {
   isNeeded: ({ scheduling }) => scheduling.budget !== undefined,
@@ -13,7 +14,7 @@ export const budget: Stage = {
     const ops =
       session.staging.stages === undefined || known.kind !== "change" ? undefined : counted.inCommit(given);
     if (ops !== undefined) return chargedByCommit(request, next, ops);
-    const refusal = await chargedNow(counted, given);
+    const refusal = await chargedNow(counted, request);
     if (refusal !== undefined) return refusal;
     const limits = counted.limits(session.settings.limits);
     const result = await next({
@@ -38,7 +39,7 @@ async function chargedByCommit(
   next: Next,
   ops: readonly RecordOp[],
 ): Promise<ToolResult> {
-  const { session, given } = request;
+  const { session } = request;
   const counted = session.scheduling.budget as Budget;
   let isCharged = false;
   const committed = (): void => {
@@ -54,7 +55,7 @@ async function chargedByCommit(
   });
   if (!isCharged) {
     const refusal =
-      (result.ok ? undefined : counted.refusal(result.error)) ?? (await chargedNow(counted, given));
+      (result.ok ? undefined : counted.refusal(result.error)) ?? (await chargedNow(counted, request));
     if (refusal !== undefined) return refusal;
   }
   await counted.end(result);
@@ -62,11 +63,11 @@ async function chargedByCommit(
 }
 
 /** Charges a budget. Returns the failure of a call that it does not allow. */
-async function chargedNow(counted: Budget, args: unknown): Promise<Failure | undefined> {
+async function chargedNow(counted: Budget, request: CallRequest): Promise<Failure | undefined> {
   try {
-    return await counted.begin(args);
+    return await counted.begin(request.given);
   } catch (error) {
-    if (!(error instanceof FilewrightError)) throw error;
+    if (!(error instanceof FilewrightError)) return answerOf(request, error);
     return refusedFailure(error.code, `The budget of this agent cannot be read: ${error.message}.`);
   }
 }

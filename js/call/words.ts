@@ -9,7 +9,11 @@ export const words: Stage = {
   run: (request, next) => next(request).catch((thrown: unknown) => answerOf(request, thrown)),
 };
 
-function answerOf({ session, known, facts, limited }: CallRequest, error: unknown): Promise<Failure> {
+/** Returns the answer of a call that failed, also outside this stage. @throws what a hook raised */
+export async function answerOf(
+  { session, known, facts, limited }: CallRequest,
+  error: unknown,
+): Promise<Failure> {
   if (error instanceof HookException) throw error.what;
   const thrown = limited.told(error);
   facts.tell({ what: "failed", by: answerOfRefusal(thrown) });

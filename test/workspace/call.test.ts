@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { FilewrightError, type Hook, MemoryBackend, openWorkspace, withHooks } from "../../js/index.node.ts";
+import {
+  FilewrightError,
+  type Hook,
+  MemoryBackend,
+  memoryRecords,
+  openWorkspace,
+  type Records,
+  withHooks,
+} from "../../js/index.node.ts";
 import { reviewer } from "../support/reviewer.ts";
 import { KINDS, place } from "../tools/harness.ts";
 
@@ -434,5 +442,53 @@ describe("locks", () => {
       ),
     );
     expect((await all[0]!.readFile({ path: "n" })).size).toBe(31);
+  });
+});
+
+describe("an error of the host outside the tool is an answer", () => {
+  const note = (): never => {
+    throw new TypeError("no log");
+  };
+  const broken: Hook = {
+    stage: "after",
+    tool: "*",
+    run() {
+      throw new Error("hook");
+    },
+  };
+
+  test("when a function for the errors of hooks throws: a change stands, and says so", async () => {
+    const { ws, text } = await place("memory", { a: "1\n" }, { hooks: [broken], onHookError: note });
+    const read = await ws.call("read_file", { path: "a" });
+    expect(read).toMatchObject({ ok: false, error: { code: "INTERNAL" } });
+    const changed = await ws.call("write_file", { path: "b", content: "2\n" });
+    expect(changed).toMatchObject({
+      ok: false,
+      error: { code: "INTERNAL", message: expect.stringContaining("was made and stands") },
+      meta: { undoable: true, call_id: expect.any(String) },
+    });
+    expect(await text("b")).toBe("2\n");
+    await ws.undo(changed.meta.call_id as string);
+    expect(await text("b")).toBeUndefined();
+  });
+
+  test("when records of a budget throw at once, before a call and after it", async () => {
+    let adds = 0;
+    const kept = memoryRecords();
+    const records: Records = {
+      ...kept,
+      add(kind, id, amount, options) {
+        adds += 1;
+        if (adds > 1) throw new TypeError("no network");
+        return kept.add(kind, id, amount, options);
+      },
+    };
+    const { ws } = await place("memory", { a: "1\n" }, { records });
+    const agent = await ws.agent("one", { budget: { calls: 9, outputBytes: 10_000 } });
+    expect(await agent.call("read_file", { path: "a" })).toMatchObject({ ok: true });
+    expect(await agent.call("read_file", { path: "a" })).toMatchObject({
+      ok: false,
+      error: { code: "INTERNAL" },
+    });
   });
 });

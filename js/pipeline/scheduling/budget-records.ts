@@ -63,8 +63,12 @@ export function budgetsIn({ records, scope, commits }: BudgetPlace): BudgetRecor
   const addBytes = async (id: string, amount: number, { forMs }: BudgetLimits): Promise<void> => {
     const sum = amount + (uncounted.get(id) ?? 0);
     uncounted.delete(id);
-    // The answer is there and is given: what cannot be counted is not.
-    if (sum > 0) await records.add(bytes, id, sum, { forMs }).catch(() => undefined);
+    if (sum === 0) return;
+    try {
+      await records.add(bytes, id, sum, { forMs });
+    } catch {
+      // The answer is there and is given: what cannot be counted is not.
+    }
   };
   return Object.freeze({
     async begin(budget: string, amount: number, { calls: mostCalls, outputBytes, forMs }: BudgetLimits) {
