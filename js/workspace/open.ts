@@ -4,6 +4,7 @@
  */
 import { usedCapabilities } from "../backends/confined/used.ts";
 import { debug } from "../engine/debug.ts";
+import { FilewrightError, makeError } from "../engine/errors.ts";
 import { notifySafely } from "../hooks/events.ts";
 import type { Recovery } from "../journal/index.ts";
 import { recoverSession } from "../pipeline/past/history.ts";
@@ -55,8 +56,25 @@ export async function openWorkspace(
   } catch (error) {
     // The error of the opening is the one to tell, whatever the end of its parts says.
     await made.end().catch(() => undefined);
-    throw error;
+    throw hasNoDescriptor(error) ? noDescriptorError(error) : error;
   }
+}
+
+/** EMFILE and ENFILE, which have these numbers on Linux and macOS. */
+const NO_DESCRIPTOR_ERRNOS: ReadonlySet<unknown> = new Set([24, 23]);
+
+/** Returns true for an opening that found as many files open as the process, or the system, may have. */
+function hasNoDescriptor(error: unknown): boolean {
+  return error instanceof FilewrightError && NO_DESCRIPTOR_ERRNOS.has(error.details?.["errno"]);
+}
+
+/** Returns the error of an opening without descriptors: the paths of a call, of which other errors speak, are no cause. */
+function noDescriptorError(cause: unknown): FilewrightError {
+  return makeError(
+    "IO_ERROR",
+    "openWorkspace: no more files can be opened, and each open workspace holds its root open; close workspaces that are no longer used, or raise the limit of open files (ulimit -n)",
+    { complete: true, cause, details: (cause as FilewrightError).details },
+  );
 }
 
 /** Opens a workspace. Each part that has an end is noted as it is made, for an opening that fails. */

@@ -7,6 +7,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const PROGRAM = join(import.meta.dirname, "open-many.mjs");
 const PATCH_PROGRAM = join(import.meta.dirname, "patch-many.mjs");
+const UNTIL_PROGRAM = join(import.meta.dirname, "open-until.mjs");
 
 interface Facts {
   readonly start: number;
@@ -50,6 +51,19 @@ test.skipIf(platform !== "linux")(
     }
     expect(outcomes.at(0)?.failure).toBe(undefined);
     expect(outcomes.at(-1)?.failure).toBeDefined();
+  },
+);
+
+test.skipIf(platform !== "linux")(
+  "one workspace more than there are descriptors is refused with a remedy that works, and leaves nothing open",
+  () => {
+    const outcome = run("native", [UNTIL_PROGRAM, temporaryDirectory()]) as Readonly<Record<string, unknown>>;
+    expect(outcome).toEqual({
+      code: "IO_ERROR",
+      message: expect.stringMatching(/close workspaces .+ or raise the limit of open files \(ulimit -n\)/u),
+      isNextOpened: true,
+      left: expect.toSatisfy((left: number) => left <= 0),
+    });
   },
 );
 
