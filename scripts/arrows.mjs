@@ -72,10 +72,7 @@ const ROOMS = {
     ...["storage", "tools"],
   ],
   adapters: ["backends", "engine", "hooks", "policy", "presets", "rpc", "schema", "tools", "workspace"],
-  review: [
-    ...["backends", "engine", "hooks", "http", "journal", "pipeline", "policy", "schema", "tools"],
-    "workspace",
-  ],
+  review: ["backends", "engine", "hooks", "http", "pipeline", "policy", "schema", "tools", "workspace"],
   mcp: [
     ...["adapters", "backends", "engine", "hooks", "http", "pipeline", "policy", "presets", "review"],
     ...["rpc", "sandbox", "schema", "storage", "tools", "workspace"],

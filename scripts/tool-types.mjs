@@ -1,5 +1,5 @@
 // Writes what is generated from the schemas of the tools: the TypeScript types of their arguments and data, with the
-// descriptions that models read as doc comments, their names, and the methods of a workspace.
+// descriptions that models read as doc comments, their names and facts, and the methods of a workspace.
 //
 //   node scripts/tool-types.mjs           writes the files
 //   node scripts/tool-types.mjs --check   fails if a file is stale
@@ -14,6 +14,7 @@ import { BuildError, root, runScript } from "./lib/run.mjs";
 /** The tools: those that each workspace has, and those that only some have, whose types are not public. */
 const ENTRY = `
 export { TOOLS } from "./js/tools/index.ts";
+export * as hostCalls from "./js/tools/host-calls.ts";
 import { runCommand } from "./js/tools/run_command.ts";
 import { undoTool } from "./js/tools/undo.ts";
 import { historyTool } from "./js/tools/history.ts";
@@ -239,6 +240,17 @@ ${rows.join("")}};
 `;
 }
 
+/** The kinds and traits of tools, for code that has only a name. */
+function factsText(tools) {
+  const rows = tools.map(({ name, kind, traits }) => `  ${name}: ${JSON.stringify({ kind, traits })},\n`);
+  return `// The facts about each tool, ${HEADER}
+
+/** The kind and the traits, by the name of the tool. */
+export const FACTS_BY_TOOL = {
+${rows.join("")}} as const;
+`;
+}
+
 /** The methods of a workspace. */
 export function methodsText(tools, exact) {
   const names = tools.flatMap(({ name }) => [`${toPascalCase(name)}Args`, `${toPascalCase(name)}Data`]);
@@ -261,11 +273,13 @@ ${interfaceOf("ToolMethods", "Every tool as a method: it returns the data, or th
 
 /** Returns the text of each generated file, by its path. */
 async function generatedFiles() {
-  const { TOOLS, SOME_TOOLS, EXACT } = await loadTools();
+  const { TOOLS, SOME_TOOLS, hostCalls, EXACT } = await loadTools();
+  const all = [...TOOLS, ...SOME_TOOLS, ...Object.values(hostCalls)];
   return new Map([
     ["js/tools/generated/types.ts", publicTypesText(TOOLS, EXACT)],
     ["js/tools/generated/internal.ts", internalTypesText(TOOLS, SOME_TOOLS, EXACT)],
     ["js/schema/generated/arguments.ts", namesText([...TOOLS, ...SOME_TOOLS])],
+    ["js/schema/generated/facts.ts", factsText(all)],
     ["js/workspace/generated/tool-methods.ts", methodsText(TOOLS, EXACT)],
   ]);
 }

@@ -15,7 +15,7 @@ export type {
 } from "./types.ts";
 export { makeJournal } from "./journal.ts";
 export { newCallId } from "./call-id.ts";
-export { cannotBeReviewedError, PARTIAL_UNDO_TOOL } from "./reviewed.ts";
+export { cannotBeReviewedError } from "./reviewed.ts";
 export { unreviewedRecord } from "./storage-reviews.ts";
 export {
   type LeftPath,

@@ -50,6 +50,7 @@ import type {
   StateBefore,
 } from "./types.ts";
 import { Transaction, withOutcome } from "../backends/transaction/transaction.ts";
+import { hasTrait } from "../schema/tool-facts.ts";
 
 const BYTES_PER_MIB = 1024 * 1024;
 /**
@@ -348,10 +349,9 @@ function missingCallError(callId: string, records: readonly HistoryRecord[]): Fi
 
 /** Creates the error of a call of which the history has only the name and the paths. */
 function notKeptError(callId: string, tool: string): FilewrightError {
-  const reason =
-    tool === "run_command"
-      ? "what a command changes is not recorded"
-      : `of one call the history keeps ${LARGEST_UNDO.words}, and it was larger`;
+  const reason = hasTrait(tool, "runsCommands")
+    ? "what a command changes is not recorded"
+    : `of one call the history keeps ${LARGEST_UNDO.words}, and it was larger`;
   return new FilewrightError("UNSUPPORTED_OPERATION", `The call '${callId}' cannot be undone: ${reason}.`, {
     complete: true,
   });

@@ -1,9 +1,7 @@
 /** The changes that need no review any more: those that are kept, and those of which nothing is left. */
 import type { RecordHeader } from "../backends/transaction/step.ts";
 import { FilewrightError } from "../engine/errors.ts";
-
-/** The tool of a change that undoes only some hunks of another one, which therefore stays unreviewed. */
-export const PARTIAL_UNDO_TOOL = "undo_hunks";
+import { hasTrait } from "../schema/tool-facts.ts";
 
 /** The part of a record of the history that says which changes need no review. */
 export type ReviewFacts = Pick<RecordHeader, "callId" | "tool" | "undoOf" | "undoes" | "keeps">;
@@ -19,7 +17,7 @@ export function reviewedCalls(records: Iterable<ReviewFacts>): ReadonlySet<strin
   for (const { callId, tool, undoOf, undoes = [], keeps = [] } of records) {
     for (const one of keeps) kept.add(one);
     if (undone.has(callId)) continue;
-    if (undoOf !== undefined && tool !== PARTIAL_UNDO_TOOL) undone.add(undoOf);
+    if (undoOf !== undefined && !hasTrait(tool, "takesBackPart")) undone.add(undoOf);
     for (const one of undoes) undone.add(one);
   }
   return new Set([...kept, ...undone]);

@@ -22,6 +22,7 @@ import type { AppliedChange } from "./change.ts";
 import { readableRoots } from "./paths/look-alikes.ts";
 import { wordError } from "./wording/messages.ts";
 import type { Session } from "./session.ts";
+import { TOOL_FOR_ACCESS } from "../schema/tool-facts.ts";
 
 /** The error codes of calls that a person, a rule or a hook refused. */
 const REFUSAL_CODES: ReadonlySet<string> = new Set(["APPROVAL_DENIED", "HOOK_BLOCKED", "GRANT_DENIED"]);
@@ -180,7 +181,7 @@ function truncateText(text: string, budget: number): string {
 function viewWithoutApprovals({ gates: { rules }, files: { views } }: Session, tool: string): FsBackend {
   const own = rules.forCall(tool);
   return views.of({
-    rules: own.decide([]) === "ask" ? rules.forCall("stat") : own,
+    rules: own.decide([]) === "ask" ? rules.forCall(TOOL_FOR_ACCESS.look) : own,
     hidden: ["deny", "ask"],
   });
 }

@@ -39,6 +39,7 @@ import type { Session } from "./session.ts";
 import { decisionSourcesInForce } from "./sources.ts";
 import { nameCallPaths } from "./staged.ts";
 import type { ViewRequest } from "./views.ts";
+import { TOOL_FOR_ACCESS } from "../schema/tool-facts.ts";
 
 /** The options of a call, in addition to its arguments. */
 export interface CallOptions {
@@ -304,9 +305,6 @@ type Ruling = Omit<JudgedCall, "tool" | "uses" | "locations" | "began" | "meant"
   readonly locations: readonly Location[];
 };
 
-/** The tool by whose rules content is kept from a call. */
-const READ_FILE = "read_file";
-
 /** The decision where there are no rules. What the policy refuses has no location, and makes no call. */
 const NOT_RULED: Verdict = Object.freeze({ decision: "allow", source: "none" });
 
@@ -346,7 +344,7 @@ async function keepsContent({
     fs: storage ?? disk,
     disk,
     rules: session.gates.rules,
-    tool: READ_FILE,
+    tool: TOOL_FOR_ACCESS.read,
     args: {},
     uses: uses.map(({ effects: _, ...use }) => use),
     locations,

@@ -22,6 +22,7 @@ import { approvalsSource, approverSource, mustAsk } from "../hooks/approvals.ts"
 import type { BoundHook } from "../hooks/run.ts";
 import type { Session, SessionGates } from "./session.ts";
 import { placesSource } from "./written-places.ts";
+import { TOOL_FOR_ACCESS } from "../schema/tool-facts.ts";
 
 /** Returns true when a person is asked before a change about which no rule decides. */
 export function asksUndecided(
@@ -76,7 +77,7 @@ function sourcesOf(
 /** Returns the names of the sources in force about a change. */
 export function decisionSourcesInForce(session: Session): readonly NamedSource[] {
   return session.gates
-    .sources("write_file")
+    .sources(TOOL_FOR_ACCESS.write)
     .filter(({ isInForce = true }) => isInForce)
     .map(({ name }) => name);
 }

@@ -16,7 +16,6 @@ import { anyText, instance, optionChecker, type Options, options } from "../sche
 import type { Workspace } from "../workspace/types.ts";
 import type { ActivityView, ReviewActivity } from "./activity/activity-data.ts";
 import { makeActivityCounter } from "./activity/activity.ts";
-import { isWayBack } from "./past/past-words.ts";
 import { contentOf, rowsOfChange, type ShownChange, shownChangesOf } from "./questions/changes.ts";
 import { shownImage, type ShownImage } from "./questions/binary.ts";
 import { jointAnswersOf } from "./questions/joint.ts";
@@ -39,6 +38,7 @@ import type {
 import { makePeople, type PeopleOfCall } from "./past/people.ts";
 import { makeReviewLog } from "./log.ts";
 import { hideSecrets } from "./secrets/secret-text.ts";
+import { takesBack } from "../schema/tool-facts.ts";
 
 /** The options of {@link reviewHub}. */
 export interface ReviewHubOptions {
@@ -359,5 +359,5 @@ function callObserver(tell: (event: UnnumberedEvent) => void, count: (call: Call
 
 /** Returns true for a changing call that is unreviewed itself, or may have taken back unreviewed ones. */
 function changesUnreviewed(call: CallEnd): boolean {
-  return isWayBack(call) || call.allowed_by?.some(({ kind }) => kind === "review") === true;
+  return takesBack(call.tool) || call.allowed_by?.some(({ kind }) => kind === "review") === true;
 }

@@ -131,7 +131,7 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
   kind: "read",
   name: "access_info",
   title: "Access",
-  traits: ["endsAtOnce"],
+  traits: ["endsAtOnce", "namesNoPath"],
   description:
     "Tells which directories may be read and changed, what is out of bounds in them, and the directory that relative paths start from. Use it after an OUTSIDE_ALLOWED error, or before working with absolute paths.",
   inputSchema,

@@ -70,7 +70,7 @@ export const batch: BatchTool<CheckedArgs["batch"], BatchData> = {
   kind: "batch",
   name: "batch",
   title: "Batch",
-  traits: [],
+  traits: ["namesNoPath"],
   description: `Runs several tool calls in order as one: all of them succeed, or nothing is changed and the error names the operation that failed (details.index, from 0). Later operations see the results of earlier ones, so a file can be made, edited and moved in one batch. A batch that is cut off is taken back, too.
 Use it where changes of several files belong together. Up to 100 operations; batches cannot be nested.`,
   inputSchema,

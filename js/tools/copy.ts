@@ -35,7 +35,7 @@ export const copy: ChangingTool<CheckedArgs["copy"], CopyData, TransferTodo> = {
   kind: "change",
   name: "copy",
   title: "Copy",
-  traits: ["readsContents", "copies"],
+  traits: ["readsContents", "copies", "alsoReplaces"],
   description: `Copies a file, or a directory with everything in it, to the exact path given as destination. Contents and modes are kept; symbolic links inside it are copied as links, never followed.
 An existing destination is ALREADY_EXISTS unless overwrite is true: then a file is replaced and directories are merged.`,
   inputSchema,

@@ -73,7 +73,7 @@ export const diff: ReadingTool<CheckedDiffArgs, DiffData> = {
   kind: "read",
   name: "diff",
   title: "Compare",
-  traits: ["readsContents"],
+  traits: ["readsContents", "showsDiff"],
   description: `Shows what differs between two text files, or between a file and a text given as content_b, as a unified diff (--- a/…, +++ b/…, @@ hunks). Use it to check a change or to compare versions; nothing is written. Two equal files give "Files are identical". Binary files are refused.`,
   inputSchema,
   outputSchema,

@@ -74,7 +74,7 @@ export const findFiles: ReadingTool<CheckedFindFilesArgs, FindFilesData> = {
   kind: "read",
   name: "find_files",
   title: "Find files by letters",
-  traits: ["isExtra", "searches"],
+  traits: ["isExtra", "searches", "needsDirectory"],
   description: `Finds files whose paths have the letters of query in their order, the best first, one path a line. Use it when you remember a name roughly or in part; when you know a pattern use glob, to search contents grep.
 Matches in the file's own name count more than in its directories. Ignored files and .git are left out. At most limit paths are given; the total is always told.`,
   inputSchema,

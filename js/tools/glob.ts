@@ -77,7 +77,7 @@ export const glob: ReadingTool<CheckedGlobArgs, GlobData> = {
   kind: "read",
   name: "glob",
   title: "Find files",
-  traits: ["searches"],
+  traits: ["searches", "needsDirectory"],
   description: `Finds files by name pattern, such as **/*.ts or src/*.{js,jsx}, anywhere below a directory; one path a line. A pattern without a slash (*.ts) matches at any depth. Use it when you know something of the name; to search contents use grep, to look around list_directory.
 Ignored files and .git are left out, symbolic links are not followed. At most limit paths are given; the total is always told.`,
   inputSchema,

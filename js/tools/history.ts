@@ -53,7 +53,7 @@ export function historyTool(all: boolean): ReadingTool<CheckedHistoryArgs, Histo
     kind: "read",
     name: "history",
     title: "History",
-    traits: [],
+    traits: ["needsHistory"],
     description:
       "Lists your changes that can be undone, the newest first, each with the call_id that undo takes.",
     inputSchema,

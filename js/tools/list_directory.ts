@@ -104,7 +104,7 @@ export const listDirectory: ReadingTool<Args, ListDirectoryData> = {
   kind: "read",
   name: "list_directory",
   title: "List directory",
-  traits: ["searches"],
+  traits: ["searches", "needsDirectory"],
   description: `Lists a directory: names, types, sizes and times, directories first. depth goes into subdirectories. Use it to look around; to find files by name anywhere use glob, by content grep.
 Symbolic links are shown with their target, unless that is out of bounds, and never followed. At most limit entries are given; the total is always told, and next_cursor goes on.`,
   inputSchema,

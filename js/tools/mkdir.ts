@@ -30,7 +30,7 @@ export const mkdir: ChangingTool<CheckedArgs["mkdir"], MkdirData, undefined> = {
   kind: "change",
   name: "mkdir",
   title: "Make directory",
-  traits: [],
+  traits: ["acceptsExisting"],
   description: `Makes a directory, with missing parents unless parents is false. An existing directory is fine unless exist_ok is false.
 Not needed before write_file, copy or move: they make missing directories themselves.`,
   inputSchema,

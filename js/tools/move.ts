@@ -31,7 +31,7 @@ export const move: ChangingTool<CheckedArgs["move"], MoveData, TransferTodo> = {
   kind: "change",
   name: "move",
   title: "Move or rename",
-  traits: ["actsOnLinks", "moves"],
+  traits: ["actsOnLinks", "moves", "alsoReplaces"],
   description: `Moves or renames a file or a directory to the exact path given as destination; a symbolic link itself is moved, not its target.
 An existing destination is ALREADY_EXISTS unless overwrite is true: then a file replaces a file, and a directory an empty directory.`,
   inputSchema,

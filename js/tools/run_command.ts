@@ -108,7 +108,7 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
   kind: "change",
   name: "run_command",
   title: "Run command",
-  traits: ["keepsTime"],
+  traits: ["keepsTime", "runsCommands"],
   description: `Runs a program in the sandbox of the workspace. ${TOOL_DESCRIPTION}`,
   inputSchema,
   outputSchema,

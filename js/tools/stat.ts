@@ -78,7 +78,7 @@ export const stat: ReadingTool<CheckedArgs["stat"], StatData> = {
   kind: "read",
   name: "stat",
   title: "File facts",
-  traits: ["endsAtOnce", "readsContents"],
+  traits: ["endsAtOnce", "readsContents", "standsForLooking"],
   description: `Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory.`,
   inputSchema,
   outputSchema,

@@ -94,7 +94,7 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoT
     kind: "change",
     name: "undo",
     title: "Undo",
-    traits: ["recordsItself"],
+    traits: ["recordsItself", "needsHistory", "namesNoPath", "takesBackCall", "alsoDeletes", "alsoMoves"],
     description:
       "Takes one of your changes back: puts every file as it was before that call. Without call_id your last change. Refused where something changed since; an undo can be undone.",
     inputSchema,

@@ -16,6 +16,7 @@ import { makePastMethods } from "./past-methods.ts";
 import { presetTools, type PresetTools, type ToolDefinition } from "./preset-tools.ts";
 import type { ToolMethods } from "./generated/tool-methods.ts";
 import type { AgentWorkspace, Capabilities, Workspace } from "./types.ts";
+import { TOOL_FOR_ACCESS } from "../schema/tool-facts.ts";
 
 /** The workspace to which an agent's or a fork's belongs, whose hooks and observers it shares. */
 interface WorkspaceAbove {
@@ -100,7 +101,7 @@ function addHiddenMembers(ws: object, session: Session, list: ListOfPreset): voi
   Object.defineProperty(ws, toolsByPreset, { value: list });
   Object.defineProperty(ws, AUDIT_LOG, { value: logging?.exportLog?.bind(logging) });
   Object.defineProperty(ws, POLICY, { value: session.files.resolver.policy });
-  Object.defineProperty(ws, ROOT_LOOKUP, { value: makeRootLookup(session, "stat") });
+  Object.defineProperty(ws, ROOT_LOOKUP, { value: makeRootLookup(session, TOOL_FOR_ACCESS.look) });
 }
 
 /** Returns the tools of a workspace under the names of a preset. */

@@ -20,14 +20,6 @@ export const EXACT_COMMAND: Options<ExactCommand> = options("ExactCommand", {
   cwd: required(anyText()),
 });
 
-/** The tools whose calls run commands. */
-const COMMAND_TOOLS: ReadonlySet<string> = new Set(["run_command"]);
-
-/** Returns true for a tool whose calls run commands, so that an approval covers one only by its exact command. */
-export function runsCommands(tool: string): boolean {
-  return COMMAND_TOOLS.has(tool);
-}
-
 /** Returns true for two commands with the same arguments in the same directory. Two unknown ones are not the same. */
 export function isSameCommand(one: ExactCommand | undefined, other: ExactCommand | undefined): boolean {
   if (one === undefined || other === undefined || one.cwd !== other.cwd) return false;

@@ -1,20 +1,21 @@
 /**
- * The effects that calls of a tool can have beside its own work, in the words of a question. Imports nothing, because the
+ * The effects that calls of a tool can have beside its own work, in the words of a question. Imports no tool, because the
  * review page shows them too.
  */
+import { hasTrait, type ToolTrait } from "../../schema/tool-facts.ts";
 
-/** What a scope of a tool does not cover, because it is the work of another tool. */
-const EFFECTS_BY_TOOL: ReadonlyMap<string, string> = new Map([
-  ["apply_patch", "deleting, moving or copying files"],
-  ["copy", "replacing what exists"],
-  ["move", "replacing what exists"],
-  ["undo", "deleting or moving files"],
-  ["rewind", "deleting or moving files"],
-  ["merge", "deleting files"],
-]);
+/** What files may undergo beside a tool's own work. */
+const VERBS: readonly (readonly [trait: ToolTrait, verb: string])[] = [
+  ["alsoDeletes", "deleting"],
+  ["alsoMoves", "moving"],
+  ["alsoCopies", "copying"],
+];
 
 /** Returns what an approval of a tool does not cover, such as ` without replacing what exists`; empty for most tools. */
 export function effectsInWords(tool: string): string {
-  const effects = EFFECTS_BY_TOOL.get(tool);
-  return effects === undefined ? "" : ` without ${effects}`;
+  if (hasTrait(tool, "alsoReplaces")) return " without replacing what exists";
+  const verbs = VERBS.filter(([trait]) => hasTrait(tool, trait)).map(([, verb]) => verb);
+  const last = verbs.pop();
+  if (last === undefined) return "";
+  return ` without ${verbs.length === 0 ? last : `${verbs.join(", ")} or ${last}`} files`;
 }

@@ -3,7 +3,7 @@ import type { GlobBases } from "../../policy/rule-globs.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { denied, type Outcome, type Scope } from "../confirm.ts";
-import { commandInWords, type ExactCommand, runsCommands } from "./command.ts";
+import { commandInWords, type ExactCommand } from "./command.ts";
 import { effectsInWords } from "./effects.ts";
 import {
   type ApprovalScope,
@@ -14,6 +14,7 @@ import {
   type ScopeEnd,
   wideningOf,
 } from "./scope.ts";
+import { hasTrait } from "../../schema/tool-facts.ts";
 
 /** The outcomes that cover later calls, too. */
 export type LastingOutcome = "proceed_always" | "proceed_always_tool" | "proceed_always_server";
@@ -106,7 +107,9 @@ export function scopesOf(
 /** Returns the outcomes for later calls: of a command only one, because none covers more than the same command. */
 function lastingOutcomesOf({ tool, command }: AskedCall): readonly LastingOutcome[] {
   if (command !== undefined) return ["proceed_always"];
-  return runsCommands(tool) ? [] : ["proceed_always", "proceed_always_tool", "proceed_always_server"];
+  return hasTrait(tool, "runsCommands")
+    ? []
+    : ["proceed_always", "proceed_always_tool", "proceed_always_server"];
 }
 
 /** Returns the description of an outcome for a reviewer. */

@@ -11,7 +11,8 @@ import { compileRules, type PathForms } from "../../policy/rules.ts";
 import { type Options, options, optionReader, required, text } from "../../schema/option.ts";
 import { TOOL_NAMES } from "../../schema/tool-names.ts";
 import { effectsInWords } from "./effects.ts";
-import { commandInWords, EXACT_COMMAND, type ExactCommand, isSameCommand, runsCommands } from "./command.ts";
+import { commandInWords, EXACT_COMMAND, type ExactCommand, isSameCommand } from "./command.ts";
+import { hasTrait, toolsWith } from "../../schema/tool-facts.ts";
 
 /** Which later calls an approval covers. */
 export interface ApprovalScope {
@@ -107,7 +108,7 @@ export function compileScope(
   );
   return (call) => {
     if (agent !== undefined && agent !== call.agent) return false;
-    const isCommand = command !== undefined || runsCommands(call.tool);
+    const isCommand = command !== undefined || hasTrait(call.tool, "runsCommands");
     if (isCommand && !isSameCommand(command, call.command)) return false;
     const own = rules.forCall(call.tool);
     return call.places.length === 0
@@ -161,7 +162,7 @@ export function wideningOf(
   const end = endOfScope({ until });
   if (end === undefined || !ends.includes(end)) return "an end that was not offered";
   if (offered.command !== undefined && !isSameCommand(command, offered.command)) return "another command";
-  if (offered.command === undefined && (command !== undefined || runsCommands(tool)))
+  if (offered.command === undefined && (command !== undefined || hasTrait(tool, "runsCommands")))
     return "a command that was not shown, which is more";
   if (roots === undefined) return undefined;
   if (path === EVERY_PATH) return "more paths";
@@ -170,7 +171,7 @@ export function wideningOf(
 }
 
 /** The tools that a scope of every tool covers, in words. */
-export const EVERY_TOOL_WORDS = "every tool but run_command";
+export const EVERY_TOOL_WORDS = `every tool but ${toolsWith("runsCommands").join(" and ")}`;
 
 /** Describes which calls a scope covers, without its end. */
 export function describeCovered({ tool, path, command, agent }: Omit<ApprovalScope, "until">): string {

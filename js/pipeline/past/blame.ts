@@ -6,6 +6,7 @@
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { HistoryRecord, StateBefore } from "../../journal/index.ts";
+import { hasTrait, takesBack } from "../../schema/tool-facts.ts";
 import { textIfDecodable } from "../../tools/render/preview.ts";
 import type { Session } from "../session.ts";
 import { withStage } from "../staged.ts";
@@ -77,7 +78,7 @@ export async function blameFile(workspace: Session, typed: string): Promise<Blam
     const record = records[at] as HistoryRecord;
     if (!record.paths.includes(path)) continue;
     read += 1;
-    if (RESTORING_TOOLS.has(record.header.tool)) {
+    if (restoresContents(record.header.tool)) {
       const restored = await indexOfState(records, at + 1, lines.hash, async (one) =>
         one.paths.includes(path) ? (await statesOf(one)).find((state) => state.path === path) : undefined,
       );
@@ -100,10 +101,13 @@ export async function blameFile(workspace: Session, typed: string): Promise<Blam
 
 type Origin = HistoryRecord | "older" | "elsewhere" | "unknown";
 
-/** The tools that restore an earlier content, whose lines are those of the calls that wrote them. */
-const RESTORING_TOOLS: ReadonlySet<string> = new Set(["undo", "rewind"]);
 /** The number of changes that are looked through for the content that was restored. */
 const MAX_COMPARED_STATES = 50;
+
+/** Returns true for a tool that restores an earlier content, whose lines are those of the calls that wrote them. */
+function restoresContents(tool: string): boolean {
+  return takesBack(tool) && !hasTrait(tool, "takesBackPart");
+}
 
 /**
  * Returns the index of the change that had found a content; undefined for one that none has. It begins with the newest

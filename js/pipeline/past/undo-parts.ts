@@ -17,7 +17,7 @@ import {
 } from "../../hooks/changed-files.ts";
 import type { CallEffect } from "../../hooks/observer.ts";
 import { digestOfParts } from "../../hooks/question.ts";
-import { PARTIAL_UNDO_TOOL, type StateBefore } from "../../journal/index.ts";
+import type { StateBefore } from "../../journal/index.ts";
 import type { Location } from "../../policy/index.ts";
 import { CANONICAL_NAMES, type PathUse } from "../../tools/lib/tool.ts";
 import { throwIfCancelled } from "../change.ts";
@@ -29,6 +29,7 @@ import { wordError } from "../wording/messages.ts";
 import { changesOfCall } from "./changes.ts";
 import type { ObservedUndo } from "./observed-undo.ts";
 import { contentsOf, type HistoryChange, historyChange } from "./file-change.ts";
+import { UNDO_HUNKS } from "../../tools/host-calls.ts";
 
 /** The hunks of a call to undo, as `ws.changes` numbers them: of each path its hunks, or lines of them. */
 export interface UndoPartsRequest {
@@ -96,7 +97,7 @@ export async function undoParts(
       if (digest !== undefined && digest !== outcome.digest) throw otherUndoError();
       if (observed === undefined || changed.length === 0) return outcome;
       const { callId, facts } = observed;
-      const about = { callId, tool: PARTIAL_UNDO_TOOL, agent: session.caller.agent, undoOf: undone, signal };
+      const about = { callId, tool: UNDO_HUNKS.name, agent: session.caller.agent, undoOf: undone, signal };
       await journal.change(fs, { ...about, rollback: "always" }, async (recording) => {
         for (const file of changed) await write(recording, file);
       });

@@ -9,6 +9,7 @@ import { covers } from "../../policy/grants.ts";
 import { joinPath, normalise, parentOf } from "../../backends/paths.ts";
 import { existingPathsInRoots, readableRoots } from "./look-alikes.ts";
 import type { Session } from "../session.ts";
+import { TOOL_FOR_ACCESS } from "../../schema/tool-facts.ts";
 
 /** Returns the absolute path of the entry that a relative path names; undefined to leave the path as it is. */
 type RootLookup = (typed: string) => Promise<string | undefined>;
@@ -35,7 +36,7 @@ export function makeRootLookup(session: Session, tool: string): RootLookup {
     if (roots.length < 2) return undefined;
     // An entry is found only when a `stat` of it needs no approval.
     const fs = session.files.views.of({
-      rules: session.gates.rules.forCall("stat"),
+      rules: session.gates.rules.forCall(TOOL_FOR_ACCESS.look),
       hidden: ["deny", "ask"],
     });
     // The first path is the answer; the others are not looked up.

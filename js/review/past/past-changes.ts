@@ -7,6 +7,7 @@ import { MAX_PAGE_CHARS, rowsOfChange, shownChange, type ShownChange } from "../
 import type { LineTotals, RowsPage } from "./history-protocol.ts";
 import type { ChangeRows } from "../protocol.ts";
 import { rowsForPage } from "../secrets/hidden-rows.ts";
+import { TOOL_FOR_ACCESS } from "../../schema/tool-facts.ts";
 
 /** A past change, or the difference of two versions. */
 export type PastChange = ConfirmedChange &
@@ -40,7 +41,7 @@ const READING_GATES: ReadonlySet<string> = new Set(["root", "deny", "rules", "se
 /** Returns true where the policy does not let one of these paths be read now. */
 export async function isReadingDenied(ws: Workspace, paths: readonly string[]): Promise<boolean> {
   for (const path of paths) {
-    const gates = await ws.why({ tool: "read_file", path });
+    const gates = await ws.why({ tool: TOOL_FOR_ACCESS.read, path });
     if (gates.some(({ gate, verdict }) => verdict === "stops" && READING_GATES.has(gate))) return true;
   }
   return false;

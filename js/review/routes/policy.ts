@@ -7,6 +7,7 @@ import type { NewGrant, ShownPolicy } from "../policy-data.ts";
 import type { ReviewCall } from "../protocol.ts";
 import { explainCall } from "../why.ts";
 import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest, workspaceOf } from "./route.ts";
+import { hasTrait, TOOL_FOR_ACCESS } from "../../schema/tool-facts.ts";
 
 /** The longest time for which the page grants a directory, in minutes: a year. */
 const MAX_GRANT_MINUTES = 366 * 24 * 60;
@@ -55,14 +56,11 @@ function withWorkspace(run: (ws: Workspace, request: RouteRequest) => Promise<Re
   };
 }
 
-/** Tools about whose calls no path can be asked. */
-const TOOLS_WITHOUT_PATH: ReadonlySet<string> = new Set(["access_info", "batch", "undo"]);
-
 async function shownPolicy(ws: Workspace): Promise<Response> {
   const [grants, approvals] = await Promise.all([ws.grants.list(), ws.approvals.list()]);
   const shown: ShownPolicy = {
     policy: ws.policy(),
-    tools: [...TOOL_NAMES].filter((name) => !TOOLS_WITHOUT_PATH.has(name)),
+    tools: [...TOOL_NAMES].filter((name) => !hasTrait(name, "namesNoPath")),
     grants: grants.map(({ dir, access, granted_at, expires, by }) => ({
       dir,
       access,
@@ -114,7 +112,10 @@ async function grantDirectory(ws: Workspace, { request, login }: RouteRequest): 
   const { dir, access, minutes } = grant;
   if (ws.policy().permissions === "off")
     return refusal(409, "this workspace does not ask for directories, so a grant has no effect");
-  const gates = await ws.why({ tool: access === "write" ? "write_file" : "stat", path: dir });
+  const gates = await ws.why({
+    tool: access === "write" ? TOOL_FOR_ACCESS.write : TOOL_FOR_ACCESS.look,
+    path: dir,
+  });
   const stop = gates.find(({ gate, verdict }) => PATH_GATES.has(gate) && verdict === "stops");
   if (stop !== undefined)
     return refusal(409, `the host denies this path (${stop.configured}), and a grant cannot allow it`);

@@ -17,6 +17,7 @@ import { keepPreview, keptPreview, type Preview } from "../past/previews.ts";
 import { forgetPastChanges, pastRows, shownPastChange, withoutDenied } from "../past/past-changes.ts";
 import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest } from "./route.ts";
 import { attached, rowsRangeOf } from "./workspace.ts";
+import { REWIND as REWIND_CALL } from "../../tools/host-calls.ts";
 
 /** The body of `POST rewind`. */
 const REWIND: Options<RewindRequest> = options("RewindRequest", {
@@ -77,7 +78,7 @@ function allowShown(hub: ReviewHub, { changes }: Preview, by: string): () => voi
         (one) =>
           !asked.has(one.id) &&
           one.kind === "change" &&
-          one.details.tool === "rewind" &&
+          one.details.tool === REWIND_CALL.name &&
           keyOf(one.details.changes) === wanted,
       );
     if (isDone || question?.kind !== "change") return;

@@ -22,6 +22,7 @@ import {
 } from "../../engine/errors.ts";
 import type { ContentBlock, Readers } from "../../readers/index.ts";
 import type { MatchMode } from "../../engine/text/edit.ts";
+import type { ToolTrait } from "../../schema/tool-facts.ts";
 import type { Limits } from "./limits.ts";
 import type { UndoableHistory } from "./past.ts";
 import type { SeenFiles } from "./seen.ts";
@@ -352,38 +353,6 @@ interface ParseArguments<Args> {
   (args: Arguments, later: Signalled): MaybePromise<Args>;
   (args: Arguments): Args;
 }
-
-/**
- * What is special about a tool.
- *
- * - `edits`, `writes`, `removes`, `copies`, `moves`: what it does with the files that it names: changes parts of their
- *   contents, replaces them whole, and so on. The guard goes by it.
- * - `writesSeveral`: it writes several files, all or none; without it one.
- * - `recordsItself`: it records its change in the history itself, as an undo does.
- * - `readsContents`: it may need the contents of the files that it names, which a storage then reads with their facts.
- * - `searches`: it returns paths that the call did not name. Its data must have `warnings`.
- * - `takesLists`: it names files and globs by the arguments `paths` and `include`.
- * - `actsOnLinks`: it acts on a link itself, never on its target.
- * - `endsAtOnce`: a call looks at one path, and ends before it could be cancelled: it gets no signal, unless hooks or
- *   grants could make it wait.
- * - `keepsTime`: it enforces `timeout_ms` itself.
- * - `isExtra`: models are offered it only where the host wants that (`findFiles`).
- */
-type ToolTrait =
-  | "actsOnLinks"
-  | "copies"
-  | "edits"
-  | "endsAtOnce"
-  | "isExtra"
-  | "keepsTime"
-  | "moves"
-  | "readsContents"
-  | "recordsItself"
-  | "removes"
-  | "searches"
-  | "takesLists"
-  | "writes"
-  | "writesSeveral";
 
 interface ToolBase<Args, Data> {
   /** The name, in `snake_case`. */

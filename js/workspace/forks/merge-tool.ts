@@ -9,6 +9,7 @@ import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import type { PlannedMerge } from "../../storage/storage.ts";
 import { currentVersionsOf, hashOfAll, previewDiff, textIfDecodable } from "../../tools/render/preview.ts";
 import { object } from "../../tools/lib/schema.ts";
+import { MERGE } from "../../tools/host-calls.ts";
 import { text, texts } from "../../tools/lib/shared.ts";
 import type { Call, ChangingTool, PathUse, PreviewChange } from "../../tools/lib/tool.ts";
 import { changedError, type ForkFiles, type PlanOptions } from "./files.ts";
@@ -57,10 +58,9 @@ export function mergeTool(
   const args: MergeArgs = { fork: name, paths: [...approved].map(display) };
   let planned: PlannedMerge | undefined = outcome.plan;
   const tool: ChangingTool<MergeArgs, MergeData, PlannedMerge> = {
-    kind: "change",
-    name: "merge",
+    ...MERGE,
     title: "Merge fork",
-    traits: ["writesSeveral", ...(files.isCommit ? ["recordsItself" as const] : [])],
+    traits: files.isCommit ? [...MERGE.traits, "recordsItself"] : MERGE.traits,
     description: "Brings the changes of a fork into its workspace.",
     inputSchema,
     outputSchema,

@@ -10,6 +10,7 @@ import type { RewindPlan, RewoundPath } from "../../journal/index.ts";
 import { contentsOf, type HistoryChange } from "../../pipeline/past/file-change.ts";
 import { currentVersionsOf } from "../../tools/render/preview.ts";
 import { object } from "../../tools/lib/schema.ts";
+import { REWIND } from "../../tools/host-calls.ts";
 import { text, texts } from "../../tools/lib/shared.ts";
 import type { Call, ChangingTool, PathEffect, PathUse, PreviewChange } from "../../tools/lib/tool.ts";
 
@@ -64,10 +65,8 @@ export function rewindTool(
   let first: PlannedRewind | undefined = outcome.planned;
   let failure: FilewrightError | undefined;
   const tool: ChangingTool<RewindArgs, RewindData, PlannedRewind> = {
-    kind: "change",
-    name: "rewind",
+    ...REWIND,
     title: "Rewind",
-    traits: ["writesSeveral"],
     description: "Takes back later changes.",
     inputSchema,
     outputSchema,

@@ -7,6 +7,7 @@ import type { AskedCall } from "../../state/store.ts";
 import { useLoaded } from "../loaded.ts";
 import type { ScreenProps } from "../props.ts";
 import { GrantButton } from "./grant.tsx";
+import { TOOL_FOR_ACCESS } from "../../../../schema/tool-facts.ts";
 
 /** The properties of the question. */
 interface WhyProps extends ScreenProps {
@@ -21,7 +22,7 @@ interface WhyProps extends ScreenProps {
 /** Draws the form and, once it is sent or a refused call was chosen, the gates. */
 export function Why({ state, effects, tools, version, onChange }: WhyProps): JSX.Element {
   const { asked } = state;
-  const [tool, setTool] = useState(asked?.tool ?? "write_file");
+  const [tool, setTool] = useState(asked?.tool ?? TOOL_FOR_ACCESS.write);
   const [path, setPath] = useState(asked?.path ?? "");
   // Before the next key: an effect after the next frame would replace what has been typed since.
   useLayoutEffect(() => {

@@ -3,7 +3,6 @@ import type { HistoryMark } from "../../../../tools/lib/history-entry.ts";
 import type { JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import type { LineTotals, PastCall } from "../../../past/history-protocol.ts";
-import { isWayBack } from "../../../past/past-words.ts";
 import type { SettledQuestion } from "../../../protocol.ts";
 import { LineCounts } from "../../diff/file-head.tsx";
 import { useListView } from "../../diff/list-view.ts";
@@ -12,6 +11,7 @@ import { visibleRows } from "../../diff/virtual-list.ts";
 import type { PageEffects } from "../props.ts";
 import { useLineCounts } from "./data.ts";
 import { clockTime, pathsOfQuestion, type Reversal, reversalInWords, type TimelineRow } from "./view.ts";
+import { takesBack } from "../../../../schema/tool-facts.ts";
 
 /** The height of a row of the list in CSS pixels. `review.css` has it too. */
 const ENTRY_HEIGHT = 48;
@@ -207,7 +207,7 @@ function CallRow({ entry, action, reversal, isUnreviewed, totals }: CallRowProps
             <SafeText text={agent} />
           </span>
         )}
-        {by !== undefined && isWayBack(entry) && (
+        {by !== undefined && takesBack(entry.tool) && (
           <span class="tl-agent">
             by <SafeText text={by} />
           </span>

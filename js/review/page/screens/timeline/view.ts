@@ -1,9 +1,9 @@
 /** The view of the timeline and the rows of its list, computed from the data without a browser. */
-import { PARTIAL_UNDO_TOOL } from "../../../../journal/reviewed.ts";
 import type { HistoryMark } from "../../../../tools/lib/history-entry.ts";
 import type { PastCall, PastCalls } from "../../../past/history-protocol.ts";
 import type { ChosenHunks, ReviewQuestion, SettledQuestion } from "../../../protocol.ts";
 import type { LeftOutParts } from "../../state/choice.ts";
+import { hasTrait } from "../../../../schema/tool-facts.ts";
 
 /** A place of the history to which a rewind is previewed. */
 export interface RewindPlace {
@@ -199,7 +199,7 @@ export function reversalsOf(entries: readonly PastCall[]): ReadonlyMap<string, R
   const taken = new Map<string, Reversal>();
   for (const by of entries) {
     if (taken.get(by.callId)?.isPart === false) continue;
-    const isPart = by.tool === PARTIAL_UNDO_TOOL;
+    const isPart = hasTrait(by.tool, "takesBackPart");
     for (const callId of [by.undoOf, ...(by.undoes ?? [])]) {
       if (callId === undefined) continue;
       const known = taken.get(callId);
@@ -215,15 +215,16 @@ export function reversalsOf(entries: readonly PastCall[]): ReadonlyMap<string, R
  * @param of the tool of the call that it put back, if known
  */
 export function actionOf({ tool }: Pick<PastCall, "tool">, of?: string): string {
-  if (tool === "undo") return of === undefined ? "put back" : `put back ${actionOf({ tool: of })}`;
-  if (tool === PARTIAL_UNDO_TOOL)
+  if (hasTrait(tool, "takesBackCall"))
+    return of === undefined ? "put back" : `put back ${actionOf({ tool: of })}`;
+  if (hasTrait(tool, "takesBackPart"))
     return of === undefined ? "put back hunks" : `put back hunks of ${actionOf({ tool: of })}`;
   return tool;
 }
 
 /** Returns how a call was taken back, in a few words. */
 export function reversalInWords({ by, isPart }: Reversal): string {
-  if (by.tool === "rewind") return "taken back by a rewind";
+  if (hasTrait(by.tool, "takesBackCalls")) return "taken back by a rewind";
   return isPart ? "put back in part" : "put back";
 }
 

@@ -1,0 +1,105 @@
+/**
+ * Facts about tools by their names, for code that has no tool at hand: a record of the history and a stored approval
+ * name one, and neither the review page nor the beginning of a server may load any. The tools themselves state them,
+ * in `js/tools`.
+ */
+import { FACTS_BY_TOOL } from "./generated/facts.ts";
+
+/**
+ * What is special about a tool.
+ *
+ * - `edits`, `writes`, `removes`, `copies`, `moves`: what it does with the files that it names: changes parts of their
+ *   contents, replaces them whole, and so on. The guard goes by it.
+ * - `alsoDeletes`, `alsoMoves`, `alsoCopies`, `alsoReplaces`: what a call may do besides, as the work of other tools:
+ *   their rules apply, and an approval of this tool does not cover it.
+ * - `takesBackCall`, `takesBackPart`, `takesBackCalls`: it takes back one call, a part of one, or several.
+ * - `writesSeveral`: it writes several files, all or none; without it one.
+ * - `recordsItself`: it records its change in the history itself, as an undo does.
+ * - `needsHistory`: it is about the history of changes, and of no use without one.
+ * - `runsCommands`: it runs a program, which may do anything: an approval covers the same command alone, and nothing
+ *   records what the program changes.
+ * - `readsContents`: it may need the contents of the files that it names, which a storage then reads with their facts.
+ * - `searches`: it returns paths that the call did not name. Its data must have `warnings`.
+ * - `takesLists`: it names files and globs by the arguments `paths` and `include`.
+ * - `namesNoPath`: no argument of it is a path.
+ * - `needsDirectory`: its path is a directory, into which it looks.
+ * - `acceptsExisting`: what it makes may be there already, and is then what the caller wants.
+ * - `actsOnLinks`: it acts on a link itself, never on its target.
+ * - `showsDiff`: its text may be a diff, or end with one.
+ * - `endsAtOnce`: a call looks at one path, and ends before it could be cancelled: it gets no signal, unless hooks or
+ *   grants could make it wait.
+ * - `keepsTime`: it enforces `timeout_ms` itself.
+ * - `isExtra`: models are offered it only where the host wants that (`findFiles`).
+ * - `standsForLooking`, `standsForReading`, `standsForWriting`: what decides about its calls decides about that access
+ *   wherever no call of a tool asks for it, such as in a listing.
+ */
+export type ToolTrait =
+  | "acceptsExisting"
+  | "actsOnLinks"
+  | "alsoCopies"
+  | "alsoDeletes"
+  | "alsoMoves"
+  | "alsoReplaces"
+  | "copies"
+  | "edits"
+  | "endsAtOnce"
+  | "isExtra"
+  | "keepsTime"
+  | "moves"
+  | "namesNoPath"
+  | "needsDirectory"
+  | "needsHistory"
+  | "readsContents"
+  | "recordsItself"
+  | "removes"
+  | "runsCommands"
+  | "searches"
+  | "showsDiff"
+  | "standsForLooking"
+  | "standsForReading"
+  | "standsForWriting"
+  | "takesBackCall"
+  | "takesBackCalls"
+  | "takesBackPart"
+  | "takesLists"
+  | "writes"
+  | "writesSeveral";
+
+/** What is known of a tool by its name. */
+interface ToolFacts {
+  /** `batch`: it consists of calls of other tools. */
+  readonly kind: "batch" | "change" | "read";
+  readonly traits: readonly ToolTrait[];
+}
+
+const FACTS: ReadonlyMap<string, ToolFacts> = new Map<string, ToolFacts>(Object.entries(FACTS_BY_TOOL));
+
+/** Returns true for a tool with a trait; false for any other, and for a name that no tool has. */
+export function hasTrait(tool: string, trait: ToolTrait): boolean {
+  return FACTS.get(tool)?.traits.includes(trait) === true;
+}
+
+/** Returns the names of the tools with a trait. */
+export function toolsWith(trait: ToolTrait): readonly string[] {
+  return [...FACTS.keys()].filter((tool) => hasTrait(tool, trait));
+}
+
+/** Returns true for a tool that takes back other calls. */
+export function takesBack(tool: string): boolean {
+  return (["takesBackCall", "takesBackPart", "takesBackCalls"] as const).some((trait) =>
+    hasTrait(tool, trait),
+  );
+}
+
+/** The tool by whose calls an access is judged that no call asks for: to see that a path is there, to read, to write. */
+export const TOOL_FOR_ACCESS: { readonly look: string; readonly read: string; readonly write: string } =
+  Object.freeze({
+    look: onlyToolWith("standsForLooking"),
+    read: onlyToolWith("standsForReading"),
+    write: onlyToolWith("standsForWriting"),
+  });
+
+function onlyToolWith(trait: ToolTrait): string {
+  const [tool] = toolsWith(trait);
+  return tool as string;
+}

@@ -1,0 +1,25 @@
+/**
+ * The changing calls that a host makes and that are no tools for models: what records, approvals and people know of
+ * them. `js/workspace` has how they work.
+ */
+import type { ChangingTool } from "./lib/tool.ts";
+
+/** A call that a host makes. */
+type HostCall = Pick<ChangingTool<never, unknown, unknown>, "kind" | "name" | "traits">;
+
+/** Takes back every later call. */
+export const REWIND: HostCall = {
+  kind: "change",
+  name: "rewind",
+  traits: ["writesSeveral", "takesBackCalls", "alsoDeletes", "alsoMoves"],
+};
+
+/** Brings the changes of a fork into its workspace. */
+export const MERGE: HostCall = {
+  kind: "change",
+  name: "merge",
+  traits: ["writesSeveral", "alsoDeletes"],
+};
+
+/** Takes back some hunks of a call, which therefore stays unreviewed. */
+export const UNDO_HUNKS: HostCall = { kind: "change", name: "undo_hunks", traits: ["takesBackPart"] };
