@@ -68,8 +68,7 @@ export async function successResult(done: Succeeded): Promise<Success<unknown>> 
   const warnings = [...(call.reach.leavesOut ? [UNAPPROVED_LEFT_OUT_NOTE] : []), ...(answer.warnings ?? [])];
   // JSON cannot have further lines, so the warnings are rendered with the data.
   const whole = form === "json" ? withWarnings(answer.data, warnings) : answer.data;
-  const budget =
-    tool.maxTextBytes?.(args as never, call.settings.limits) ?? maxAnswerBytes(call.settings.limits);
+  const budget = textBudgetOf(tool, args, call.settings);
   let data = whole;
   let text = textOf(done, whole);
   let isCut = false;
@@ -108,6 +107,12 @@ function textOf({ tool, args, call, meant }: Succeeded, data: unknown): string {
   return (meant?.text ?? tool.render)(data, args, call);
 }
 
+/** Returns the maximum size of the text of a call, in bytes. */
+function textBudgetOf(tool: AnyTool, args: object, { limits }: Call["settings"]): number {
+  const { fit } = tool as AnyReadingTool;
+  return fit !== undefined && "maxTextBytes" in fit ? fit.maxTextBytes(args, limits) : maxAnswerBytes(limits);
+}
+
 /** Data, and a text of it that is larger than the budget, in bytes. */
 interface LargeText {
   readonly data: unknown;
@@ -124,9 +129,10 @@ async function fittingText(done: Succeeded, large: LargeText): Promise<FittingTe
   const yielder = new Yielder({});
   await yielder.yieldNow();
   let { lines } = linesThatFit(text, budget);
-  const { shrink } = tool as AnyReadingTool;
-  for (let round = 0; shrink !== undefined && lines > 0 && round < MAX_SHRINK_ROUNDS; round++) {
-    data = await shrink.call(tool, data, args, lines, call);
+  const { fit } = tool as AnyReadingTool;
+  const shrinking = fit !== undefined && "shrink" in fit ? fit : undefined;
+  for (let round = 0; shrinking !== undefined && lines > 0 && round < MAX_SHRINK_ROUNDS; round++) {
+    data = await shrinking.shrink(data, args, lines, call);
     await yielder.yieldNow();
     text = textOf(done, data);
     if (fitsInBytes(text, budget + MAX_TRUNCATION_LINE_BYTES)) break;

@@ -184,7 +184,7 @@ async function approvalFactsOf(
     const own = await real(entry);
     places.push(writesThrough ? [own, await real(false)] : [own]);
   }
-  const effects = await effectsOfCall({ fs, tool: tool.name, uses, locations, signal }, places);
+  const effects = await effectsOfCall({ fs, uses, locations, signal }, places);
   const command = await exactCommandOf(work);
   return { tool: tool.name, places, effects, caller: { agent, turn, command } };
 }

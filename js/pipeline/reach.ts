@@ -56,7 +56,7 @@ export async function factsOfReachedPaths(call: ReachInput): Promise<CallFacts> 
   const [top, target] = trees;
   await addNamedEffects(call, places, (effect) => restricted.includes(effect), effects);
   if (top === undefined) return facts;
-  const replacing = restricted.find(({ ifThere }) => ifThere === true);
+  const replacing = restricted.find(({ ifThere }) => ifThere !== undefined);
   const matters =
     replacing !== undefined ||
     [top, target].some(
@@ -71,14 +71,14 @@ export async function factsOfReachedPaths(call: ReachInput): Promise<CallFacts> 
  * the paths of the call.
  */
 export async function effectsOfCall(
-  call: Omit<ReachInput, "disk" | "rules" | "args">,
+  call: Omit<ReachInput, "disk" | "rules" | "tool" | "args">,
   places: readonly PathForms[],
 ): Promise<readonly Effect[]> {
   const { uses } = call;
   const effects: Effect[] = [];
   await addNamedEffects(call, places, () => true, effects);
   const [top, target] = places.filter((_, index) => uses[index]?.tree === true).map(realPathOfForms);
-  const replacing = uses.flatMap((use) => use.effects ?? []).find(({ ifThere }) => ifThere === true);
+  const replacing = uses.flatMap((use) => use.effects ?? []).find(({ ifThere }) => ifThere !== undefined);
   if (top !== undefined && replacing !== undefined)
     await addReachedTree(call, { top, target, replacing }, { places: [], effects });
   return effects;
@@ -86,7 +86,7 @@ export async function effectsOfCall(
 
 /** Adds the effects of a call on the paths that it names. */
 async function addNamedEffects(
-  { fs, tool, uses }: Pick<ReachInput, "fs" | "tool" | "uses">,
+  { fs, uses }: Pick<ReachInput, "fs" | "uses">,
   places: readonly PathForms[],
   isWanted: (effect: PathEffect) => boolean,
   effects: Effect[],
@@ -94,8 +94,7 @@ async function addNamedEffects(
   for (const [index, place] of places.entries()) {
     for (const effect of uses[index]?.effects ?? []) {
       if (!isWanted(effect)) continue;
-      if (effect.ifThere !== true || (await isDestinationReplaced(fs, realPathOfForms(place), tool)))
-        effects.push({ ...effect, place });
+      if (await happens(effect, fs, realPathOfForms(place))) effects.push({ ...effect, place });
     }
   }
 }
@@ -132,10 +131,11 @@ async function addReachedTree(
   }
 }
 
-/** Returns true when an overwriting transfer removes the entry at its destination; a copy merges directories. */
-async function isDestinationReplaced(fs: FsBackend, path: string, tool: string): Promise<boolean> {
+/** Returns true for an effect that happens: one that replaces something does so only where something is. */
+async function happens({ ifThere }: PathEffect, fs: FsBackend, path: string): Promise<boolean> {
+  if (ifThere === undefined) return true;
   const type = await entryTypeOf(fs, path);
-  return type !== undefined && (type !== "dir" || tool === "move");
+  return type !== undefined && (type !== "dir" || ifThere === "entry");
 }
 
 /** Returns the type of an entry; undefined when it does not exist or cannot be accessed. */

@@ -8,3 +8,8 @@ export const TOOL_NAMES: ReadonlySet<string> = new Set(Object.keys(ARGUMENTS_BY_
 export const ARGUMENT_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(ARGUMENTS_BY_TOOL),
 );
+
+/** Returns true when a tool has this argument. */
+export function takesArgument(tool: string, argument: string): boolean {
+  return ARGUMENT_NAMES.get(tool)?.includes(argument) === true;
+}

@@ -132,6 +132,10 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
   name: "access_info",
   title: "Access",
   traits: ["endsAtOnce", "namesNoPath"],
+  otherNames: {
+    names: /^(?:listalloweddirectories|pwd|whereami|roots)$/u,
+    does: "tells what may be read and changed",
+  },
   description:
     "Tells which directories may be read and changed, what is out of bounds in them, and the directory that relative paths start from. Use it after an OUTSIDE_ALLOWED error, or before working with absolute paths.",
   inputSchema,

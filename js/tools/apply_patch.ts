@@ -87,6 +87,10 @@ export const applyPatch: ChangingTool<PatchRequest, ApplyPatchData, PatchTodo> =
   name: "apply_patch",
   title: "Apply patch",
   traits: ["readsContents", "edits", "writesSeveral", "alsoDeletes", "alsoMoves", "alsoCopies", "showsDiff"],
+  otherNames: {
+    names: /^(?:patch|applydiff|applypatchtool|gitapply)$/u,
+    does: "applies patches",
+  },
   description: `Applies a patch to any number of files: all of it or nothing. Files can be changed, made, deleted, renamed, copied and made executable.
 Hunks are found by their lines; line numbers and counts in the headers may be wrong or left out (@@). A hunk that is not there, is there already, or fits in two places is refused with the line that differs or the lines where it fits, and nothing is written. For a small change of one file edit_file is simpler; use this for changes over several files, or for a diff you already have.`,
   inputSchema,

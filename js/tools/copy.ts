@@ -36,6 +36,10 @@ export const copy: ChangingTool<CheckedArgs["copy"], CopyData, TransferTodo> = {
   name: "copy",
   title: "Copy",
   traits: ["readsContents", "copies", "alsoReplaces"],
+  otherNames: {
+    names: /^(?:cp)$|^copyfile$/u,
+    does: "copies",
+  },
   description: `Copies a file, or a directory with everything in it, to the exact path given as destination. Contents and modes are kept; symbolic links inside it are copied as links, never followed.
 An existing destination is ALREADY_EXISTS unless overwrite is true: then a file is replaced and directories are merged.`,
   inputSchema,
@@ -53,7 +57,7 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
       entry: true,
       writesThrough: true,
       tree: true,
-      effects: args.overwrite ? [replacingEffect(args.destination)] : [],
+      effects: args.overwrite ? [replacingEffect(args.destination, "copy")] : [],
     },
   ],
   plan: (args, call) => planTransfer(args, call, "copy"),

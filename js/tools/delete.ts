@@ -68,6 +68,10 @@ export const deletePath: ChangingTool<CheckedArgs["delete"], DeleteData, DeleteT
   name: "delete",
   title: "Delete",
   traits: ["actsOnLinks", "removes"],
+  otherNames: {
+    names: /^(?:rm|remove|unlink|del)(?:file|dir|directory)?$|^deletefile$|^trash$/u,
+    does: "removes files and directories",
+  },
   description: `Deletes a file, a symbolic link (never its target) or a directory. A directory that is not empty needs recursive: true and goes with everything in it; there is no undo by this tool, so look with list_directory first. The roots of the workspace cannot be deleted.`,
   inputSchema,
   outputSchema,

@@ -91,11 +91,13 @@ Matches in the file's own name count more than in its directories. Ignored files
     if (data.truncated) lines.push(`[${lines.length} of ${data.total} files; more letters narrow it]`);
     return lines.join("\n");
   },
-  shrink: (data, _args, lines) => ({
-    ...data,
-    files: data.files.slice(0, Math.max(1, lines)),
-    truncated: true,
-  }),
+  fit: {
+    shrink: (data, _args, lines) => ({
+      ...data,
+      files: data.files.slice(0, Math.max(1, lines)),
+      truncated: true,
+    }),
+  },
 };
 
 async function runFindFiles(args: CheckedFindFilesArgs, call: Call): Promise<Answer<FindFilesData>> {

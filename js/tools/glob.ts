@@ -78,6 +78,11 @@ export const glob: ReadingTool<CheckedGlobArgs, GlobData> = {
   name: "glob",
   title: "Find files",
   traits: ["searches", "needsDirectory"],
+  otherNames: {
+    names:
+      /^search(?:files?|code|project)?$|^codebasesearch$|^filesearch$|^find(?:files?|byname|name)?$|^globfiles?$|^globsearch$|^locate$/u,
+    does: "finds names",
+  },
   description: `Finds files by name pattern, such as **/*.ts or src/*.{js,jsx}, anywhere below a directory; one path a line. A pattern without a slash (*.ts) matches at any depth. Use it when you know something of the name; to search contents use grep, to look around list_directory.
 Ignored files and .git are left out, symbolic links are not followed. At most limit paths are given; the total is always told.`,
   inputSchema,
@@ -101,9 +106,11 @@ Ignored files and .git are left out, symbolic links are not followed. At most li
       );
     return lines.join("\n");
   },
-  // Runs the search again with a lower limit, because only the search can make the cursor for the new end.
-  shrink: async (data, args, lines, call) =>
-    (await runGlob({ ...args, limit: Math.max(1, Math.min(lines, data.matches.length)) }, call)).data,
+  fit: {
+    // Runs the search again with a lower limit, because only the search can make the cursor for the new end.
+    shrink: async (data, args, lines, call) =>
+      (await runGlob({ ...args, limit: Math.max(1, Math.min(lines, data.matches.length)) }, call)).data,
+  },
 };
 
 /**

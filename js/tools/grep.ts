@@ -187,6 +187,11 @@ export const grep: ReadingTool<GrepToolArgs, GrepData> = {
   name: "grep",
   title: "Search contents",
   traits: ["searches"],
+  otherNames: {
+    names:
+      /^search(?:files?|code|project)?$|^codebasesearch$|^filesearch$|^(?:rip)?grep(?:search|files)?$|^rg$|^searchcontents?$|^searchtext$|^findtext$|^searchfilecontent$/u,
+    does: "finds contents",
+  },
   description: `Searches the contents of files for a regular expression or plain text, below a directory or in one file; gives path:line:text by path and line, or a path with line:text below it where a file has six lines or more. Use it to find where something is defined or used; to find files by name use glob. Narrow it with glob or file_types; output files or count gives an overview first.
 Ignored files, binary files and .git are left out. Nothing found is a success. At most max_results lines are given; the last line then says that there is more, and next_cursor goes on.`,
   inputSchema,
@@ -200,16 +205,18 @@ Ignored files, binary files and .git are left out. Nothing found is a success. A
   render(data, args, { reader: { names } }) {
     return grepText(data, args, names);
   },
-  shrink(data, args, lines, call) {
-    let used = 0;
-    const kept = resultLines(data).filter((group) => {
-      used += group.length;
-      return used <= lines;
-    }).length;
-    const first = truncateGrepData(data, Math.max(1, kept), call);
-    if (args.rank === "path") return first;
-    const { next_cursor: _, ...ranked } = first;
-    return ranked;
+  fit: {
+    shrink(data, args, lines, call) {
+      let used = 0;
+      const kept = resultLines(data).filter((group) => {
+        used += group.length;
+        return used <= lines;
+      }).length;
+      const first = truncateGrepData(data, Math.max(1, kept), call);
+      if (args.rank === "path") return first;
+      const { next_cursor: _, ...ranked } = first;
+      return ranked;
+    },
   },
 };
 

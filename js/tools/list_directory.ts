@@ -105,6 +105,10 @@ export const listDirectory: ReadingTool<Args, ListDirectoryData> = {
   name: "list_directory",
   title: "List directory",
   traits: ["searches", "needsDirectory"],
+  otherNames: {
+    names: /^(?:ls|dir|tree|listdir|listfiles?|directorytree|readdir|listfolder)$/u,
+    does: "lists directories",
+  },
   description: `Lists a directory: names, types, sizes and times, directories first. depth goes into subdirectories. Use it to look around; to find files by name anywhere use glob, by content grep.
 Symbolic links are shown with their target, unless that is out of bounds, and never followed. At most limit entries are given; the total is always told, and next_cursor goes on.`,
   inputSchema,
@@ -117,10 +121,12 @@ Symbolic links are shown with their target, unless that is out of bounds, and ne
   scans: ({ depth, respect_ignore }) => depth > 1 || respect_ignore,
   run,
   render: (data, args, call) => renderListing(data, args, call.reader.names),
-  shrink(data, args, lines) {
-    const entries = data.entries.slice(0, Math.max(1, lines));
-    const next = offsetOf(args, data.path) + entries.length;
-    return { ...data, entries, truncated: true, next_cursor: cursorAfter(data.path, next) };
+  fit: {
+    shrink(data, args, lines) {
+      const entries = data.entries.slice(0, Math.max(1, lines));
+      const next = offsetOf(args, data.path) + entries.length;
+      return { ...data, entries, truncated: true, next_cursor: cursorAfter(data.path, next) };
+    },
   },
 };
 

@@ -31,6 +31,10 @@ export const mkdir: ChangingTool<CheckedArgs["mkdir"], MkdirData, undefined> = {
   name: "mkdir",
   title: "Make directory",
   traits: ["acceptsExisting"],
+  otherNames: {
+    names: /^(?:mkdirp|createdirectory|createfolder|makedirectory|newfolder)$/u,
+    does: "makes directories",
+  },
   description: `Makes a directory, with missing parents unless parents is false. An existing directory is fine unless exist_ok is false.
 Not needed before write_file, copy or move: they make missing directories themselves.`,
   inputSchema,

@@ -32,6 +32,10 @@ export const move: ChangingTool<CheckedArgs["move"], MoveData, TransferTodo> = {
   name: "move",
   title: "Move or rename",
   traits: ["actsOnLinks", "moves", "alsoReplaces"],
+  otherNames: {
+    names: /^(?:mv|rename)(?:file)?$|^movefile$/u,
+    does: "moves and renames",
+  },
   description: `Moves or renames a file or a directory to the exact path given as destination; a symbolic link itself is moved, not its target.
 An existing destination is ALREADY_EXISTS unless overwrite is true: then a file replaces a file, and a directory an empty directory.`,
   inputSchema,
@@ -48,7 +52,7 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
       missing: "create_or_replace",
       entry: true,
       tree: true,
-      effects: args.overwrite ? [replacingEffect(args.destination)] : [],
+      effects: args.overwrite ? [replacingEffect(args.destination, "move")] : [],
     },
   ],
   plan: (args, call) => planTransfer(args, call, "move"),

@@ -44,6 +44,10 @@ export const readFile: ReadingTool<CheckedReadFileArgs, ReadFileData> = {
   name: "read_file",
   title: "Read file",
   traits: ["endsAtOnce", "readsContents", "standsForReading"],
+  otherNames: {
+    names: /^(?:view|cat|open|show|head|tail)(?:file)?$|^read$|^getfile(?:contents?)?$|^readtextfile$/u,
+    does: "reads files",
+  },
   description: `Reads a text file with line numbers (number, tab, line), ${DEFAULT_PAGE_LINES} lines from the first unless start_line and max_lines say otherwise. A cut page ends in a line that tells the total and how to go on. A page of a file of any size is quick, so read large files in pages, and find the place with grep first.
 The encoding is recognised, byte order marks are hidden. Images are returned as images; of PDF and Office files and notebooks the text, of archives the list of entries; other binary files are refused. json_pointer reads one value of a large JSON, YAML, TOML or XML file. The line numbers are not part of the file: leave them out of edits. The hash can be passed as expected_hash to write_file and edit_file.`,
   inputSchema,

@@ -109,7 +109,7 @@ A file that cannot be read never fails the call: it is listed as skipped with th
   // Every path is checked separately: one outside the roots is skipped, with its reason.
   paths: () => [],
   scans: () => true,
-  maxTextBytes,
+  fit: { maxTextBytes },
   run: runReadManyFiles,
   render(data, args) {
     const sections = data.files.map((file) => {

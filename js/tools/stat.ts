@@ -79,6 +79,10 @@ export const stat: ReadingTool<CheckedArgs["stat"], StatData> = {
   name: "stat",
   title: "File facts",
   traits: ["endsAtOnce", "readsContents", "standsForLooking"],
+  otherNames: {
+    names: /^(?:fileinfo|getfileinfo|metadata|exists)$/u,
+    does: "tells about a path",
+  },
   description: `Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory.`,
   inputSchema,
   outputSchema,

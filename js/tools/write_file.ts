@@ -79,6 +79,10 @@ export const writeFile: ChangingTool<WriteFileToolArgs, WriteFileData, WriteTodo
   name: "write_file",
   title: "Write file",
   traits: ["readsContents", "writes", "standsForWriting"],
+  otherNames: {
+    names: /^(?:create|new|make|touch|save|add)(?:text)?file$|^create$|^write$|^savefile$|^overwritefile$/u,
+    does: "creates files",
+  },
   description: `Creates a file, or replaces or extends one, atomically: readers see the old content or the new, never a part.
 Use it for new files and for rewriting a file completely. To change parts of an existing file use edit_file, which is shorter and safer.
 Missing directories are made. Existing files are replaced unless overwrite is false; pass expected_hash from read_file to be sure that nobody changed the file meanwhile. Encoding, byte order mark, CRLF line ends, mode and owner of an existing file are kept; the answer says so.`,

@@ -26,7 +26,8 @@ import {
 } from "../../tools/lib/tool.ts";
 import { pathInOtherRoot } from "../paths/look-alikes.ts";
 import { pathWithSameEnd } from "../paths/path-forms.ts";
-import { hintInReaderNames, sentenceInReaderNames, settingIn, takesArgument } from "./reader-words.ts";
+import { takesArgument } from "../../schema/tool-names.ts";
+import { hintInReaderNames, sentenceInReaderNames, settingIn } from "./reader-words.ts";
 import { toSentence, sentenceMakerFor } from "./words.ts";
 
 /**
@@ -102,6 +103,7 @@ interface Findings {
 const SETTINGS_BY_CODE: Partial<Record<Code, readonly Setting[]>> = Object.freeze({
   ALREADY_EXISTS: [set("exist_ok", true), set("overwrite", true)],
   NOT_EMPTY: [set("recursive", true)],
+  NOT_FOUND: [set("create_dirs", true), set("parents", true)],
 });
 
 /** Returns the argument that helps after a failure; undefined when none of the tool does. */
@@ -111,12 +113,9 @@ function settingFor(
   nearby: NearbyFindings | undefined,
 ): Setting | undefined {
   if (error.hint !== undefined) return settingIn(error.hint);
-  if (error.code === "NOT_FOUND") {
-    const creating =
-      nearby?.missing === undefined || nearby.similar !== undefined || nearby.inside !== undefined;
-    const argument = creating ? undefined : PARENT_CREATING_ARGUMENTS[tool];
-    return argument === undefined ? undefined : set(argument, true);
-  }
+  const isMissingParent =
+    nearby?.missing !== undefined && nearby.similar === undefined && nearby.inside === undefined;
+  if (error.code === "NOT_FOUND" && !isMissingParent) return undefined;
   return SETTINGS_BY_CODE[error.code]?.find(({ argument }) => takesArgument(tool, argument));
 }
 
@@ -303,7 +302,7 @@ function globRemedy(typed: string, tool: string, names: ReaderNames): string {
   const [, base = ".", pattern = typed] = /^(?:(.*?)\/)?([^/]*[*?].*)$/u.exec(typed) ?? [];
   const [path, glob] = [
     assignmentPhrase(names, "path", base),
-    tool === "grep" ? assignmentPhrase(names, "glob", pattern) : undefined,
+    takesArgument(tool, "glob") ? assignmentPhrase(names, "glob", pattern) : undefined,
   ];
   if (path !== undefined && glob !== undefined)
     return escapeControls(
@@ -317,14 +316,6 @@ function globRemedy(typed: string, tool: string, names: ReaderNames): string {
 
 /** The maximum number of levels to search upwards for an existing parent. */
 const MAX_PARENT_LEVELS = 100;
-
-/** The argument by which each tool creates missing directories. */
-const PARENT_CREATING_ARGUMENTS: Readonly<Record<string, string>> = Object.freeze({
-  write_file: "create_dirs",
-  copy: "create_dirs",
-  move: "create_dirs",
-  mkdir: "parents",
-});
 
 /** Returns true when the root that contains a path was deleted. */
 async function isInGoneRoot(fs: FsBackend, path: string): Promise<boolean> {

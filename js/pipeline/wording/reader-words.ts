@@ -110,12 +110,6 @@ function isCanonicalName(word: string): boolean {
   return canonicalNames.has(word);
 }
 
-/** Returns true when a canonical tool has this argument. */
-export function takesArgument(tool: string, argument: string): boolean {
-  const schema = TOOLS.find(({ name }) => name === tool)?.inputSchema;
-  return schema !== undefined && Object.hasOwn(schema.properties, argument);
-}
-
 function argumentNamesIn({ properties = {}, items }: Schema): readonly string[] {
   const below = Object.values(properties).flatMap(argumentNamesIn);
   return [...Object.keys(properties), ...below, ...(items === undefined ? [] : argumentNamesIn(items))];

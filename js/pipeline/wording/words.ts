@@ -10,6 +10,7 @@ import {
   settingPhrase,
 } from "../../tools/lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
+import { hasTrait } from "../../schema/tool-facts.ts";
 import { plural } from "../../tools/lib/text.ts";
 
 /** The parts of a sentence. */
@@ -77,7 +78,7 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
       : `${path} is a directory; use ${list} to see what is in it.`;
   },
   NOT_DIRECTORY: ({ path, tool, names }) =>
-    tool === "list_directory" || tool === "glob" || tool === "find_files"
+    hasTrait(tool, "needsDirectory")
       ? `${path} is not a directory${phraseIfNamed(names.tool("read_file"), (read) => `; use ${read} to read it`)}.`
       : `${path} is not a directory, or leads through something that is none${phraseIfNamed(
           names.tool("list_directory"),
@@ -92,11 +93,11 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
     return `${path} is a FIFO, socket or device, not a regular file${only}.`;
   },
   ALREADY_EXISTS: ({ path, tool, names, setting }) =>
-    tool === "mkdir"
+    hasTrait(tool, "acceptsExisting")
       ? `${path} already exists${settingClause(names, setting, "if that is fine")}.`
       : `${path} already exists${settingClause(names, setting, "to replace it") || wayAroundExisting(names)}.`,
   NOT_EMPTY: ({ path, tool, names, setting }) =>
-    tool === "delete"
+    hasTrait(tool, "removes")
       ? `Directory ${path} is not empty${settingClause(names, setting, "to delete it with all it holds")}.`
       : `Directory ${path} is not empty and cannot be replaced; delete it first, with ${settingPhrase(names, set("recursive", true)) ?? "recursive: true"}.`,
   SAME_FILE: ({ path }) => `Source and destination are the same file: ${path}.`,

@@ -64,8 +64,11 @@ export interface PathEffect {
   readonly tool: "delete" | "move" | "copy";
   /** The arguments with which that tool would be called. */
   readonly args: object;
-  /** True when the effect happens only if the entry exists, because the call then replaces it. */
-  readonly ifThere?: boolean;
+  /**
+   * Present when the effect happens only if the call replaces something: `entry`, whatever exists there; `non-directory`,
+   * because a directory is merged.
+   */
+  readonly ifThere?: "entry" | "non-directory";
 }
 
 /** Which paths the workspace allows to read and write, as `access_info` reports them. */
@@ -354,6 +357,25 @@ interface ParseArguments<Args> {
   (args: Arguments): Args;
 }
 
+/** How a text that is too long is made to fit: by fewer results, or within a size of its own. */
+type Fit<Args, Data> =
+  | {
+      /** Returns the data reduced to the first `lines` lines of its text, marked as truncated. */
+      shrink(data: Data, args: Args, lines: number, call: Call): MaybePromise<Data>;
+    }
+  | {
+      /** Returns the maximum size of the text in UTF-8 bytes, where arguments can change it. */
+      maxTextBytes(args: Args, limits: Limits): number;
+    };
+
+/** The names of tools of other systems that do the same work. */
+interface OtherNames {
+  /** Matches the letters of such a name, in lower case. */
+  readonly names: RegExp;
+  /** The work, after the name of this tool in a sentence: `replaces text`. */
+  readonly does: string;
+}
+
 interface ToolBase<Args, Data> {
   /** The name, in `snake_case`. */
   readonly name: string;
@@ -366,21 +388,15 @@ interface ToolBase<Args, Data> {
   readonly annotations: Annotations;
   /** Other accepted spellings of arguments: alias → argument. */
   readonly aliases?: Aliases;
+  /** How other systems call the tool, for the refusal of a call by such a name. */
+  readonly otherNames?: OtherNames;
   readonly parse: ParseArguments<Args>;
   /** Returns the arguments that are paths. Errors that concern no single path name the first one. */
   paths(args: Args): readonly PathUse[];
   /** Returns the text for the model. */
   render(data: Data, args: Args, call: Call): string;
-  /**
-   * Returns the data reduced to the first `lines` lines of its text, marked as truncated. Called when the
-   * text is too long.
-   */
-  shrink?(data: Data, args: Args, lines: number, call: Call): MaybePromise<Data>;
-  /**
-   * Returns the maximum size of the text in UTF-8 bytes. Present only when arguments can change it; the
-   * default is the size of a page.
-   */
-  maxTextBytes?(args: Args, limits: Limits): number;
+  /** How a text that is too long is made to fit. Without it the text is cut at the size of a page. */
+  readonly fit?: Fit<Args, Data>;
 }
 
 /** A tool that changes nothing. */

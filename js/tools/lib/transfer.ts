@@ -75,10 +75,11 @@ export function transferSchema(verb: "copy" | "move"): ObjectSchema {
 
 /**
  * Returns the effect of a transfer that may overwrite its destination: a deletion, so that rules for `delete`
- * apply. It counts only if the destination exists.
+ * apply. It counts only if the destination exists; a copy merges directories.
  */
-export function replacingEffect(destination: string): PathEffect {
-  return { tool: "delete", args: { path: destination, recursive: true, missing_ok: true }, ifThere: true };
+export function replacingEffect(destination: string, verb: "copy" | "move"): PathEffect {
+  const args = { path: destination, recursive: true, missing_ok: true };
+  return { tool: "delete", args, ifThere: verb === "copy" ? "non-directory" : "entry" };
 }
 
 /**
