@@ -19,12 +19,15 @@ interface PresetCall {
   meaning(): CanonicalCall;
 }
 
+/** What is called, as far as the stages around it know it. A `review` only notes in the history that calls are kept. */
+export type Called = Pick<Tool, "name" | "title" | "traits"> & { readonly kind: Tool["kind"] | "review" };
+
 /** A call before its arguments are understood. A stage hands on a copy where it changes something. */
 export interface CallRequest {
   /** The workspace as the call sees it. */
   readonly session: Session;
   /** The canonical tool. A call of a preset may mean another one (`mean.ts`); its own tool is in `presetCall`. */
-  readonly known: Tool;
+  readonly known: Called;
   /** The arguments as the caller has sent them. */
   readonly given: unknown;
   readonly options: CallOptions;
@@ -53,8 +56,8 @@ export interface Stage {
 }
 
 /** Runs one call of a canonical tool, or of the tool that a preset's call stands for. */
-export type RunCall = (
-  known: Tool,
+export type RunCall<Known extends Called = Tool> = (
+  known: Known,
   given: unknown,
   options: CallOptions,
   presetCall?: PresetCall,

@@ -8,7 +8,7 @@ export const observing: Stage = {
   isNeeded: ({ observers }) => observers.all.length > 0,
   run(request, next) {
     const { session, known, options, presetCall, facts } = request;
-    const callId = known.kind === "read" ? "" : newCallId();
+    const callId = known.kind === "read" || known.kind === "review" ? "" : newCallId();
     const about = {
       tool: known.name,
       ...withoutUndefined({

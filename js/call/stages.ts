@@ -4,13 +4,15 @@
  */
 import { runBatch } from "./batch/batch.ts";
 import { Facts } from "../pipeline/facts.ts";
+import { dataOrThrow } from "../pipeline/result.ts";
 import { CallSignal } from "../pipeline/scheduling/call-signal.ts";
 import type { Session } from "../pipeline/session.ts";
 import { afterHooks } from "./after-hooks.ts";
 import { budget } from "./budget.ts";
-import type { Next, RunCall, Stage } from "./call.ts";
+import type { Called, Next, RunCall, Stage } from "./call.ts";
 import { ending } from "./ending.ts";
 import { fairness } from "./fairness.ts";
+import { type HostCall, lastStepOf, withoutText } from "./host.ts";
 import { judge } from "./judge.ts";
 import { lookAlikes } from "./look-alikes.ts";
 import { mean } from "./mean.ts";
@@ -54,12 +56,26 @@ const runOperations: BatchRunner = ({ session, args, call, options, facts }) =>
     { args, call, options, facts, callsOf },
   );
 
+/** Around what a host does itself, such as an undo. A person has decided it: no hook runs, and nobody is asked. */
+const AROUND_HOST: readonly Stage[] = [observing, withoutText, ending, words, optimism];
+
 /** Returns the function that runs the calls of a workspace, through the stages that its options ask for. */
 export function callsOf(session: Session): RunCall {
-  const way = AROUND.filter(({ isNeeded }) => isNeeded?.(session) ?? true).reduceRight<Next>(
-    (next, stage) => (request) => stage.run(request, next),
-    inside,
-  );
+  return callsThrough(AROUND, session, inside);
+}
+
+/** Does what a host asks for itself, and returns its data. @throws FilewrightError */
+export async function callOfHost<Data>(session: Session, asked: HostCall<Data>): Promise<Data> {
+  const { known, by, signal } = asked;
+  const own = { ...session, caller: { ...session.caller, by } };
+  return dataOrThrow(await callsThrough(AROUND_HOST, own, lastStepOf(asked))(known, {}, { signal })) as Data;
+}
+
+/** Returns the function that runs calls through stages, and at the end through `last`. */
+function callsThrough(stages: readonly Stage[], session: Session, last: Next): RunCall<Called> {
+  const way = stages
+    .filter(({ isNeeded }) => isNeeded?.(session) ?? true)
+    .reduceRight<Next>((next, stage) => (request) => stage.run(request, next), last);
   return (known, given, options, presetCall) => {
     const limited = new CallSignal(options.signal);
     const facts = new Facts();

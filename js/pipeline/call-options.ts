@@ -3,7 +3,7 @@
  * `ws.tools` or `toolsFor`, and of a typed method. A misspelt `signal` would leave a call that cannot
  * be cancelled, and a misspelt `agent` would attribute the call to another agent.
  */
-import { FilewrightError, makeError } from "../engine/errors.ts";
+import { FilewrightError } from "../engine/errors.ts";
 import {
   anything,
   callback,
@@ -15,7 +15,7 @@ import {
   text,
 } from "../schema/option.ts";
 import type { CallOptions } from "./enter.ts";
-import { type Failure, refusedFailure } from "./result.ts";
+import { errorOfData, type Failure, refusedFailure } from "./result.ts";
 
 /** The rows of the options of a call. */
 export const CALL_OPTION_ROWS: Rows<CallOptions> = {
@@ -53,8 +53,7 @@ export function checkCallOptions(given: unknown): { readonly options: CallOption
 /** Returns checked options. @throws FilewrightError when the check failed */
 export function optionsOrThrow(checked: { readonly options: CallOptions } | Failure): CallOptions {
   if ("options" in checked) return checked.options;
-  const { code, message, ...rest } = checked.error;
-  throw makeError(code, message, rest);
+  throw errorOfData(checked.error);
 }
 
 const NO_CALL_OPTIONS_CHECKED = Object.freeze({ options: NO_CALL_OPTIONS });

@@ -1,5 +1,5 @@
 /** The results of calls. */
-import { FilewrightError } from "../engine/errors.ts";
+import { FilewrightError, makeError } from "../engine/errors.ts";
 import type { Outcome } from "../hooks/confirm.ts";
 import { adviceForOtherTool } from "./wording/other-tools.ts";
 import { nearest } from "../schema/nearest.ts";
@@ -119,6 +119,17 @@ export function toErrorData(error: FilewrightError): ErrorData {
     ...(error.hint === undefined ? {} : { hint: error.hint }),
     ...(error.details === undefined ? {} : { details: error.details }),
   };
+}
+
+/** Returns the data of a call. @throws FilewrightError the error of one that failed */
+export function dataOrThrow<Data>(result: ToolResult<Data>): Data {
+  if (result.ok) return result.data;
+  throw errorOfData(result.error);
+}
+
+/** Returns the error of a failed call, whose message is worded already. */
+export function errorOfData({ code, message, ...rest }: ErrorData): FilewrightError {
+  return makeError(code, message, { ...rest, complete: true });
 }
 
 /** Returns the refusal of an unknown tool, with the nearest known one. */

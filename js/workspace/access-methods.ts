@@ -1,10 +1,9 @@
 /** The methods of a workspace about what it may do: its policy, approvals and grants, locks, and why a call is refused. */
 import type { SandboxPolicy } from "../backends/policy.ts";
 import { displayPath } from "../backends/windows-paths.ts";
-import { makeError } from "../engine/errors.ts";
 import { lockPathsOfCall } from "../pipeline/path-locks.ts";
 import { summarizePolicy } from "../pipeline/policy-summary.ts";
-import { unknownToolFailure } from "../pipeline/result.ts";
+import { errorOfData, unknownToolFailure } from "../pipeline/result.ts";
 import type { Session } from "../pipeline/session.ts";
 import { checkWhyQuestion, explainDecision } from "../pipeline/why.ts";
 import { makePermissions, type Permissions } from "../policy/index.ts";
@@ -60,8 +59,7 @@ export function makeAccessMethods(
       const question = checkWhyQuestion(given);
       const tool = byName.get(question.tool);
       if (tool !== undefined) return explainDecision(session, tool as unknown as AnyTool, question);
-      const { code, message, ...rest } = unknownToolFailure(question.tool, byName.keys()).error;
-      throw makeError(code, message, rest);
+      throw errorOfData(unknownToolFailure(question.tool, byName.keys()).error);
     },
   };
 }

@@ -1,11 +1,10 @@
 /** The tools of a workspace under their canonical names: as calls, as a list for models, and as a method for each. */
-import { makeError } from "../engine/errors.ts";
 import { callsOf } from "../call/stages.ts";
 import { checkCallOptions, optionsOrThrow } from "../pipeline/call-options.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import { outlineOfCall, previewOfCall } from "../pipeline/outline.ts";
 import { makeRootLookup, ROOT_LOOKUP } from "../pipeline/paths/first-root.ts";
-import { type ToolResult, unknownToolFailure } from "../pipeline/result.ts";
+import { dataOrThrow, type ToolResult, unknownToolFailure } from "../pipeline/result.ts";
 import type { Session } from "../pipeline/session.ts";
 import { TOOLS } from "../tools/index.ts";
 import { iconOfTool } from "../tools/icons.ts";
@@ -75,12 +74,7 @@ function isOffered({ files, settings }: Session, { kind, traits }: Tool): boolea
 function methodsOf(call: OwnTools["call"]): ToolMethods {
   const methods: Record<string, (args: unknown, options?: CallOptions) => Promise<unknown>> = {};
   for (const { name } of TOOLS) {
-    methods[toCamelCase(name)] = async (args, options) => {
-      const result = await call(name, args, options);
-      if (result.ok) return result.data;
-      const { code, message, ...rest } = result.error;
-      throw makeError(code, message, rest);
-    };
+    methods[toCamelCase(name)] = async (args, options) => dataOrThrow(await call(name, args, options));
   }
   return methods as unknown as ToolMethods;
 }

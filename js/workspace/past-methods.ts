@@ -1,9 +1,16 @@
 /** The methods of a workspace about earlier changes: its history, undo, marks and rewind, and what is unreviewed. */
+import type { Called } from "../call/call.ts";
+import { callOfHost } from "../call/stages.ts";
 import { CONFIRMED_PART } from "../hooks/confirm.ts";
 import { blameFile } from "../pipeline/past/blame.ts";
 import { changesOfCall } from "../pipeline/past/changes.ts";
-import { type HistoryOptions, listHistory, undoCall, type Undone } from "../pipeline/past/history.ts";
-import { runObservedUndo } from "../pipeline/past/observed-undo.ts";
+import {
+  type HistoryOptions,
+  type HostWork,
+  listHistory,
+  undoCall,
+  type Undone,
+} from "../pipeline/past/history.ts";
 import { undoParts, type UndoneParts } from "../pipeline/past/undo-parts.ts";
 import { BY, KEEP_OPTIONS, KEPT_CALLS, keepCalls, listUnreviewed } from "../pipeline/past/unreviewed.ts";
 import type { Session } from "../pipeline/session.ts";
@@ -78,7 +85,9 @@ export function makePastMethods(session: Session, entrance: Entrance): PastMetho
       assertOpen();
       const kept = checkKeepOptions(given);
       const ids = checkKeptCalls(callIds);
-      return keepCalls(session, typeof ids === "string" ? [ids] : ids, kept);
+      const all = typeof ids === "string" ? [ids] : ids;
+      const asked = { known: KEEP, by: undefined, signal: undefined };
+      return callOfHost(session, { ...asked, work: (work) => keepCalls(work, all, kept) });
     },
     async changes(callId) {
       assertOpen();
@@ -119,22 +128,15 @@ async function undo(
       throw wrongOptionError("undo", name, "concerns an undo of parts, and none are given");
   const undone = checkCallId(callId);
   assertAdmitted();
-  const run = (): Promise<Undone | UndoneParts> => {
-    if (parts === undefined)
-      return runObservedUndo(session, { undone, by }, (observed) =>
-        undoCall(session, undone, observed, signal),
-      );
-    const wanted = { parts, digest: more.digest, signal };
-    if (more.dryRun === true) return undoParts(session, undone, wanted, undefined);
-    return runObservedUndo(session, { undone, by }, (observed) =>
-      undoParts(session, undone, wanted, observed),
-    );
-  };
-  // An undo writes, so closing waits for it and does not cancel it.
-  const end = session.scheduling.running.begin(() => {});
-  try {
-    return await gate.run(run);
-  } finally {
-    end();
-  }
+  const { dryRun = false, digest } = more;
+  const work = (work: HostWork): Promise<Undone | UndoneParts> =>
+    parts === undefined
+      ? undoCall(work, undone, signal)
+      : undoParts(work, undone, { parts, digest, dryRun, signal });
+  // Observers are not told of a preview.
+  const observed = dryRun ? { ...session, observers: { all: [], hashes: false } } : session;
+  return gate.run(() => callOfHost(observed, { known: UNDO, by, signal, work }));
 }
+
+const UNDO: Called = { name: "undo", title: "Undo", kind: "change", traits: [] };
+const KEEP: Called = { name: "keep", title: "Keep", kind: "review", traits: [] };

@@ -9,18 +9,17 @@ import { isBelowAny, parentOf } from "../../backends/paths.ts";
 import type { Location } from "../../policy/index.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { type HistoryRecord, NO_RECOVERY, type Recovery, recoveryProblemOf } from "../../journal/index.ts";
-import { CANONICAL_NAMES, type PathUse } from "../../tools/lib/tool.ts";
+import type { PathUse } from "../../tools/lib/tool.ts";
 import { throwIfCancelled } from "../change.ts";
+import type { Facts } from "../facts.ts";
 import { effectsByHashes, hashesByPath } from "../observe.ts";
 import { lockPathsOfCall, withLocks } from "../path-locks.ts";
-import { readableRoots } from "../paths/look-alikes.ts";
-import { isWrongAssumption, withStage } from "../staged.ts";
-import { wordError } from "../wording/messages.ts";
+import { withStage } from "../staged.ts";
 import type { Session } from "../session.ts";
-import type { ObservedUndo } from "./observed-undo.ts";
 import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
 import type { UndoableHistory } from "../../tools/lib/past.ts";
 import { escapeControls } from "../../engine/escape.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 
 /** The options of `ws.history`. */
 export interface HistoryOptions {
@@ -65,60 +64,61 @@ export function toHistoryEntry(
 /** The error codes for a call that the history does not list. */
 const NOT_IN_HISTORY: ReadonlySet<string> = new Set(["NOT_FOUND", "UNSUPPORTED_OPERATION"]);
 
+/** What a host does itself with the past: the workspace as it works on it, its id in the history, its facts. */
+export interface HostWork {
+  readonly session: Session;
+  readonly callId: string;
+  readonly facts: Facts;
+}
+
+/** The paths of an undo. Both lists are filled later, so that a failure can name what was resolved until then. */
+interface UndonePaths {
+  readonly uses: PathUse[];
+  readonly locations: Location[];
+}
+
+/** Tells which call an undo takes back, and by which names a failure is worded. @throws FilewrightError CANCELLED */
+export function beginUndo(
+  { session, facts }: HostWork,
+  undone: string,
+  signal: AbortSignal | undefined,
+): UndonePaths {
+  const paths: UndonePaths = { uses: [], locations: [] };
+  facts.tell({ what: "undid", call: undone });
+  facts.tell({ what: "sees", fs: session.files.fs });
+  facts.tell({ what: "located", args: {}, ...paths });
+  throwIfCancelled(signal);
+  return paths;
+}
+
 /** Undoes a call. */
 export async function undoCall(
-  workspace: Session,
+  work: HostWork,
   undone: string,
-  observed: ObservedUndo,
   signal: AbortSignal | undefined,
-  mayAssume = true,
 ): Promise<Undone> {
-  const { callId, facts } = observed;
-  const session = withStage(workspace, mayAssume);
+  const { session, callId, facts } = work;
   const { fs, resolver } = session.files;
   const { journal } = session.past;
-  const uses: PathUse[] = [];
-  const locations: Location[] = [];
-  facts.tell({ what: "located", args: {}, uses, locations });
-  try {
-    throwIfCancelled(signal);
-    const { paths } = await journal.record(undone);
-    const shown = paths.map(resolver.display);
-    const files = await changedNonDirectories(fs, paths);
-    for (const [index, path] of paths.entries())
-      uses.push({
-        ...wholeTreeUse(shown[index] as string),
-        ...(isBelowAny(path, files) ? { belowReplaced: true } : {}),
-      });
-    // The record only names the paths, so the current policy is applied to them again.
-    for (const path of paths) locations.push(resolver.resolve(path, "write"));
-    const unlock = await lockPathsOfCall(session, uses, { fs, locations, signal });
-    try {
-      const hashes = session.observers.hashes
-        ? await hashesByPath(uses, { fs, locations, signal })
-        : undefined;
-      await journal.undo(fs, undone, { callId, agent: session.caller.agent, signal });
-      const effects = hashes && effectsByHashes(hashes, await hashesByPath(uses, { fs, locations, signal }));
-      facts.tell({ what: "changed", effects, allowedBy: undefined });
-      return Object.freeze({ callId, paths: Object.freeze(shown) });
-    } finally {
-      await unlock();
-    }
-  } catch (thrown) {
-    if (isWrongAssumption(session, thrown)) return undoCall(workspace, undone, observed, signal, false);
-    const { display } = resolver;
-    const worded = await wordError(thrown, {
-      tool: "undo",
-      uses,
-      locations,
-      fs,
-      cwd: session.files.resolver.policy.cwd,
-      roots: readableRoots(session.files.resolver.policy),
-      display,
-      names: CANONICAL_NAMES,
+  const { uses, locations } = beginUndo(work, undone, signal);
+  const { paths } = await journal.record(undone);
+  const shown = paths.map(resolver.display);
+  const files = await changedNonDirectories(fs, paths);
+  for (const [index, path] of paths.entries())
+    uses.push({
+      ...wholeTreeUse(shown[index] as string),
+      ...withoutUndefined({ belowReplaced: isBelowAny(path, files) || undefined }),
     });
-    throw worded.error;
-  }
+  // The record only names the paths, so the current policy is applied to them again.
+  for (const path of paths) locations.push(resolver.resolve(path, "write"));
+  const named = { fs, locations, signal };
+  await withLocks(lockPathsOfCall(session, uses, named), async () => {
+    const hashes = session.observers.hashes ? await hashesByPath(uses, named) : undefined;
+    await journal.undo(fs, undone, { callId, agent: session.caller.agent, signal });
+    const effects = hashes && effectsByHashes(hashes, await hashesByPath(uses, named));
+    facts.tell({ what: "changed", effects, allowedBy: undefined });
+  });
+  return Object.freeze({ callId, paths: Object.freeze(shown) });
 }
 
 /** Returns the paths that are no directories now and have others among them below: these become directories again. */

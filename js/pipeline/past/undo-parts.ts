@@ -18,24 +18,19 @@ import {
 import type { CallEffect } from "../../hooks/observer.ts";
 import { digestOfParts } from "../../hooks/question.ts";
 import type { StateBefore } from "../../journal/index.ts";
-import type { Location } from "../../policy/index.ts";
-import { CANONICAL_NAMES, type PathUse } from "../../tools/lib/tool.ts";
-import { throwIfCancelled } from "../change.ts";
-import { lockPathsOfCall } from "../path-locks.ts";
-import { readableRoots } from "../paths/look-alikes.ts";
-import type { Session } from "../session.ts";
-import { withStage } from "../staged.ts";
-import { wordError } from "../wording/messages.ts";
+import { lockPathsOfCall, withLocks } from "../path-locks.ts";
 import { changesOfCall } from "./changes.ts";
-import type { ObservedUndo } from "./observed-undo.ts";
 import { contentsOf, type HistoryChange, historyChange } from "./file-change.ts";
+import { beginUndo, type HostWork } from "./history.ts";
 import { UNDO_HUNKS } from "../../tools/host-calls.ts";
 
 /** The hunks of a call to undo, as `ws.changes` numbers them: of each path its hunks, or lines of them. */
 export interface UndoPartsRequest {
   readonly parts: readonly ConfirmedPart[];
-  readonly digest?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
+  /** The digest of the preview that a person has seen; undefined for none. */
+  readonly digest: string | undefined;
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** The result of an undo of some hunks, or of its preview. */
@@ -61,66 +56,52 @@ interface ComposedFile {
   readonly mode: number | undefined;
 }
 
-/** Undoes some hunks of a call as one change; without `observed` it only returns what that would be. @throws CONFLICT when these lines have changed since */
+/** Undoes some hunks of a call as one change; a dry run returns what that would be. @throws CONFLICT when these lines have changed since */
 export async function undoParts(
-  workspace: Session,
+  work: HostWork,
   undone: string,
-  { parts, digest, signal }: UndoPartsRequest,
-  observed: ObservedUndo | undefined,
+  { parts, digest, dryRun, signal }: UndoPartsRequest,
 ): Promise<UndoneParts> {
-  const session = withStage(workspace, false);
+  const { session } = work;
   const { fs, resolver } = session.files;
-  const { journal } = session.past;
-  const uses: PathUse[] = [];
-  const locations: Location[] = [];
-  observed?.facts.tell({ what: "located", args: {}, uses, locations });
-  try {
-    throwIfCancelled(signal);
-    const changes = await changesOfCall(session, undone);
-    const named = namedParts(changes, parts);
-    // Before any refusal, so that it can name the path.
-    for (const { path, display } of changesNamed(changes, named)) {
-      // The history only names the paths, so the current policy is applied to them again.
-      locations.push(resolver.resolve(path, "write"));
-      uses.push({ argument: "parts", typed: display, intent: "write", entry: true, missing: "accept" });
-    }
-    const chosen = chosenChanges(changes, named);
-    const unlock = await lockPathsOfCall(session, uses, { fs, locations, signal });
-    try {
-      // The locks may have taken time, and a stage keeps what it has read.
-      session.staging.stage?.refresh();
-      const found = new Map((await journal.found(undone)).map((one) => [one.path, one]));
-      const files: ComposedFile[] = [];
-      for (const one of chosen) files.push(await composeWithout(fs, one, found.get(one.change.path)));
-      const changed = files.filter((file) => !isSame(file));
-      const outcome = outcomeOf(undone, changed, resolver.display);
-      if (digest !== undefined && digest !== outcome.digest) throw otherUndoError();
-      if (observed === undefined || changed.length === 0) return outcome;
-      const { callId, facts } = observed;
-      const about = { callId, tool: UNDO_HUNKS.name, agent: session.caller.agent, undoOf: undone, signal };
-      await journal.change(fs, { ...about, rollback: "always" }, async (recording) => {
-        for (const file of changed) await write(recording, file);
-      });
-      const effects = session.observers.hashes ? changed.map(effectOf) : undefined;
-      facts.tell({ what: "changed", effects, allowedBy: undefined });
-      return Object.freeze({ callId, ...outcome });
-    } finally {
-      await unlock();
-    }
-  } catch (thrown) {
-    const { display, policy } = resolver;
-    const worded = await wordError(thrown, {
-      tool: "undo",
-      uses,
-      locations,
-      fs,
-      cwd: policy.cwd,
-      roots: readableRoots(policy),
-      display,
-      names: CANONICAL_NAMES,
-    });
-    throw worded.error;
+  const { uses, locations } = beginUndo(work, undone, signal);
+  const changes = await changesOfCall(session, undone);
+  const named = namedParts(changes, parts);
+  // Before any refusal, so that it can name the path.
+  for (const { path, display } of changesNamed(changes, named)) {
+    // The history only names the paths, so the current policy is applied to them again.
+    locations.push(resolver.resolve(path, "write"));
+    uses.push({ argument: "parts", typed: display, intent: "write", entry: true, missing: "accept" });
   }
+  const chosen = chosenChanges(changes, named);
+  return withLocks(lockPathsOfCall(session, uses, { fs, locations, signal }), async () => {
+    // The locks may have taken time, and a stage keeps what it has read.
+    session.staging.stage?.refresh();
+    const found = new Map((await session.past.journal.found(undone)).map((one) => [one.path, one]));
+    const files: ComposedFile[] = [];
+    for (const one of chosen) files.push(await composeWithout(fs, one, found.get(one.change.path)));
+    const changed = files.filter((file) => !isSame(file));
+    const outcome = outcomeOf(undone, changed, resolver.display);
+    if (digest !== undefined && digest !== outcome.digest) throw otherUndoError();
+    if (dryRun || changed.length === 0) return outcome;
+    await write(work, undone, changed, signal);
+    return Object.freeze({ callId: work.callId, ...outcome });
+  });
+}
+
+/** Writes files without the chosen hunks as one change of the history. */
+async function write(
+  { session, callId, facts }: HostWork,
+  undone: string,
+  changed: readonly ComposedFile[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const about = { callId, tool: UNDO_HUNKS.name, agent: session.caller.agent, undoOf: undone, signal };
+  await session.past.journal.change(session.files.fs, { ...about, rollback: "always" }, async (recording) => {
+    for (const file of changed) await writeFile(recording, file);
+  });
+  const effects = session.observers.hashes ? changed.map(effectOf) : undefined;
+  facts.tell({ what: "changed", effects, allowedBy: undefined });
 }
 
 /** A change of a call with the part of it that is undone. */
@@ -260,7 +241,7 @@ function isSame({ now, result, stat, mode }: ComposedFile): boolean {
   return equalBytes(now, result) && (mode === undefined || stat?.mode === undefined || mode === stat.mode);
 }
 
-async function write(fs: FsBackend, { path, stat, now, result, mode }: ComposedFile): Promise<void> {
+async function writeFile(fs: FsBackend, { path, stat, now, result, mode }: ComposedFile): Promise<void> {
   if (result === null) await fs.delete(path, { ifVersion: stat?.version });
   else if (stat === null) await fs.writeBytes(path, result, { ifAbsent: true, createDirs: true, mode });
   else if (now !== null && equalBytes(now, result)) await fs.chmod?.(path, mode as number);

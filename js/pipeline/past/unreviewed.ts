@@ -1,13 +1,9 @@
 /** The changes that were made without a question, and the person who keeps them after looking at them. */
 import { list, type OptionalOption, type Options, options, text } from "../../schema/option.ts";
-import { FilewrightError, makeError } from "../../engine/errors.ts";
-import { Facts } from "../facts.ts";
-import { runObserved } from "../observe.ts";
 import type { Session } from "../session.ts";
 import { withStage } from "../staged.ts";
-import { toErrorData, type ToolResult } from "../result.ts";
 import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
-import { toHistoryEntry } from "./history.ts";
+import { type HostWork, toHistoryEntry } from "./history.ts";
 
 /** The changes that were made without a question and that nobody has kept. */
 export interface Unreviewed {
@@ -59,38 +55,19 @@ export async function listUnreviewed(session: Session): Promise<Unreviewed> {
 }
 
 /**
- * Records that calls were reviewed and are kept, and notifies the observers of it as of a call of `keep`.
+ * Records that calls were reviewed and are kept.
  * @returns the ids of the calls that were unreviewed until now
  * @throws NOT_FOUND for an unknown call; then none is kept
  */
 export async function keepCalls(
-  session: Session,
+  { session, facts }: HostWork,
   callIds: readonly string[],
   { by }: KeepOptions,
 ): Promise<readonly string[]> {
-  let kept: readonly string[] = [];
   const { agent } = session.caller;
-  const facts = new Facts();
-  const about = { tool: "keep", ...(agent === undefined ? {} : { agent }) };
-  const made = await runObserved(
-    session.observers.all,
-    { about, changes: true },
-    facts,
-    async (): Promise<ToolResult> => {
-      const meta = { duration_ms: performance.now() - facts.started, truncated: false, undoable: false };
-      try {
-        const records = await withStage(session).past.journal.keep(callIds, { by, agent });
-        kept = Object.freeze(records.map(({ header }) => header.callId));
-        const paths = [...new Set(records.flatMap((record) => record.paths))];
-        facts.tell({ what: "kept", calls: kept, by, paths });
-        return { ok: true, text: "", display: "", data: { kept }, meta };
-      } catch (error) {
-        if (!(error instanceof FilewrightError)) throw error;
-        return { ok: false, text: "", display: "", error: toErrorData(error), meta };
-      }
-    },
-  );
-  if (made.ok) return kept;
-  const { code, message, ...rest } = made.error;
-  throw makeError(code, message, { ...rest, complete: true });
+  const records = await session.past.journal.keep(callIds, { by, agent });
+  const kept = Object.freeze(records.map(({ header }) => header.callId));
+  const paths = [...new Set(records.flatMap((record) => record.paths))];
+  facts.tell({ what: "kept", calls: kept, by, paths });
+  return kept;
 }

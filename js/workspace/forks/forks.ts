@@ -1,6 +1,7 @@
 /** The forks of a workspace: how they are named and made, and what they can do besides the calls of a workspace. */
-import { checkAborted, FilewrightError, makeError } from "../../engine/errors.ts";
+import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { callsOf } from "../../call/stages.ts";
+import { errorOfData } from "../../pipeline/result.ts";
 import type { Session } from "../../pipeline/session.ts";
 import {
   choice,
@@ -265,10 +266,7 @@ async function runMerge({ session, run }: ForkParent, asked: AskedMerge): Promis
   const { files, planning, outcome } = asked;
   const { signal } = planning;
   const result = await run(() => callsOf(session)(tool as unknown as Tool, args, { signal }));
-  if (!result.ok) {
-    const { code, message, ...rest } = result.error;
-    throw makeError(code, message, rest);
-  }
+  if (!result.ok) throw errorOfData(result.error);
   const { plan } = outcome;
   if (plan.conflicts.length > 0 || plan.ops.length === 0) return undefined;
   await files.merged(plan);

@@ -1,10 +1,10 @@
 /** Marks, and the rewind of a workspace to a place in its history. */
 import { entryPathVia } from "../../backends/fallback/fallback.ts";
 import type { FsBackend, FsStat } from "../../backends/backend.ts";
-import type { ErrorData } from "../../pipeline/result.ts";
+import { type ErrorData, errorOfData } from "../../pipeline/result.ts";
 import { engine } from "../../engine/current.ts";
 import { escapeControls } from "../../engine/escape.ts";
-import { FilewrightError, makeError } from "../../engine/errors.ts";
+import { FilewrightError } from "../../engine/errors.ts";
 import { digestOfParts } from "../../hooks/question.ts";
 import {
   type HistoryPlace,
@@ -93,10 +93,9 @@ export async function rewindTo(
       const { planned: done } = outcome;
       return toRewound(done, display, done.changes.length > 0 ? made.meta.call_id : undefined);
     }
-    const { code, message, ...rest } = made.error;
     // What a person approved is not planned again.
     const isApproved = digest !== undefined || session.gates.confirmFor("rewind") !== undefined;
-    if (attempt === MAX_PLANS || isApproved || !isLate(made.error)) throw makeError(code, message, rest);
+    if (attempt === MAX_PLANS || isApproved || !isLate(made.error)) throw errorOfData(made.error);
   }
 }
 
