@@ -2,18 +2,19 @@
  * A call on its way through the stages, and what a stage is. Not to be taken for the stage of a storage
  * (`session.staging.stage`), on which one call reads and changes files.
  */
-import type { CallOptions } from "../pipeline/enter.ts";
+import type { FsBackend } from "../backends/backend.ts";
+import type { BegunCallOptions, CallOptions } from "../pipeline/enter.ts";
 import type { Facts } from "../pipeline/facts.ts";
 import type { ReplacedPath } from "../pipeline/paths/look-alikes.ts";
 import type { ToolResult } from "../pipeline/result.ts";
 import type { CallSignal } from "../pipeline/scheduling/call-signal.ts";
 import type { Session } from "../pipeline/session.ts";
 import type { CanonicalCall, PresetTool } from "../presets/preset.ts";
-import type { Tool } from "../tools/lib/tool.ts";
+import type { AnyTool, Tool } from "../tools/lib/tool.ts";
 import type { Places } from "./places.ts";
 
 /** A call under the names of a preset. */
-interface PresetCall {
+export interface PresetCall {
   readonly tool: PresetTool;
   /** Returns the canonical call. An error uses the names of the preset. @throws FilewrightError INVALID_ARGUMENT */
   meaning(): CanonicalCall;
@@ -43,6 +44,25 @@ export interface CallRequest {
   readonly places: Places;
   /** The existing paths that replace those of the call, because both look the same; undefined for none. */
   readonly replaced: readonly ReplacedPath[] | undefined;
+  /** Files in place of those of the workspace, such as the overlay of a batch; undefined for those. */
+  readonly storage: FsBackend | undefined;
+}
+
+/** A call whose tool is known. */
+export interface SentCall {
+  readonly request: CallRequest;
+  readonly tool: AnyTool;
+  /** The canonical call that a call of a preset stands for. */
+  readonly canonical: CanonicalCall | undefined;
+  readonly begun: BegunCallOptions;
+}
+
+/** A call whose tool and arguments are known. */
+export interface MeantCall extends SentCall {
+  /** The checked arguments. */
+  readonly args: object;
+  /** The names of the arguments that hooks changed. */
+  readonly modified: readonly string[];
 }
 
 /** The rest of the way of a call: the stages below, and the tool. */

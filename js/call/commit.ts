@@ -10,7 +10,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { About, Made } from "../journal/index.ts";
 import { type AppliedChange, holdNotes, MAX_PLANS_PER_CALL, throwIfCancelled } from "../pipeline/change.ts";
 import { applyGuarded, isGuardRefusal } from "../pipeline/guard.ts";
-import { effectsByHashes, hashesByPath } from "../pipeline/observe.ts";
+import { effectsFrom } from "../pipeline/observe.ts";
 import { acquireLocks, type HeldLocks } from "../pipeline/path-locks.ts";
 import { assertStateUnchanged } from "../pipeline/review.ts";
 import { isWrongAssumption } from "../pipeline/staged.ts";
@@ -105,10 +105,10 @@ async function apply(
 ): Promise<AppliedChange<unknown>> {
   const { change, places, reviewed, allowedBy } = approved;
   const { session, tool, args, uses, call } = change;
-  const hashes = session.observers.hashes ? await hashesByPath(uses, call) : undefined;
+  const effectsNow = session.observers.hashes ? await effectsFrom(uses, call) : undefined;
   call.timer.untimed?.();
   const { result: answer, undo } = await applyRecorded(approved, plan);
-  const effects = hashes && effectsByHashes(hashes, await hashesByPath(uses, call));
+  const effects = await effectsNow?.();
   const isUnasked = session.gates.confirmFor(tool.name) === undefined && !isDryRun(args);
   const warnings = [...(answer.warnings ?? []), ...(isUnasked ? unaskedPlaceWarnings(places) : [])];
   const { approval, note: reviewNote, revisions = [] } = reviewed ?? {};

@@ -3,7 +3,9 @@
  * calls. `AROUND_HOST` in `stages.ts` has its stages.
  */
 import { newCallId } from "../journal/index.ts";
+import type { Facts } from "../pipeline/facts.ts";
 import type { HostWork } from "../pipeline/past/history.ts";
+import type { ToolResult } from "../pipeline/result.ts";
 import type { Called, Next, Stage } from "./call.ts";
 
 /** Something that a host does itself. */
@@ -19,12 +21,15 @@ export interface HostCall<Data> {
 }
 
 /** Returns the last step of what a host does: the work itself. */
-export function lastStepOf(asked: Pick<HostCall<unknown>, "work">): Next {
-  return async ({ session, callId, facts }) => {
-    const data = await asked.work({ session, callId: callId || newCallId(), facts });
-    const meta = { duration_ms: performance.now() - facts.started, truncated: false, undoable: false };
-    return { ok: true, text: "", display: "", data, meta };
-  };
+export function hostStep(asked: Pick<HostCall<unknown>, "work">): Next {
+  return async ({ session, callId, facts }) =>
+    resultOfData(facts, await asked.work({ session, callId: callId || newCallId(), facts }));
+}
+
+/** Returns the result of a call of which only the data is wanted. */
+export function resultOfData(facts: Facts, data: unknown): ToolResult {
+  const meta = { duration_ms: performance.now() - facts.started, truncated: false, undoable: false };
+  return { ok: true, text: "", display: "", data, meta };
 }
 
 /** A host gets data and errors, and no text. */

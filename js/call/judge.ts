@@ -10,8 +10,7 @@ import { type EarlyLocks, lockContendedPaths, mayLockEarly } from "../pipeline/p
 import type { Session } from "../pipeline/session.ts";
 import type { Location } from "../policy/index.ts";
 import type { PathUse } from "../tools/lib/tool.ts";
-import type { CallRequest } from "./call.ts";
-import type { MeantCall } from "./mean.ts";
+import type { CallRequest, MeantCall } from "./call.ts";
 
 /** A call that may be made, if need be after an approval of its change. */
 export interface JudgedCall {
@@ -46,9 +45,10 @@ async function judgeLocked(meant: MeantCall): Promise<JudgedCall> {
   }
 }
 
-async function judgeNow(meant: MeantCall, early: EarlyLocks | undefined): Promise<JudgedCall> {
+/** Judges a call that has the locks `early`; undefined for one that locks nothing now. @throws FilewrightError for a denial */
+export async function judgeNow(meant: MeantCall, early: EarlyLocks | undefined): Promise<JudgedCall> {
   const { request, tool, args, canonical, begun } = meant;
-  const { facts, options, began } = request;
+  const { facts, options, began, storage } = request;
   let { session } = request;
   if (session.files.enterMoment !== undefined) {
     const moment = await sessionAtMoment(session, tool, args, options.signal);
@@ -61,7 +61,7 @@ async function judgeNow(meant: MeantCall, early: EarlyLocks | undefined): Promis
   // Both lists are filled below, so that a failure can name what was resolved until then.
   facts.tell({ what: "located", args, uses, locations });
   const checked = { tool, args, uses, locations, began, options: begun, meant: canonical };
-  const admitted = await admitCall(session, { ...checked, storage: undefined });
+  const admitted = await admitCall(session, { ...checked, storage });
   // Only for reads: a change is planned before its approval, so its failure must not reveal hidden paths.
   if (tool.kind === "read") facts.tell({ what: "sees", fs: admitted.call.fs });
   return { meant, session, uses, admitted, early };

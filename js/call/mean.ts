@@ -1,29 +1,15 @@
 /** The first step of a call, of three: the tool and the arguments that it means, as the hooks before it leave them. */
 import type { AnyTool } from "../tools/lib/tool.ts";
-import { argumentsAfterHooks } from "../pipeline/before-hooks.ts";
-import { beginCall, type BegunCallOptions } from "../pipeline/enter.ts";
+import { beginCall } from "../pipeline/enter.ts";
 import { historyForCaller } from "../pipeline/past/history.ts";
 import type { ReplacedPath } from "../pipeline/paths/look-alikes.ts";
-import type { CanonicalCall } from "../presets/preset.ts";
 import { type Arguments, withCanonicalKeys } from "../tools/lib/schema.ts";
-import type { CallRequest } from "./call.ts";
-
-/** A call whose tool and arguments are known. */
-export interface MeantCall {
-  readonly request: CallRequest;
-  readonly tool: AnyTool;
-  /** The canonical call that a call of a preset stands for. */
-  readonly canonical: CanonicalCall | undefined;
-  /** The checked arguments. */
-  readonly args: object;
-  /** The names of the arguments that hooks changed. */
-  readonly modified: readonly string[];
-  readonly begun: BegunCallOptions;
-}
+import { argumentsAfterHooks } from "./before-hooks.ts";
+import type { CallRequest, MeantCall } from "./call.ts";
 
 /** Returns what a call means. @throws FilewrightError INVALID_ARGUMENT, HOOK_BLOCKED and others; HookException */
 export async function mean(request: CallRequest): Promise<MeantCall> {
-  const { session, given, options, presetCall, facts, began } = request;
+  const { session, given, options, presetCall, facts } = request;
   const meant = presetCall?.meaning();
   // The cast is safe: a tool only receives its own arguments, plans and data.
   const tool = (meant?.tool ?? request.known) as unknown as AnyTool;
@@ -35,9 +21,7 @@ export async function mean(request: CallRequest): Promise<MeantCall> {
   let args = withReplacedNames(tool, await tool.parse(raw, options), request.replaced);
   let modified: readonly string[] = [];
   if (session.hooks.bound.length > 0) {
-    const calledAs = presetCall?.tool.name;
-    const call = { tool, raw, calledAs, meant, began, options: begun, storage: undefined };
-    const hooked = await argumentsAfterHooks(session, call);
+    const hooked = await argumentsAfterHooks({ request, tool, canonical: meant, begun }, raw);
     // A hook may have changed what its preview has read.
     if (hooked !== undefined) session.staging.stage?.refresh();
     if (hooked !== undefined && hooked.modified.length > 0) {

@@ -1,12 +1,9 @@
 /** The third step of a call, of three: the tool reads, or changes files once that is approved, and the answer is made. */
 import { successResult } from "../pipeline/answer.ts";
 import type { AppliedChange } from "../pipeline/change.ts";
-import type { CallOptions } from "../pipeline/enter.ts";
-import type { Facts } from "../pipeline/facts.ts";
 import type { ToolResult } from "../pipeline/result.ts";
-import type { Session } from "../pipeline/session.ts";
 import type { Made } from "../journal/index.ts";
-import type { BatchArgs, BatchData } from "../tools/index.ts";
+import type { BatchData } from "../tools/index.ts";
 import type { Answer, Call } from "../tools/lib/tool.ts";
 import { ask } from "./ask.ts";
 import { commit, settledChange } from "./commit.ts";
@@ -15,13 +12,7 @@ import type { JudgedCall } from "./judge.ts";
 import { type Change, plan } from "./plan.ts";
 
 /** Runs the operations of a batch. */
-export type BatchRunner = (batch: {
-  readonly session: Session;
-  readonly args: Required<BatchArgs>;
-  readonly call: Call;
-  readonly options: CallOptions;
-  readonly facts: Facts;
-}) => Promise<Made<Answer<BatchData>>>;
+export type BatchRunner = (judged: JudgedCall, call: Call) => Promise<Made<Answer<BatchData>>>;
 
 /** Runs a call that may be made, and returns its answer. @throws FilewrightError as the tool does; HookException */
 export async function run(judged: JudgedCall, runBatch: BatchRunner): Promise<ToolResult> {
@@ -55,13 +46,13 @@ async function change(
 ): Promise<AppliedChange<unknown>> {
   const { session, meant, uses, admitted, early } = judged;
   const { tool, args } = meant;
-  const { options, facts } = meant.request;
   if (tool.kind !== "change") {
-    const made = await runBatch({ session, args: args as Required<BatchArgs>, call, options, facts });
+    const made = await runBatch(judged, call);
     return { answer: made.result, undo: made.undo, modifiedByUser: false };
   }
   const changed = await changeFiles({ session, tool, args, uses, call, admitted, early });
   const { effects, allowedBy, lockWaitMs } = changed;
+  const { facts } = meant.request;
   facts.tell({ what: "changed", effects, allowedBy });
   if (lockWaitMs !== undefined) facts.tell({ what: "waited", reason: "lock", ms: lockWaitMs });
   return changed;

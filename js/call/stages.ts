@@ -7,12 +7,13 @@ import { Facts } from "../pipeline/facts.ts";
 import { dataOrThrow } from "../pipeline/result.ts";
 import { CallSignal } from "../pipeline/scheduling/call-signal.ts";
 import type { Session } from "../pipeline/session.ts";
+import type { BatchArgs } from "../tools/index.ts";
 import { afterHooks } from "./after-hooks.ts";
 import { budget } from "./budget.ts";
 import type { Called, Next, RunCall, Stage } from "./call.ts";
 import { ending } from "./ending.ts";
 import { fairness } from "./fairness.ts";
-import { type HostCall, lastStepOf, withoutText } from "./host.ts";
+import { type HostCall, hostStep, withoutText } from "./host.ts";
 import { judge } from "./judge.ts";
 import { lookAlikes } from "./look-alikes.ts";
 import { mean } from "./mean.ts";
@@ -50,11 +51,14 @@ const inside: Next = async (request) => {
 };
 
 /** Runs the operations of a batch, those that are calls of their own in its slot. */
-const runOperations: BatchRunner = ({ session, args, call, options, facts }) =>
-  runBatch(
-    { ...session, scheduling: { ...session.scheduling, slots: Places.UNLIMITED } },
-    { args, call, options, facts, callsOf },
-  );
+const runOperations: BatchRunner = ({ session, meant }, call) =>
+  runBatch({
+    session: { ...session, scheduling: { ...session.scheduling, slots: Places.UNLIMITED } },
+    request: meant.request,
+    args: meant.args as Required<BatchArgs>,
+    call,
+    callsOf,
+  });
 
 /** Around what a host does itself, such as an undo. A person has decided it: no hook runs, and nobody is asked. */
 const AROUND_HOST: readonly Stage[] = [observing, withoutText, ending, words, optimism];
@@ -68,11 +72,11 @@ export function callsOf(session: Session): RunCall {
 export async function callOfHost<Data>(session: Session, asked: HostCall<Data>): Promise<Data> {
   const { known, by, signal } = asked;
   const own = { ...session, caller: { ...session.caller, by } };
-  return dataOrThrow(await callsThrough(AROUND_HOST, own, lastStepOf(asked))(known, {}, { signal })) as Data;
+  return dataOrThrow(await callsThrough(AROUND_HOST, own, hostStep(asked))(known, {}, { signal })) as Data;
 }
 
 /** Returns the function that runs calls through stages, and at the end through `last`. */
-function callsThrough(stages: readonly Stage[], session: Session, last: Next): RunCall<Called> {
+export function callsThrough(stages: readonly Stage[], session: Session, last: Next): RunCall<Called> {
   const way = stages
     .filter(({ isNeeded }) => isNeeded?.(session) ?? true)
     .reduceRight<Next>((next, stage) => (request) => stage.run(request, next), last);
@@ -91,6 +95,7 @@ function callsThrough(stages: readonly Stage[], session: Session, last: Next): R
       limited,
       places: new Places(session.scheduling.slots, limited, facts),
       replaced: undefined,
+      storage: undefined,
     });
   };
 }

@@ -11,18 +11,9 @@ import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { STEPS_PER_YIELD_CHECK, Yielder } from "../engine/yielder.ts";
 import { mustAsk } from "../hooks/approvals.ts";
-import type { HookPreview } from "../hooks/hook.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
-import {
-  type AnyTool,
-  type AnyChangingTool,
-  CANONICAL_NAMES,
-  type Call,
-  type PathUse,
-  type Progress,
-} from "../tools/lib/tool.ts";
+import { type AnyTool, CANONICAL_NAMES, type Call, type PathUse, type Progress } from "../tools/lib/tool.ts";
 import { newCallId } from "../journal/index.ts";
-import { withCanonicalKeys, type Arguments } from "../tools/lib/schema.ts";
 import type { SeenFiles } from "../tools/lib/seen.ts";
 import { historyForCaller } from "./past/history.ts";
 import {
@@ -235,38 +226,6 @@ function pathVisibilityOf({ session, tool, args, locations }: JudgedCall, mayAsk
     },
     view: (other) => (other === undefined ? views.of(request) : views.over(other, request)),
   };
-}
-
-/** A change as its caller has sent it. */
-export type SentChange = Pick<CheckedCall, "began" | "options" | "meant" | "storage"> & {
-  readonly tool: AnyChangingTool;
-  readonly raw: Arguments;
-};
-
-/** Returns the preview of a change, for a hook that needs it for its decision; nothing is written. */
-export async function previewChange(session: Session, sent: SentChange): Promise<HookPreview> {
-  const { tool, options } = sent;
-  const canonical = withCanonicalKeys(tool.name, sent.raw, tool.aliases);
-  const parsed = await tool.parse(canonical, { signal: options.signal });
-  const args = (await tool.prepare?.(parsed, historyForCaller(session, options.agent))) ?? parsed;
-  const { call } = await admitCall(session, { ...sent, args, uses: [], locations: [] });
-  const plan = await tool.plan(args, call);
-  const path = call.locations[0]?.path ?? "";
-  if (plan.settled !== undefined) {
-    const title = `${tool.title}: nothing changes`;
-    return {
-      title,
-      path,
-      diff: "",
-      originalContent: null,
-      newContent: null,
-      risk: "low",
-      callId: call.about.callId,
-    };
-  }
-  const { title, location, diff, originalContent, newContent, risk } = await tool.preview(plan, args, call);
-  const at = call.locations[location]?.path ?? path;
-  return { title, path: at, diff, originalContent, newContent, risk, callId: call.about.callId };
 }
 
 /** Resolves the paths of a call. Between many of them, other tasks may run. @throws CANCELLED */

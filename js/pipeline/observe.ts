@@ -107,8 +107,20 @@ function ignoringErrors<T>(run: () => T): T | undefined {
   }
 }
 
+/**
+ * Notes the hashes of the files that a change concerns. Returns the function that says, once the change is made, which of
+ * them it has changed.
+ */
+export async function effectsFrom(
+  uses: readonly PathUse[],
+  call: Pick<Call, "fs" | "locations" | "signal">,
+): Promise<() => Promise<readonly CallEffect[]>> {
+  const before = await hashesByPath(uses, call);
+  return async () => effectsByHashes(before, await hashesByPath(uses, call));
+}
+
 /** Returns the hashes of the files that a change concerns; null for a missing file. */
-export async function hashesByPath(
+async function hashesByPath(
   uses: readonly PathUse[],
   call: Pick<Call, "fs" | "locations" | "signal">,
 ): Promise<ReadonlyMap<string, string | null>> {
@@ -122,7 +134,7 @@ export async function hashesByPath(
 }
 
 /** Returns the files whose hashes differ. */
-export function effectsByHashes(
+function effectsByHashes(
   before: ReadonlyMap<string, string | null>,
   after: ReadonlyMap<string, string | null>,
 ): readonly CallEffect[] {

@@ -90,7 +90,7 @@ export type {
 } from "./types.ts";
 export type { ToolMethods } from "./generated/tool-methods.ts";
 export { toolsFor } from "./workspace.ts";
-export type { CallLocation, CallOutline } from "../pipeline/outline.ts";
+export type { CallLocation, CallOutline } from "../call/outline.ts";
 export type { ToolIcon } from "../tools/icons.ts";
 export type { PolicySummary } from "../pipeline/policy-summary.ts";
 export type { RuleSummary } from "../policy/rules.ts";

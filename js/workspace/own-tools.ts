@@ -2,7 +2,7 @@
 import { callsOf } from "../call/stages.ts";
 import { checkCallOptions, optionsOrThrow } from "../pipeline/call-options.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
-import { outlineOfCall, previewOfCall } from "../pipeline/outline.ts";
+import { outlineOfCall, previewOfCall } from "../call/outline.ts";
 import { makeRootLookup, ROOT_LOOKUP } from "../pipeline/paths/first-root.ts";
 import { dataOrThrow, type ToolResult, unknownToolFailure } from "../pipeline/result.ts";
 import type { Session } from "../pipeline/session.ts";
@@ -54,7 +54,7 @@ export function makeOwnTools(session: Session, { gate, refusal }: Entrance): Own
         gate.run(() =>
           previewOfCall(
             session,
-            { known: tool, given: args },
+            { known: tool, given: args, presetCall: undefined },
             optionsOrThrow(refusal() ?? checkCallOptions(options)),
           ),
         ),

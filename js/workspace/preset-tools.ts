@@ -12,7 +12,7 @@ import type { CallGate } from "../pipeline/scheduling/admission.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
 import { homeOfHost } from "./host.ts";
-import { type CallOutline, outlineOfCall, previewOfCall } from "../pipeline/outline.ts";
+import { type CallOutline, outlineOfCall, previewOfCall } from "../call/outline.ts";
 import { type ToolResult, unknownToolFailure } from "../pipeline/result.ts";
 import type { Session } from "../pipeline/session.ts";
 
@@ -88,7 +88,7 @@ export function presetTools(
         calls.run(() =>
           previewOfCall(
             session,
-            { known: tool, given: args, meant: canonical(args) },
+            { known: tool, given: args, presetCall: { tool: presetTool, meaning: canonical(args) } },
             optionsOrThrow(calls.refusal() ?? checkCallOptions(options)),
           ),
         ),

@@ -11,105 +11,48 @@ import { OverlayBackend } from "../../backends/overlay/overlay.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { About, Undoability, Made } from "../../journal/index.ts";
-import type { BatchArgs, BatchData, BatchOutcome } from "../../tools/index.ts";
-import { forkForTrial } from "../../tools/lib/seen.ts";
-import type { AnyChangingTool, Answer, Call, Tool } from "../../tools/lib/tool.ts";
 import { failedEarly, failureResult } from "../../pipeline/answer.ts";
-import { BatchFailed, type ErrorData, type ToolResult } from "../../pipeline/result.ts";
-import { admitOperation, type Operation, prepareOperations, toolOfOperation } from "./operations.ts";
-import { runAfterHooks, runInOrder, batchOutcomeOf } from "./outcomes.ts";
-import { repeatAsApproved, versionsBeforeBatch, TrialRecorder } from "./trial.ts";
 import { holdNotes, MAX_PLANS_PER_CALL, throwIfCancelled } from "../../pipeline/change.ts";
+import { isGuardRefusal } from "../../pipeline/guard.ts";
+import { effectsFrom } from "../../pipeline/observe.ts";
 import { lockPathsOfCall } from "../../pipeline/path-locks.ts";
-import type { CallOptions } from "../../pipeline/enter.ts";
-import type { Facts } from "../../pipeline/facts.ts";
-import { applyGuarded, type GuardSettings, guardSettingsOf, isGuardRefusal } from "../../pipeline/guard.ts";
-import { effectsByHashes, hashesByPath } from "../../pipeline/observe.ts";
-import { requestApproval, requesterOf } from "../../pipeline/permit.ts";
-import { ask } from "../ask.ts";
-import type { RunCall } from "../call.ts";
-import { plan } from "../plan.ts";
-import { revisePlan } from "../../pipeline/parts.ts";
+import { BatchFailed, type ErrorData, type ToolResult } from "../../pipeline/result.ts";
 import { assertVersionsUnchanged } from "../../pipeline/review.ts";
-import type { Session } from "../../pipeline/session.ts";
-import { type PlaceToApprove, unaskedPlaceWarnings } from "../../pipeline/written-places.ts";
-
-/** The call of a batch: as it was made, and what happens in it. */
-export interface BatchCall {
-  readonly args: Required<BatchArgs>;
-  readonly call: Call;
-  readonly options: CallOptions;
-  readonly facts: Facts;
-  /** Returns the function that runs an operation as a call of its own, where the batch is not atomic. */
-  callsOf(session: Session): RunCall;
-}
-
-/** The approval of an operation of a dry run, which changes nothing. */
-const NOBODY_ASKED = { reviewed: undefined, isUnreviewed: false, allowedBy: undefined } as const;
+import { unaskedPlaceWarnings } from "../../pipeline/written-places.ts";
+import type { BatchData, BatchOutcome } from "../../tools/index.ts";
+import type { Answer, Call, PathUse, Tool } from "../../tools/lib/tool.ts";
+import {
+  type BatchCall,
+  judgedOf,
+  type Operation,
+  pathsOf,
+  prepareOperations,
+  toolOfOperation,
+} from "./operations.ts";
+import { batchOutcomeOf, outcomesAfterHooks, runInOrder } from "./outcomes.ts";
+import { isConflict, repeatAsApproved, repeatOperation, Trial, versionsBeforeBatch } from "./trial.ts";
 
 /** Runs a batch. @throws BatchFailed; HookException */
-export async function runBatch(session: Session, batch: BatchCall): Promise<Made<Answer<BatchData>>> {
-  const { args, call, options } = batch;
-  if (!args.atomic && !args.dry_run) return runEachAlone(session, batch);
-  const operations = await prepareOperations(args, session, options);
-  const overlay = new OverlayBackend(session.files.fs);
-  const seen = forkForTrial(call.seen);
-  const trials = new TrialRecorder();
-  const mayAsk =
-    !args.dry_run && operations.some(({ tool }) => session.gates.confirmFor(tool.name) !== undefined);
-  const unasked: PlaceToApprove[] = [];
-  let asked = false;
-  const begun = { ...options, callId: call.about.callId, turn: call.about.turn };
-  await runInOrder(session, operations, options, async (operation) => {
-    const { tool } = operation;
-    const { sources, ruled, isKept } = await admitOperation(session, operation, begun, overlay);
-    const guarding = guardSettingsOf(session, sources);
-    operation.guarding = guarding;
-    const own: Call = { ...(operation.call as Call), seen };
-    if (tool.kind === "read") return tool.run(operation.args, own);
-    const reviewable = { tool, args: operation.args, uses: operation.uses, call: own };
-    // Later operations of a dry run can read the result of this one, so its approval comes first.
-    if (isKept && args.dry_run)
-      await requestApproval(session, tool, own.locations, { ...requesterOf(own), ...reviewable });
-    const admitted = { sources, ruled, isKept: isKept && !args.dry_run };
-    const planned = await plan({ ...reviewable, session, admitted, early: undefined });
-    if ("settled" in planned) {
-      if (mayAsk) operation.trial = await trials.settled(operation, own);
-      return planned.settled;
-    }
-    if (session.gates.confirmFor(tool.name) === undefined) unasked.push(...planned.places);
-    const approved = args.dry_run ? { ...planned, ...NOBODY_ASKED } : await ask(planned);
-    if ("settled" in approved) {
-      asked ||= approved.isReviewed;
-      return approved.settled;
-    }
-    const { reviewed } = approved;
-    asked ||= reviewed !== undefined;
-    operation.isUnreviewed = approved.isUnreviewed;
-    operation.allowedBy = approved.allowedBy?.[0];
-    operation.revisions = reviewed?.revisions ?? [];
-    operation.reviewNote = reviewed?.note;
-    if (mayAsk) operation.trial = await trials.note(operation, own, approved.plan.base, reviewed);
-    try {
-      return await applyGuarded(guarding, reviewable, approved.plan);
-    } catch (error) {
-      // The trial holds no locks, so another call may have been faster.
-      if (reviewed !== undefined || isGuardRefusal(error) || !isConflict(error)) throw error;
-      return repeatOperation(operation, own);
-    }
-  });
-  const undo = await commitOperations(session, operations, asked, batch);
-  const results = await runAfterHooks(session, operations, options);
+export async function runBatch(batch: BatchCall): Promise<Made<Answer<BatchData>>> {
+  const { session, args } = batch;
+  if (!args.atomic && !args.dry_run) return runEachAlone(batch);
+  const operations = await prepareOperations(batch, new OverlayBackend(session.files.fs));
+  const trial = new Trial(batch, operations);
+  await runInOrder(session, operations, (operation) => trial.make(operation));
+  const undo = await commitOperations(batch, operations, trial.isReviewed);
+  const results = await outcomesAfterHooks(operations);
   const changed = !args.dry_run && operations.some(({ tool }) => tool.kind === "change");
-  const warnings = changed ? unaskedPlaceWarnings(unasked) : [];
+  const warnings = changed ? unaskedPlaceWarnings(trial.unasked) : [];
   return { result: { data: { results, applied: changed, rolled_back: false }, warnings }, undo };
 }
 
 /** Runs every operation as a separate call, of which each is undone by itself; a failure does not stop the others. */
-async function runEachAlone(
-  session: Session,
-  { args, options, callsOf }: BatchCall,
-): Promise<Made<Answer<BatchData>>> {
+async function runEachAlone({
+  session,
+  request: { options },
+  args,
+  callsOf,
+}: BatchCall): Promise<Made<Answer<BatchData>>> {
   const results: BatchOutcome[] = [];
   const own =
     session.staging.unstaged === undefined
@@ -140,60 +83,45 @@ async function runEachAlone(
 /** Returns the reasons why the operations were allowed, each once; undefined where the workspace does not ask. */
 function allowedByOperations(operations: readonly Operation[]): readonly AllowedBy[] | undefined {
   const found = new Map<string, AllowedBy>();
-  for (const { allowedBy } of operations)
-    if (allowedBy !== undefined) found.set(JSON.stringify(allowedBy), allowedBy);
+  for (const { approved } of operations)
+    for (const one of approved?.allowedBy ?? []) found.set(JSON.stringify(one), one);
   return found.size === 0 ? undefined : [...found.values()];
+}
+
+/** The changing operations of a batch as one change. */
+interface JoinedChange {
+  readonly batch: BatchCall;
+  readonly operations: readonly Operation[];
+  readonly uses: readonly PathUse[];
+  /** The call of the batch, with the locations of all these operations. */
+  readonly call: Call;
+  /** True when a reviewer has seen one of them, so that each must be the approved one. */
+  readonly asked: boolean;
 }
 
 /** Repeats the operations on the storage, all of them or none; none of a dry run. */
 async function commitOperations(
-  session: Session,
+  batch: BatchCall,
   operations: readonly Operation[],
   asked: boolean,
-  { args, call, options, facts }: BatchCall,
 ): Promise<Undoability> {
+  const { session, request, args, call } = batch;
   if (args.dry_run) return "nothing";
   let undo: Undoability = "nothing";
   const changing = operations.filter(({ tool }) => tool.kind === "change");
-  const uses = changing.flatMap((operation) => operation.uses);
-  const locations = changing.flatMap((operation) => operation.locations);
-  await runInOrder(session, operations, options, undefined, async (run) => {
-    let unlock = await lockPathsOfCall(session, uses, { ...call, locations });
+  const uses = changing.flatMap((operation) => pathsOf(operation).uses);
+  const locations = changing.flatMap((operation) => pathsOf(operation).locations);
+  const change: JoinedChange = { batch, operations: changing, uses, call: { ...call, locations }, asked };
+  await runInOrder(session, operations, undefined, async (run) => {
+    let unlock = await lockPathsOfCall(session, uses, change.call);
     try {
       if (asked) await assertVersionsUnchanged(versionsBeforeBatch(operations), session.files.fs);
-      const hashes = session.observers.hashes ? await hashesByPath(uses, { ...call, locations }) : undefined;
-      const { signal } = call;
-      const { callId, agent } = call.about;
+      const effects = session.observers.hashes ? await effectsFrom(uses, change.call) : undefined;
       const { stage } = session.staging;
       if (asked || stage?.isOutdated() === true) stage?.refresh();
       for (let attempt = 1; ; attempt++) {
-        const held = holdNotes(session, call);
-        // A batch that only reads makes no commit of its own: its notes have no conditions.
-        const records = changing.length === 0 ? undefined : held?.records;
-        const unreviewed = changing.some(({ isUnreviewed }) => isUnreviewed);
-        const allowedBy = allowedByOperations(changing);
-        const about: About = {
-          callId,
-          tool: "batch",
-          agent,
-          rollback: "always",
-          signal,
-          records,
-          unreviewed,
-          allowedBy,
-        };
         try {
-          ({ undo } = await session.past.journal.change(session.files.fs, about, (fs) =>
-            run(async (operation) => {
-              throwIfCancelled(call.signal);
-              const { tool } = operation;
-              // A read needs no record, and searches on the storage are faster than on the recording backend.
-              const seen = tool.kind === "read" ? operation.view() : operation.view(fs);
-              const own: Call = { ...(operation.call as Call), fs: seen, ...(held && { seen: held.seen }) };
-              return asked ? repeatAsApproved(operation, own) : repeatOperation(operation, own);
-            }),
-          ));
-          held?.committed();
+          undo = await changeAll(change, run);
           break;
         } catch (error) {
           const isStale = stage !== undefined && isConflict(error) && !isGuardRefusal(error);
@@ -201,13 +129,13 @@ async function commitOperations(
           // The paths of the conflict are locked this time.
           await unlock();
           unlock = async () => {};
-          unlock = await lockPathsOfCall(session, uses, { ...call, locations });
+          unlock = await lockPathsOfCall(session, uses, change.call);
           stage.refresh();
         }
       }
-      const effects = hashes && effectsByHashes(hashes, await hashesByPath(uses, { ...call, locations }));
+      const { facts } = request;
       facts.tell({ what: "located", args, uses, locations });
-      facts.tell({ what: "changed", effects, allowedBy: allowedByOperations(changing) });
+      facts.tell({ what: "changed", effects: await effects?.(), allowedBy: allowedByOperations(changing) });
     } finally {
       await unlock();
     }
@@ -215,25 +143,34 @@ async function commitOperations(
   return undo;
 }
 
-/** Plans an operation again and applies it; the new plan may include the changes of another writer. */
-async function repeatOperation(
-  { tool, args, uses, revisions, guarding }: Operation,
-  call: Call,
-): Promise<Answer<unknown>> {
-  if (tool.kind === "read") return tool.run(args, call);
-  for (let attempt = 1; ; attempt++) {
-    let plan = await tool.plan(args, call);
-    if (plan.settled !== undefined) return plan.settled;
-    for (const revision of revisions)
-      plan = await revisePlan({ tool: tool as AnyChangingTool, args, call }, plan, revision);
-    try {
-      return await applyGuarded(guarding as GuardSettings, { tool, args, uses, call }, plan);
-    } catch (error) {
-      if (attempt === MAX_PLANS_PER_CALL || isGuardRefusal(error) || !isConflict(error)) throw error;
-    }
-  }
-}
-
-function isConflict(error: unknown): boolean {
-  return error instanceof FilewrightError && error.code === "CONFLICT";
+/** Makes all operations as one change of the history. `run` runs each of them, in order. */
+async function changeAll(
+  { batch: { session, call }, operations: changing, asked }: JoinedChange,
+  run: (step: (operation: Operation) => Promise<Answer<unknown>>) => Promise<void>,
+): Promise<Undoability> {
+  const held = holdNotes(session, call);
+  const { callId, agent } = call.about;
+  const about: About = {
+    callId,
+    tool: "batch",
+    agent,
+    rollback: "always",
+    signal: call.signal,
+    // A batch that only reads makes no commit of its own: its notes have no conditions.
+    records: changing.length === 0 ? undefined : held?.records,
+    unreviewed: changing.some(({ approved }) => approved?.isUnreviewed === true),
+    allowedBy: allowedByOperations(changing),
+  };
+  const { undo } = await session.past.journal.change(session.files.fs, about, (fs) =>
+    run(async (operation) => {
+      throwIfCancelled(call.signal);
+      const { call: judged, admitted } = judgedOf(operation);
+      // A read needs no record, and searches on the storage are faster than on the recording backend.
+      const seen = operation.tool.kind === "read" ? admitted.view() : admitted.view(fs);
+      const own: Call = { ...judged, fs: seen, ...(held && { seen: held.seen }) };
+      return asked ? repeatAsApproved(operation, own) : repeatOperation(operation, own);
+    }),
+  );
+  held?.committed();
+  return undo;
 }

@@ -1,13 +1,18 @@
 /**
- * Prepares the operations of a batch: checks them, runs their hooks, applies the rules to their
- * paths, and finds their reviewers. Nothing is read or changed for the operations here.
+ * The operations of a batch. Each is a call on the files of the trial: it passes the hooks before it and is judged as any
+ * other call. Nothing is read or changed for the operations here.
  */
-import type { AllowedBy } from "../../backends/transaction/step.ts";
-import type { Location } from "../../policy/index.ts";
+import { FilewrightError } from "../../engine/errors.ts";
 import type { FsBackend } from "../../backends/backend.ts";
-import { FilewrightError, type Signalled } from "../../engine/errors.ts";
-import { withCanonicalKeys, type Arguments } from "../../tools/lib/schema.ts";
-import type { BatchArgs, BatchData } from "../../tools/index.ts";
+import { Facts } from "../../pipeline/facts.ts";
+import { failedEarly, failureResult } from "../../pipeline/answer.ts";
+import { type GuardSettings, guardSettingsOf } from "../../pipeline/guard.ts";
+import { BatchFailed, type ToolResult, unknownToolFailure } from "../../pipeline/result.ts";
+import type { Session } from "../../pipeline/session.ts";
+import { nameCallPaths } from "../../pipeline/staged.ts";
+import type { Location } from "../../policy/index.ts";
+import { type BatchArgs, type BatchData, TOOLS } from "../../tools/index.ts";
+import { withCanonicalKeys } from "../../tools/lib/schema.ts";
 import type {
   AnyChangingTool,
   AnyReadingTool,
@@ -16,16 +21,21 @@ import type {
   PathUse,
   Tool,
 } from "../../tools/lib/tool.ts";
-import type { Revision } from "../../pipeline/parts.ts";
-import { failedEarly, failureResult } from "../../pipeline/answer.ts";
-import { argumentsAfterHooks } from "../../pipeline/before-hooks.ts";
-import { BatchFailed, type ToolResult, unknownToolFailure } from "../../pipeline/result.ts";
-import { type BegunCallOptions, admitCall, type AdmittedCall } from "../../pipeline/enter.ts";
-import type { GuardSettings } from "../../pipeline/guard.ts";
-import type { RuleResult } from "../../pipeline/permit.ts";
-import type { Session } from "../../pipeline/session.ts";
-import { nameCallPaths } from "../../pipeline/staged.ts";
-import { TOOLS } from "../../tools/index.ts";
+import type { ApprovedChange } from "../ask.ts";
+import { argumentsAfterHooks } from "../before-hooks.ts";
+import type { CallRequest, MeantCall, RunCall } from "../call.ts";
+import { type JudgedCall, judgeNow } from "../judge.ts";
+
+/** The call of a batch: as it was made, and what happens in it. */
+export interface BatchCall {
+  /** The workspace for the operations. */
+  readonly session: Session;
+  readonly request: CallRequest;
+  readonly args: Required<BatchArgs>;
+  readonly call: Call;
+  /** Returns the function that runs an operation as a call of its own, where the batch is not atomic. */
+  callsOf(session: Session): RunCall;
+}
 
 /** The record of the trial of a batch on the overlay about one operation, so that it can be repeated as approved. */
 export interface OperationTrial {
@@ -39,31 +49,44 @@ export interface OperationTrial {
   readonly outline: string | undefined;
 }
 
-/** One operation of a batch, with its state. */
+/** An operation that may be made, if need be after an approval. */
+export interface JudgedOperation extends Omit<JudgedCall, "early"> {
+  readonly call: Call;
+  readonly guarding: GuardSettings;
+}
+
+/** One operation of a batch, as far as it came. */
 export interface Operation {
   readonly tool: AnyReadingTool | AnyChangingTool;
-  raw: Arguments;
-  args: object;
-  modified: readonly string[];
-  uses: PathUse[];
-  locations: Location[];
-  /** The changes of the reviewer, in order. */
-  revisions: readonly Revision[];
-  /** True when the change goes ahead without a question, and is unreviewed until a person keeps it. */
-  isUnreviewed: boolean;
-  /** The reason why the change was allowed; undefined for a read, and where the workspace does not ask. */
-  allowedBy: AllowedBy | undefined;
-  /** A sentence for the model about what the reviewer left out; undefined when nothing was. */
-  reviewNote: string | undefined;
+  /** The operation as its hooks leave it, once they have run. */
+  meant: MeantCall;
+  /** Undefined until its paths are checked. */
+  judged: JudgedOperation | undefined;
+  /** The change of the trial, with what a reviewer said about it; undefined for none. */
+  approved: ApprovedChange | undefined;
   /** The result of the trial; undefined for a read. */
   trial: OperationTrial | undefined;
-  /** How the guard holds for the operation; undefined until its paths are checked. */
-  guarding: GuardSettings | undefined;
-  /** The call; undefined until its paths are checked. */
-  call: Call | undefined;
-  /** Returns the storage as the operation may see it. */
-  view: AdmittedCall["view"];
   result: ToolResult | undefined;
+}
+
+/** The paths of an operation, as far as they are resolved. */
+interface OperationPaths {
+  readonly uses: readonly PathUse[];
+  readonly locations: readonly Location[];
+}
+
+const NO_PATHS: OperationPaths = { uses: [], locations: [] };
+
+/** Returns the paths of an operation. */
+export function pathsOf({ meant }: Operation): OperationPaths {
+  return meant.request.facts.last("located") ?? NO_PATHS;
+}
+
+/** Returns an operation that was judged. */
+export function judgedOf({ judged }: Operation): JudgedOperation {
+  if (judged === undefined)
+    throw new FilewrightError("INTERNAL", "an operation was begun before it was judged");
+  return judged;
 }
 
 /** Returns the tool of an operation. @throws FilewrightError UNKNOWN_TOOL, INVALID_ARGUMENT */
@@ -85,36 +108,22 @@ export function toolOfOperation(name: string): AnyReadingTool | AnyChangingTool 
 /** The data of a batch that is refused before its first operation. */
 const NOTHING_DONE_DATA: BatchData = Object.freeze({ results: [], applied: false, rolled_back: true });
 
-/** Checks the arguments of every operation before the first one begins. */
-export async function prepareOperations(
-  args: Required<BatchArgs>,
-  session: Session,
-  later: Signalled,
-): Promise<readonly Operation[]> {
+/** Checks the arguments of every operation before the first one begins. `storage` has the files of the trial. */
+export async function prepareOperations(batch: BatchCall, storage: FsBackend): Promise<readonly Operation[]> {
+  const { session } = batch;
   const operations: Operation[] = [];
-  for (const [index, { tool: name, args: given }] of args.operations.entries()) {
+  for (const [index, { tool: name, args: given }] of batch.args.operations.entries()) {
     try {
       const tool = toolOfOperation(name);
-      const raw = withCanonicalKeys(tool.name, given, tool.aliases);
-      const parsed = await tool.parse(raw, later);
-      nameOperationPaths(session, tool, parsed);
-      const [call, result] = [undefined, undefined];
+      const meant = await meantOperation(batch, tool, given, storage);
+      nameOperationPaths(session, tool, meant.args);
       operations.push({
         tool,
-        raw,
-        args: parsed,
-        modified: [],
-        uses: [],
-        locations: [],
-        revisions: [],
-        isUnreviewed: false,
-        allowedBy: undefined,
-        reviewNote: undefined,
+        meant,
+        judged: undefined,
+        approved: undefined,
         trial: undefined,
-        view: refuseEarlyAccess,
-        guarding: undefined,
-        call,
-        result,
+        result: undefined,
       });
     } catch (thrown) {
       const failed = await failureResult(session, failedEarly({ name, title: name }, thrown));
@@ -122,6 +131,42 @@ export async function prepareOperations(
     }
   }
   return operations;
+}
+
+/** Returns an operation as the batch has it. It has the id and the turn of the batch, which counts the rules by itself. */
+async function meantOperation(
+  { session, request, call }: BatchCall,
+  tool: AnyReadingTool | AnyChangingTool,
+  given: unknown,
+  storage: FsBackend,
+): Promise<MeantCall> {
+  const { options } = request;
+  const { callId, turn } = call.about;
+  const raw = withCanonicalKeys(tool.name, given, tool.aliases);
+  const args = await tool.parse(raw, options);
+  const facts = new Facts();
+  facts.tell({ what: "meant", tool, meant: undefined, raw, callId });
+  // The files of the trial are no snapshot of a moment.
+  const files = { ...session.files, enterMoment: undefined };
+  const own: CallRequest = {
+    ...request,
+    session: { ...session, files },
+    known: tool as unknown as Tool,
+    given,
+    presetCall: undefined,
+    callId,
+    facts,
+    replaced: undefined,
+    storage,
+  };
+  return {
+    request: own,
+    tool,
+    canonical: undefined,
+    begun: { ...options, callId, turn },
+    args,
+    modified: [],
+  };
 }
 
 /** Names the paths of an operation for the stage of the batch, so that one read is enough for all operations. */
@@ -141,53 +186,41 @@ function nameOperationPaths(session: Session, tool: AnyReadingTool | AnyChanging
   nameCallPaths(session, { tool, args, uses, locations });
 }
 
-/**
- * Takes the place of the view of an operation until its paths are checked. Throws, because the storage must not be
- * accessed before.
- */
-function refuseEarlyAccess(): never {
-  throw new FilewrightError("INTERNAL", "an operation was begun before it was judged");
-}
-
-/** Runs the hooks of an operation, checks the resulting paths, and returns the result of the rules. */
-export async function admitOperation(
-  session: Session,
-  operation: Operation,
-  options: BegunCallOptions,
-  overlay: FsBackend,
-): Promise<RuleResult> {
-  const { tool, raw } = operation;
-  const began = session.gates.permissions?.begin() ?? 0;
-  const shared = { tool, began, options, meant: undefined, storage: overlay };
-  const hooked = await argumentsAfterHooks(session, { ...shared, raw, calledAs: undefined });
-  if (hooked !== undefined) {
-    operation.modified = hooked.modified;
-    if (hooked.modified.length > 0) {
-      operation.raw = hooked.raw;
-      operation.args = await tool.parse(operation.raw, options);
-    }
-  }
-  operation.uses = [];
-  operation.locations = [];
-  const { args, uses, locations } = operation;
-  const admitted = await admitCall(session, { ...shared, args, uses, locations });
-  const { call, sources, ruled, isKept, view } = admitted;
-  operation.view = view;
+/** Runs the hooks before an operation, and judges it. @throws FilewrightError; HookException */
+export async function judgeOperation(operation: Operation): Promise<JudgedOperation> {
+  const began = operation.meant.request.session.gates.permissions?.begin() ?? 0;
+  operation.meant = await hookedOperation({
+    ...operation.meant,
+    request: { ...operation.meant.request, began },
+  });
+  const judged = await judgeNow(operation.meant, undefined);
+  const { call, sources } = judged.admitted;
   // The repetition reuses the locations of further paths, because it must not ask while locks are held.
   const known = new Map<string, Location>();
-  operation.call = {
-    ...call,
-    reach: {
-      ...call.reach,
-      async locate(typed, intent) {
-        const key = `${intent} ${typed}`;
-        const at = known.get(key) ?? (await call.reach.locate(typed, intent));
-        known.set(key, at);
-        return at;
-      },
-    },
+  const locate: Call["reach"]["locate"] = async (typed, intent) => {
+    const key = `${intent} ${typed}`;
+    const at = known.get(key) ?? (await call.reach.locate(typed, intent));
+    known.set(key, at);
+    return at;
   };
-  return { sources, ruled, isKept };
+  operation.judged = {
+    ...judged,
+    call: { ...call, reach: { ...call.reach, locate } },
+    guarding: guardSettingsOf(judged.session, sources),
+  };
+  return operation.judged;
+}
+
+/** Returns an operation as the hooks before it leave it. */
+async function hookedOperation(meant: MeantCall): Promise<MeantCall> {
+  const { request, tool, begun } = meant;
+  const { facts } = request;
+  const sent = facts.last("meant")?.raw ?? {};
+  const hooked = await argumentsAfterHooks(meant, sent);
+  if (hooked === undefined || hooked.modified.length === 0) return meant;
+  const { raw, modified } = hooked;
+  facts.tell({ what: "meant", tool, meant: undefined, raw, callId: begun.callId });
+  return { ...meant, args: await tool.parse(raw, begun), modified };
 }
 
 const TOOL_BY_NAME: ReadonlyMap<string, Tool> = new Map(TOOLS.map((tool) => [tool.name, tool]));

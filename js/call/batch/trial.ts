@@ -1,5 +1,5 @@
 /**
- * Records the trial of a batch, and repeats its operations exactly as they were approved.
+ * The trial of a batch, and the repetition of its operations exactly as they were approved.
  *
  * An operation may depend on the result of an earlier one, and the versions of that result exist only
  * in the trial. Entries that no earlier operation changes are compared by version right before the
@@ -9,32 +9,44 @@
 import { entryPathVia, realpathVia } from "../../backends/fallback/fallback.ts";
 import { isWithin } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { AnyChangingTool, Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
-import type { Operation, OperationTrial } from "./operations.ts";
-
-import { applyGuarded, type GuardSettings } from "../../pipeline/guard.ts";
+import { MAX_PLANS_PER_CALL } from "../../pipeline/change.ts";
+import { applyGuarded, isGuardRefusal } from "../../pipeline/guard.ts";
 import { revisePlan } from "../../pipeline/parts.ts";
+import { requestApproval, requesterOf } from "../../pipeline/permit.ts";
 import {
   assertStateUnchanged,
   realPathsOf,
   changeQuestionOf,
   type ReviewedPlan,
 } from "../../pipeline/review.ts";
+import type { PlaceToApprove } from "../../pipeline/written-places.ts";
+import { forkForTrial, type SeenFiles } from "../../tools/lib/seen.ts";
+import type { AnyChangingTool, Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
+import { ask } from "../ask.ts";
+import { plan, type PlannedChange, type SettledChange } from "../plan.ts";
+import {
+  type BatchCall,
+  judgedOf,
+  judgeOperation,
+  type JudgedOperation,
+  type Operation,
+  type OperationTrial,
+} from "./operations.ts";
 
 /** Records the trial of each operation of a batch. */
-export class TrialRecorder {
+class TrialRecorder {
   /** The paths that the operations so far write. */
   readonly #written: string[] = [];
 
   /** Records an operation that has nothing to change. */
-  async settled({ uses }: Operation, call: Call): Promise<OperationTrial> {
+  async settled({ uses }: JudgedOperation, call: Call): Promise<OperationTrial> {
     const places = await realPathsOf(uses, call);
     return { places, own: [], settled: true, outline: undefined };
   }
 
   /** Records an operation that is about to be applied to the overlay. */
   async note(
-    { uses }: Operation,
+    { uses }: JudgedOperation,
     call: Call,
     planned: readonly BaseVersion[],
     reviewed: ReviewedPlan<unknown> | undefined,
@@ -51,6 +63,80 @@ export class TrialRecorder {
   }
 }
 
+/** The approval of an operation of a dry run, which changes nothing. */
+const NOBODY_ASKED = { reviewed: undefined, isUnreviewed: false, allowedBy: undefined } as const;
+
+/** The trial of a batch on its overlay. */
+export class Trial {
+  /** The places that were written and that nobody could be asked about. */
+  readonly unasked: PlaceToApprove[] = [];
+  readonly #batch: BatchCall;
+  readonly #records = new TrialRecorder();
+  /** What the operations have seen, apart from what the agent has. */
+  readonly #seen: SeenFiles;
+  readonly #mayAsk: boolean;
+  #isReviewed = false;
+
+  constructor(batch: BatchCall, operations: readonly Operation[]) {
+    const { session, args, call } = batch;
+    this.#batch = batch;
+    this.#seen = forkForTrial(call.seen);
+    this.#mayAsk =
+      !args.dry_run && operations.some(({ tool }) => session.gates.confirmFor(tool.name) !== undefined);
+  }
+
+  /** True when a reviewer has seen one of the operations. */
+  get isReviewed(): boolean {
+    return this.#isReviewed;
+  }
+
+  /** Tries an operation: it passes the steps of a call, but for the locks and the commit. @throws FilewrightError */
+  async make(operation: Operation): Promise<Answer<unknown>> {
+    const judged = await judgeOperation(operation);
+    const { tool, meant } = operation;
+    const call: Call = { ...judged.call, seen: this.#seen };
+    if (tool.kind === "read") return tool.run(meant.args, call);
+    const planned = await this.#plan(judged, tool, call);
+    if ("settled" in planned) {
+      if (this.#mayAsk) operation.trial = await this.#records.settled(judged, call);
+      return planned.settled;
+    }
+    const { args, session } = this.#batch;
+    if (session.gates.confirmFor(tool.name) === undefined) this.unasked.push(...planned.places);
+    const approved = args.dry_run ? { ...planned, ...NOBODY_ASKED } : await ask(planned);
+    if ("settled" in approved) {
+      this.#isReviewed ||= approved.isReviewed;
+      return approved.settled;
+    }
+    operation.approved = approved;
+    const { reviewed } = approved;
+    this.#isReviewed ||= reviewed !== undefined;
+    if (this.#mayAsk) operation.trial = await this.#records.note(judged, call, approved.plan.base, reviewed);
+    try {
+      return await applyGuarded(judged.guarding, approved.change, approved.plan);
+    } catch (error) {
+      // The trial holds no locks, so another call may have been faster.
+      if (reviewed !== undefined || isGuardRefusal(error) || !isConflict(error)) throw error;
+      return repeatOperation(operation, call);
+    }
+  }
+
+  async #plan(
+    { session, meant, uses, admitted }: JudgedOperation,
+    tool: AnyChangingTool,
+    call: Call,
+  ): Promise<PlannedChange | SettledChange> {
+    const { sources, ruled, isKept } = admitted;
+    const { args } = meant;
+    const { dry_run: isDryRun } = this.#batch.args;
+    // Later operations of a dry run can read the result of this one, so its approval comes first.
+    if (isKept && isDryRun)
+      await requestApproval(session, tool, call.locations, { ...requesterOf(call), uses, args });
+    const judged = { sources, ruled, isKept: isKept && !isDryRun };
+    return plan({ session, tool, args, uses, call, admitted: judged, early: undefined });
+  }
+}
+
 /** Returns the versions that must be unchanged when the first operation of a batch is made. */
 export function versionsBeforeBatch(operations: readonly Operation[]): readonly BaseVersion[] {
   return operations.flatMap(({ trial }) => trial?.own ?? []);
@@ -60,27 +146,50 @@ export function versionsBeforeBatch(operations: readonly Operation[]): readonly 
  * Makes an operation exactly as it was approved. It is planned once and never again.
  * @throws FilewrightError CONFLICT when the operation would now be another one
  */
-export async function repeatAsApproved(
-  { tool, args, uses, revisions, trial, guarding }: Operation,
-  call: Call,
-): Promise<Answer<unknown>> {
+export async function repeatAsApproved(operation: Operation, call: Call): Promise<Answer<unknown>> {
+  const { tool, meant, trial, approved } = operation;
+  const { args } = meant;
   if (tool.kind === "read") return tool.run(args, call);
+  const { uses, guarding } = judgedOf(operation);
   const { places, own, settled, outline } = trial as OperationTrial;
   await assertStateUnchanged({ places, base: own }, { uses, call });
   let plan = await (tool as AnyChangingTool).plan(args, call);
   if ((plan.settled !== undefined) !== settled) throw changedSinceApprovalError(call);
   if (plan.settled !== undefined) return plan.settled;
-  for (const revision of revisions)
+  for (const revision of approved?.reviewed?.revisions ?? [])
     plan = await revisePlan({ tool: tool as AnyChangingTool, args, call }, plan, revision);
   if (outline !== undefined) {
     const question = await changeQuestionOf({ tool, args, uses, call }, plan, undefined);
     if (question.outline !== outline) throw changedSinceApprovalError(call);
   }
-  return applyGuarded(guarding as GuardSettings, { tool, args, uses, call }, plan);
+  return applyGuarded(guarding, { tool, args, uses, call }, plan);
 }
 
 function changedSinceApprovalError({ locations }: Call): FilewrightError {
   return new FilewrightError("CONFLICT", "changed while its approval was asked for", {
     path: locations[0]?.path,
   });
+}
+
+/** Plans an operation again and applies it; the new plan may include the changes of another writer. */
+export async function repeatOperation(operation: Operation, call: Call): Promise<Answer<unknown>> {
+  const { tool, meant, approved } = operation;
+  const { args } = meant;
+  if (tool.kind === "read") return tool.run(args, call);
+  const { uses, guarding } = judgedOf(operation);
+  for (let attempt = 1; ; attempt++) {
+    let plan = await tool.plan(args, call);
+    if (plan.settled !== undefined) return plan.settled;
+    for (const revision of approved?.reviewed?.revisions ?? [])
+      plan = await revisePlan({ tool, args, call }, plan, revision);
+    try {
+      return await applyGuarded(guarding, { tool, args, uses, call }, plan);
+    } catch (error) {
+      if (attempt === MAX_PLANS_PER_CALL || isGuardRefusal(error) || !isConflict(error)) throw error;
+    }
+  }
+}
+
+export function isConflict(error: unknown): boolean {
+  return error instanceof FilewrightError && error.code === "CONFLICT";
 }

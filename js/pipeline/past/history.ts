@@ -12,7 +12,7 @@ import { type HistoryRecord, NO_RECOVERY, type Recovery, recoveryProblemOf } fro
 import type { PathUse } from "../../tools/lib/tool.ts";
 import { throwIfCancelled } from "../change.ts";
 import type { Facts } from "../facts.ts";
-import { effectsByHashes, hashesByPath } from "../observe.ts";
+import { effectsFrom } from "../observe.ts";
 import { lockPathsOfCall, withLocks } from "../path-locks.ts";
 import { withStage } from "../staged.ts";
 import type { Session } from "../session.ts";
@@ -113,10 +113,9 @@ export async function undoCall(
   for (const path of paths) locations.push(resolver.resolve(path, "write"));
   const named = { fs, locations, signal };
   await withLocks(lockPathsOfCall(session, uses, named), async () => {
-    const hashes = session.observers.hashes ? await hashesByPath(uses, named) : undefined;
+    const effectsNow = session.observers.hashes ? await effectsFrom(uses, named) : undefined;
     await journal.undo(fs, undone, { callId, agent: session.caller.agent, signal });
-    const effects = hashes && effectsByHashes(hashes, await hashesByPath(uses, named));
-    facts.tell({ what: "changed", effects, allowedBy: undefined });
+    facts.tell({ what: "changed", effects: await effectsNow?.(), allowedBy: undefined });
   });
   return Object.freeze({ callId, paths: Object.freeze(shown) });
 }

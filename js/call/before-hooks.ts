@@ -1,26 +1,12 @@
 /** The hooks before a call, which may refuse it or change its arguments. A call and an operation of a batch run them. */
-import type { AnyChangingTool, AnyTool } from "../tools/lib/tool.ts";
-import type { FsBackend } from "../backends/backend.ts";
 import { hooksFor, type HookCallFacts, type PreviewOfCall, runBeforeHooks } from "../hooks/run.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { type Arguments, withCanonicalKeys } from "../tools/lib/schema.ts";
-import { type BegunCallOptions, previewChange } from "./enter.ts";
-import type { Session } from "./session.ts";
-import { decideStep } from "./sources.ts";
-
-/** A call as its hooks see it. */
-export interface HookableCall {
-  readonly tool: AnyTool;
-  readonly raw: Arguments;
-  /** The name that a preset gives the tool; undefined for a canonical call. */
-  readonly calledAs: string | undefined;
-  readonly meant: CanonicalCall | undefined;
-  readonly began: number;
-  readonly options: BegunCallOptions;
-  /** Storage in place of the workspace's, for example the overlay of a batch. */
-  readonly storage: FsBackend | undefined;
-}
+import type { BegunCallOptions } from "../pipeline/enter.ts";
+import { decideStep } from "../pipeline/sources.ts";
+import type { SentCall } from "./call.ts";
+import { previewOfSent } from "./preview.ts";
 
 /** The arguments as the hooks left them. */
 interface HookedArguments {
@@ -30,36 +16,33 @@ interface HookedArguments {
 }
 
 /**
- * Runs the hooks before a call; undefined without any.
+ * Runs the hooks before a call with these arguments; undefined without any.
  * @throws FilewrightError HOOK_BLOCKED when one refuses the call; HookException
  */
 export async function argumentsAfterHooks(
-  session: Session,
-  call: HookableCall,
+  sent: SentCall,
+  raw: Arguments,
 ): Promise<HookedArguments | undefined> {
-  const { tool, raw, calledAs, meant, options } = call;
+  const { request, tool, canonical, begun } = sent;
+  const { session, presetCall } = request;
+  const calledAs = presetCall?.tool.name;
   const hooks =
     session.hooks.bound.length === 0 ? [] : hooksFor(session.hooks.bound, "before", tool.name, calledAs);
   if (hooks.length === 0) return undefined;
+  const canonicalOf = (args: Arguments, modified: readonly string[]): Arguments =>
+    withCanonicalKeys(tool.name, withCanonicalNames(args, modified, canonical), tool.aliases);
   const previewer: PreviewOfCall | undefined =
     tool.kind === "change"
-      ? (current, keys) =>
-          previewChange(session, {
-            ...call,
-            tool: tool as AnyChangingTool,
-            raw: withCanonicalNames(current, keys, meant),
-          })
+      ? (current, keys) => previewOfSent(sent, tool, canonicalOf(current, keys))
       : undefined;
-  const subject = hookCallFactsOf(tool.name, calledAs, options);
-  const outcome = await runBeforeHooks(hooks, subject, raw, {
-    timeoutMs: session.settings.limits.hookTimeoutMs,
-    previewer,
-  });
-  const { args, modified, stopped } = outcome;
+  const { args, modified, stopped } = await runBeforeHooks(
+    hooks,
+    hookCallFactsOf(tool.name, calledAs, begun),
+    raw,
+    { timeoutMs: session.settings.limits.hookTimeoutMs, previewer },
+  );
   decideStep(session.gates.sources(tool.name), { tool: tool.name, args, stopped }, { step: "arguments" });
-  if (modified.length === 0) return { raw, modified };
-  const named = withCanonicalNames(args, modified, meant);
-  return { raw: withCanonicalKeys(tool.name, named, tool.aliases), modified };
+  return { raw: modified.length === 0 ? raw : canonicalOf(args, modified), modified };
 }
 
 /** Returns the facts about a call that are the same for all its hooks. */

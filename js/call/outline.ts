@@ -9,9 +9,14 @@ import type { CanonicalCall } from "../presets/preset.ts";
 import { withCanonicalKeys } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { AnyChangingTool, AnyTool, Tool } from "../tools/lib/tool.ts";
-import { beginCall, type CallOptions, previewChange } from "./enter.ts";
-import { type ErrorData, toErrorData } from "./result.ts";
-import type { Session } from "./session.ts";
+import type { CallOptions } from "../pipeline/enter.ts";
+import { dataOrThrow, type ErrorData, toErrorData } from "../pipeline/result.ts";
+import type { Session } from "../pipeline/session.ts";
+import type { PresetCall } from "./call.ts";
+import { resultOfData } from "./host.ts";
+import { mean } from "./mean.ts";
+import { previewOfMeant } from "./preview.ts";
+import { callsThrough } from "./stages.ts";
 
 /** One path that a call names. */
 export interface CallLocation {
@@ -67,8 +72,8 @@ export function outlineOfCall(
 interface DescribedCall {
   readonly known: Tool;
   readonly given: unknown;
-  /** Converts a preset's call to the canonical one; absent for a canonical call. */
-  readonly meant?: () => CanonicalCall;
+  /** Undefined for a canonical call. */
+  readonly presetCall: PresetCall | undefined;
 }
 
 /**
@@ -77,20 +82,18 @@ interface DescribedCall {
  */
 export async function previewOfCall(
   session: Session,
-  { known, given, meant }: DescribedCall,
+  { known, given, presetCall }: DescribedCall,
   options: CallOptions,
 ): Promise<HookPreview | undefined> {
-  const call = meant?.();
-  const { tool, args } = toolAndArguments(known, given, call);
-  if (tool.kind !== "change") return undefined;
-  return previewChange(session, {
-    tool: tool as AnyChangingTool,
-    raw: args,
-    began: session.gates.permissions?.begin() ?? 0,
-    options: beginCall(session, tool, options),
-    meant: call,
-    storage: undefined,
+  const canonical = presetCall?.meaning();
+  if ((canonical?.tool ?? known).kind !== "change") return undefined;
+  const hookless = { ...session, hooks: { ...session.hooks, bound: [] } };
+  const preview = callsThrough([], hookless, async (request) => {
+    const meant = await mean(request);
+    return resultOfData(request.facts, await previewOfMeant(meant, meant.tool as AnyChangingTool));
   });
+  const meaning = presetCall && { ...presetCall, meaning: () => canonical as CanonicalCall };
+  return dataOrThrow(await preview(known, given, options, meaning)) as HookPreview;
 }
 
 function toolAndArguments(
