@@ -21,19 +21,31 @@ const toCamelCase = (name) =>
 const toScreamingSnakeCase = (name) => name.replaceAll(/(?<=[a-z])[A-Z]/gu, "_$&").toUpperCase();
 
 /**
+ * The expressions that read the next value of an `Unpacker`. Those of numbers are no calls: a page of a file has 26
+ * fields, most of which are one number.
+ */
+const NUM = "nums[from.at++] as number";
+const LAST = "nums[from.at - 1] as number";
+const OPT = `(${NUM}) < 0 ? null : (${LAST})`;
+const OPT_SIGNED = `Number.isNaN(nums[from.at++]) ? null : (${LAST})`;
+const FLAG = "nums[from.at++] === 1";
+const STR = "from.str()";
+const OPT_STR = "from.optStr()";
+
+/**
  * The Rust types that are sent as one number or one string. For each: the type in TypeScript, the
- * method of `Unpacker` that reads it, and the one that reads it if it may be missing.
+ * expression that reads it, and the one that reads it if it may be missing.
  */
 const SCALAR_TYPES = new Map(
   Object.entries({
-    u32: ["number", "num", "opt"],
-    u64: ["number", "num", "opt"],
-    i64: ["number", "num", "optSigned"],
-    f64: ["number", "num", "optSigned"],
-    bool: ["boolean", "flag"],
-    str: ["string", "str", "optStr"],
-    String: ["string", "str", "optStr"],
-    Encoding: ["string", "str", "optStr"],
+    u32: ["number", NUM, OPT],
+    u64: ["number", NUM, OPT],
+    i64: ["number", NUM, OPT_SIGNED],
+    f64: ["number", NUM, OPT_SIGNED],
+    bool: ["boolean", FLAG],
+    str: ["string", STR, OPT_STR],
+    String: ["string", STR, OPT_STR],
+    Encoding: ["string", STR, OPT_STR],
   }),
 );
 
@@ -118,19 +130,18 @@ export function recordsText() {
     if (name === "Vec") return `readonly ${typeOf(inner, file)}[]`;
     return known(name, file).scalar?.[0] ?? name;
   };
+  const wordOf = (name) => `${toScreamingSnakeCase(name)}_WORDS[${NUM}]`;
   const readerOf = ({ name, inner }, file) => {
     if (name === "Vec") return `from.list(() => ${readerOf(inner, file).replace(/^\{/u, "({")})`;
     if (name === "Option") {
       const { scalar, declared } = known(inner.name, file);
-      if (scalar?.[2] !== undefined) return `from.${scalar[2]}()`;
-      if (declared?.kind === "enum") return `${toScreamingSnakeCase(inner.name)}_WORDS[from.num()] ?? null`;
+      if (scalar?.[2] !== undefined) return scalar[2];
+      if (declared?.kind === "enum") return `${wordOf(inner.name)} ?? null`;
       throw new BuildError(`${file}: wire! cannot read Option<${inner.name}>`);
     }
     const { scalar, declared } = known(name, file);
-    if (scalar !== undefined) return `from.${scalar[1]}()`;
-    return declared.kind === "enum"
-      ? `${toScreamingSnakeCase(name)}_WORDS[from.num()] as ${name}`
-      : `decode${name}(from)`;
+    if (scalar !== undefined) return scalar[1];
+    return declared.kind === "enum" ? `${wordOf(name)} as ${name}` : `decode${name}(from)`;
   };
   /**
    * Returns the fields of a record in the order in which they are sent, beginning with those of the
@@ -153,12 +164,13 @@ export function recordsText() {
       const read = fieldsOf(record).map(
         ({ name, type, file }) => `    ${toCamelCase(name)}: ${readerOf(parseFieldType(type), file)},\n`,
       );
+      const opening = read.some((line) => line.includes("nums[")) ? "  const { nums } = from;\n" : "";
       const continued = base === undefined ? "" : ` extends ${base.type}`;
       return `${formatDocComment(record.doc)}export interface ${record.name}${continued} {\n${fields.join("")}}
 
 /** Decodes {@link ${record.name}}. */
 export function decode${record.name}(from: Unpacker): ${record.name} {
-  return {\n${read.join("")}  };\n}\n`;
+${opening}  return {\n${read.join("")}  };\n}\n`;
     },
     enum({ name, doc, members }) {
       const words = members.map(({ word }) => `"${word}"`);

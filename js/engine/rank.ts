@@ -6,7 +6,7 @@
  */
 import { fromEngine } from "./errors.ts";
 import type { FileExports } from "./generated/exports.ts";
-import { type Packed, unpackerOf } from "./wire/unpack.ts";
+import { type Packed, Unpacker } from "./wire/unpack.ts";
 
 /** How paths are ranked. */
 export interface RankOptions {
@@ -49,7 +49,7 @@ export function makeRankEngine(binding: FileExports): RankEngine {
       } catch (error) {
         throw fromEngine(error);
       }
-      const from = unpackerOf(packed);
+      const from = new Unpacker(packed);
       const total = from.num();
       const files = Array.from({ length: from.num() }, () => {
         const path = paths[from.num()] as string;

@@ -16,7 +16,7 @@ import {
   type Page as PageRecord,
 } from "./generated/records.ts";
 import type { FileExports } from "./generated/exports.ts";
-import { unpackerOf } from "./wire/unpack.ts";
+import { Unpacker } from "./wire/unpack.ts";
 
 export type { DecodedText, Eol, FileKind, Inspection, LongLine } from "./generated/records.ts";
 
@@ -140,15 +140,15 @@ export function makeReadEngine(binding: FileExports): ReadEngine {
   return {
     inspect: (bytes, options = {}) =>
       withTranslatedErrors(() =>
-        decodeInspection(unpackerOf(binding.inspect(bytes, options.name ?? "", !options.partial))),
+        decodeInspection(new Unpacker(binding.inspect(bytes, options.name ?? "", !options.partial))),
       ),
     readPage: (bytes, request = {}, name = "") =>
       withTranslatedErrors(() =>
-        decodePage(unpackerOf(binding.readPage(bytes, name, JSON.stringify(request)))),
+        decodePage(new Unpacker(binding.readPage(bytes, name, JSON.stringify(request)))),
       ),
     reading: makeReadThreads(binding),
     decodeText: (bytes, encoding = "auto") =>
-      withTranslatedErrors(() => decodeDecodedText(unpackerOf(binding.decodeBytes(bytes, encoding)))),
+      withTranslatedErrors(() => decodeDecodedText(new Unpacker(binding.decodeBytes(bytes, encoding)))),
     encodeText: (text, encoding = "utf-8", options = {}) => {
       assertWellFormed(text, encoding);
       return withTranslatedErrors(() => binding.encodeText(text, encoding, options.bom ?? false));
@@ -166,7 +166,7 @@ function makeReadThreads(binding: FileExports): ReadThreads {
         const packed = binding.readPageAsync
           ? await untilAborted(signal, binding.readPageAsync(bytes, name, json, signal))
           : binding.readPage(bytes, name, json);
-        return decodePage(unpackerOf(packed));
+        return decodePage(new Unpacker(packed));
       } catch (error) {
         throw fromEngine(error);
       }
@@ -177,7 +177,7 @@ function makeReadThreads(binding: FileExports): ReadThreads {
         () => binding.decodeBytes(bytes, encoding),
         binding.decodeBytesAsync && (() => binding.decodeBytesAsync?.(bytes, encoding, signal)),
       );
-      return decodeDecodedText(unpackerOf(packed));
+      return decodeDecodedText(new Unpacker(packed));
     },
     async encodeText(text, encoding = "utf-8", { bom = false, signal } = {}) {
       assertWellFormed(text, encoding);

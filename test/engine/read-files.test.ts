@@ -7,7 +7,7 @@ import { readPage } from "../../js/engine/index.node.ts";
 import { loadNative, type NativeBinding } from "../../js/engine/load.node.ts";
 import type { Page, PageRequest } from "../../js/engine/read.ts";
 import { decodeFilePage } from "../../js/engine/generated/records.ts";
-import { unpackerOf } from "../../js/engine/wire/unpack.ts";
+import { Unpacker } from "../../js/engine/wire/unpack.ts";
 
 const native = loadNative();
 const addon = "binding" in native ? native.binding : undefined;
@@ -19,7 +19,7 @@ describe.skipIf(addon === undefined)("pages of files", () => {
   const roots = new NativeRoots(JSON.stringify({ cwd: dir, read: [dir], write: [dir] }));
   const read = async (name: string, request: PageRequest = {}): Promise<Page> => {
     try {
-      return decodeFilePage(unpackerOf(await roots.readPage(join(dir, name), JSON.stringify(request))));
+      return decodeFilePage(new Unpacker(await roots.readPage(join(dir, name), JSON.stringify(request))));
     } catch (error) {
       throw fromEngine(error);
     }

@@ -10,7 +10,7 @@ import {
 } from "../../engine/generated/records.ts";
 import type * as addon from "../../engine/generated/binding.ts";
 import type { CancelToken, NativeRoots } from "../../engine/generated/binding.ts";
-import { type Packed, unpackerOf } from "../../engine/wire/unpack.ts";
+import { type Packed, Unpacker } from "../../engine/wire/unpack.ts";
 import type { DeleteOptions, FsEntry, TreeCounts, VersionedBytes, WriteResult } from "../backend.ts";
 import { backendError, checkMode, checkSignal } from "../failure.ts";
 import type {
@@ -67,7 +67,7 @@ function withTargetInError<T>(to: string, promise: Promise<T>): Promise<T> {
 
 /** Decodes the result of a write. */
 export function decodeWriteResult(packed: Packed): WriteResult {
-  const { version, otherNames, inPlace } = decodeWrittenFile(unpackerOf(packed));
+  const { version, otherNames, inPlace } = decodeWrittenFile(new Unpacker(packed));
   const made = writeResultOf(version);
   if (otherNames === 0 && !inPlace) return made;
   return Object.freeze({
@@ -84,7 +84,7 @@ export function decodeRead(
 ): VersionedBytes | null {
   const { bytes } = content;
   if (bytes === undefined || bytes === null) return null;
-  const stat = toFsStat(decodeEntryStat(unpackerOf(content)), path);
+  const stat = toFsStat(decodeEntryStat(new Unpacker(content)), path);
   return Object.freeze({ bytes, version: stat.version as string, stat });
 }
 
@@ -104,7 +104,7 @@ function transferFlags(options: LocalTransferOptions, backend: LocalOptions): nu
 
 /** Decodes the counts of an operation on a tree. */
 export function decodeTreeResult(packed: Packed): TreeCounts {
-  return Object.freeze(decodeTreeCounts(unpackerOf(packed)));
+  return Object.freeze(decodeTreeCounts(new Unpacker(packed)));
 }
 
 /** Returns the native number of a durability. */

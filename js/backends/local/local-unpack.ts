@@ -1,5 +1,5 @@
 /** Decodes the packed results of the addon to the facts and entries of the backend contract. */
-import { type Packed, type Unpacker, unpackerOf } from "../../engine/wire/unpack.ts";
+import { type Packed, Unpacker } from "../../engine/wire/unpack.ts";
 import {
   decodeDirectoryHead,
   decodeListedEntry,
@@ -35,7 +35,7 @@ export function toFsStat(found: EntryStat, path: string, target: string | null =
 
 /** Decodes the facts about a path. If it was not followed, they include the target of a link. */
 export function decodePathFacts(packed: Packed, path: string, followed: boolean): FsStat {
-  const found = decodePathStat(unpackerOf(packed));
+  const found = decodePathStat(new Unpacker(packed));
   return toFsStat(found, path, followed ? null : found.target);
 }
 
@@ -79,14 +79,14 @@ export async function decodeListingYielding(
 function decodeListingHead(
   packed: Packed,
 ): Omit<DirectoryPage, "entries"> & { readonly reader: Unpacker; readonly entries: FsEntry[] } {
-  const reader = unpackerOf(packed);
+  const reader = new Unpacker(packed);
   const { total, more, count } = decodeDirectoryHead(reader);
   return { reader, total, more, entries: new Array<FsEntry>(count) };
 }
 
 /** Decodes a page of the tree below the directory `path`. */
 export function decodeTreePage(packed: Packed, path: string): TreePage {
-  const reader = unpackerOf(packed);
+  const reader = new Unpacker(packed);
   const { total, count } = decodeTreeHead(reader);
   const entries = Array.from({ length: count }, () => decodeEntry(reader, path));
   return Object.freeze({ entries: Object.freeze(entries), total });

@@ -22,7 +22,7 @@ import type {
   SearchResult,
 } from "../../engine/search-types.ts";
 import { type TreeSearch, makeTreeSearch } from "../../engine/native/tree-search.ts";
-import { unpackerOf } from "../../engine/wire/unpack.ts";
+import { Unpacker } from "../../engine/wire/unpack.ts";
 import type {
   CopyTreeOptions,
   DeleteOptions,
@@ -246,7 +246,7 @@ export class LocalBackend implements FsBackend {
     const packed = await cancellable(this.#native, path, signal, (cancel) =>
       this.#roots.hashFile(path, cancel),
     );
-    const { hash, version } = decodeFileHash(unpackerOf(packed));
+    const { hash, version } = decodeFileHash(new Unpacker(packed));
     return Object.freeze({ hash, version });
   }
   /** Returns a page of a text file of any size, in constant memory. */
@@ -256,7 +256,7 @@ export class LocalBackend implements FsBackend {
     const packed = await cancellable(this.#native, path, signal, (cancel) =>
       this.#roots.readPage(path, JSON.stringify(wanted), cancel),
     );
-    return Object.freeze(decodeFilePage(unpackerOf(packed)));
+    return Object.freeze(decodeFilePage(new Unpacker(packed)));
   }
   async writeText(
     path: string,

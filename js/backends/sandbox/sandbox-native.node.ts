@@ -7,7 +7,7 @@ import process from "node:process";
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import { loadNative, type NativeBinding } from "../../engine/load.node.ts";
 import { decodeSandboxedCommand } from "../../engine/generated/records.ts";
-import { unpackerOf } from "../../engine/wire/unpack.ts";
+import { Unpacker } from "../../engine/wire/unpack.ts";
 import { nearest } from "../../schema/nearest.ts";
 import { list, type OptionalOption, text } from "../../schema/option.ts";
 import { checkSignal } from "../failure.ts";
@@ -139,7 +139,7 @@ export async function runNative(
   signal?.addEventListener("abort", cancel, { once: true });
   try {
     const packed = await native.sandboxRun(JSON.stringify(spec), command, token).catch(rethrowNativeError);
-    const { exceeded, ...outcome } = decodeSandboxedCommand(unpackerOf(packed));
+    const { exceeded, ...outcome } = decodeSandboxedCommand(new Unpacker(packed));
     return exceeded === null ? outcome : { ...outcome, exceeded };
   } finally {
     signal?.removeEventListener("abort", cancel);

@@ -34,11 +34,12 @@ export interface ReplacedLines {
 
 /** Decodes {@link ReplacedLines}. */
 export function decodeReplacedLines(from: Unpacker): ReplacedLines {
+  const { nums } = from;
   return {
-    oldStart: from.num(),
-    oldLines: from.num(),
-    newStart: from.num(),
-    newLines: from.num(),
+    oldStart: nums[from.at++] as number,
+    oldLines: nums[from.at++] as number,
+    newStart: nums[from.at++] as number,
+    newLines: nums[from.at++] as number,
   };
 }
 
@@ -61,11 +62,12 @@ export interface HunkRange {
 
 /** Decodes {@link HunkRange}. */
 export function decodeHunkRange(from: Unpacker): HunkRange {
+  const { nums } = from;
   return {
-    oldStart: from.num(),
-    oldLines: from.num(),
-    newStart: from.num(),
-    newLines: from.num(),
+    oldStart: nums[from.at++] as number,
+    oldLines: nums[from.at++] as number,
+    newStart: nums[from.at++] as number,
+    newLines: nums[from.at++] as number,
     changes: from.list(() => decodeReplacedLines(from)),
   };
 }
@@ -96,10 +98,11 @@ export interface Unified {
 
 /** Decodes {@link Unified}. */
 export function decodeUnified(from: Unpacker): Unified {
+  const { nums } = from;
   return {
-    truncated: from.flag(),
-    added: from.num(),
-    removed: from.num(),
+    truncated: nums[from.at++] === 1,
+    added: nums[from.at++] as number,
+    removed: nums[from.at++] as number,
     text: from.str(),
   };
 }
@@ -137,12 +140,13 @@ export interface Applied {
 
 /** Decodes {@link Applied}. */
 export function decodeApplied(from: Unpacker): Applied {
+  const { nums } = from;
   return {
-    matches: from.num(),
-    tier: TIER_WORDS[from.num()] as Tier,
-    startLine: from.num(),
-    endLine: from.num(),
-    score: from.num(),
+    matches: nums[from.at++] as number,
+    tier: TIER_WORDS[nums[from.at++] as number] as Tier,
+    startLine: nums[from.at++] as number,
+    endLine: nums[from.at++] as number,
+    score: nums[from.at++] as number,
     repairs: from.list(() => from.str()),
   };
 }
@@ -159,8 +163,9 @@ export interface PlanFacts {
 
 /** Decodes {@link PlanFacts}. */
 export function decodePlanFacts(from: Unpacker): PlanFacts {
+  const { nums } = from;
   return {
-    replacements: from.num(),
+    replacements: nums[from.at++] as number,
     edits: from.list(() => decodeApplied(from)),
     diff: decodeUnified(from),
   };
@@ -180,11 +185,12 @@ export interface DecodedText {
 
 /** Decodes {@link DecodedText}. */
 export function decodeDecodedText(from: Unpacker): DecodedText {
+  const { nums } = from;
   return {
     text: from.str(),
     encoding: from.str(),
-    bom: from.flag(),
-    lossy: from.flag(),
+    bom: nums[from.at++] === 1,
+    lossy: nums[from.at++] === 1,
   };
 }
 
@@ -198,9 +204,10 @@ export interface LineRange {
 
 /** Decodes {@link LineRange}. */
 export function decodeLineRange(from: Unpacker): LineRange {
+  const { nums } = from;
   return {
-    start: from.num(),
-    end: from.num(),
+    start: nums[from.at++] as number,
+    end: nums[from.at++] as number,
   };
 }
 
@@ -288,30 +295,31 @@ export interface Page {
 
 /** Decodes {@link Page}. */
 export function decodePage(from: Unpacker): Page {
+  const { nums } = from;
   return {
     content: from.str(),
-    startLine: from.num(),
-    endLine: from.num(),
-    linesRead: from.num(),
-    totalLines: from.opt(),
-    atLeastLines: from.num(),
-    size: from.num(),
-    startByte: from.num(),
+    startLine: nums[from.at++] as number,
+    endLine: nums[from.at++] as number,
+    linesRead: nums[from.at++] as number,
+    totalLines: (nums[from.at++] as number) < 0 ? null : (nums[from.at - 1] as number),
+    atLeastLines: nums[from.at++] as number,
+    size: nums[from.at++] as number,
+    startByte: nums[from.at++] as number,
     encoding: from.str(),
-    eol: EOL_WORDS[from.num()] ?? null,
-    bom: from.flag(),
-    truncated: from.flag(),
-    nextStartLine: from.optSigned(),
-    nextStartByte: from.opt(),
-    longLines: from.num(),
+    eol: EOL_WORDS[nums[from.at++] as number] ?? null,
+    bom: nums[from.at++] === 1,
+    truncated: nums[from.at++] === 1,
+    nextStartLine: Number.isNaN(nums[from.at++]) ? null : (nums[from.at - 1] as number),
+    nextStartByte: (nums[from.at++] as number) < 0 ? null : (nums[from.at - 1] as number),
+    longLines: nums[from.at++] as number,
     long: from.list(() => decodeLongLine(from)),
-    cutLines: from.list(() => from.num()),
+    cutLines: from.list(() => nums[from.at++] as number),
     anchors: from.optStr(),
     hash: from.optStr(),
     mime: from.str(),
-    lossy: from.flag(),
-    nuls: from.flag(),
-    changed: from.flag(),
+    lossy: nums[from.at++] === 1,
+    nuls: nums[from.at++] === 1,
+    changed: nums[from.at++] === 1,
   };
 }
 
@@ -330,10 +338,11 @@ export interface LongLine {
 
 /** Decodes {@link LongLine}. */
 export function decodeLongLine(from: Unpacker): LongLine {
+  const { nums } = from;
   return {
-    line: from.num(),
-    restByte: from.num(),
-    restBytes: from.opt(),
+    line: nums[from.at++] as number,
+    restByte: nums[from.at++] as number,
+    restBytes: (nums[from.at++] as number) < 0 ? null : (nums[from.at - 1] as number),
   };
 }
 
@@ -451,14 +460,15 @@ export interface Inspection {
 
 /** Decodes {@link Inspection}. */
 export function decodeInspection(from: Unpacker): Inspection {
+  const { nums } = from;
   return {
-    kind: FILE_KIND_WORDS[from.num()] as FileKind,
+    kind: FILE_KIND_WORDS[nums[from.at++] as number] as FileKind,
     mime: from.str(),
     encoding: from.optStr(),
-    eol: EOL_WORDS[from.num()] ?? null,
-    bom: from.flag(),
-    width: from.opt(),
-    height: from.opt(),
+    eol: EOL_WORDS[nums[from.at++] as number] ?? null,
+    bom: nums[from.at++] === 1,
+    width: (nums[from.at++] as number) < 0 ? null : (nums[from.at - 1] as number),
+    height: (nums[from.at++] as number) < 0 ? null : (nums[from.at - 1] as number),
   };
 }
 
@@ -526,10 +536,11 @@ export interface TreeCounts {
 
 /** Decodes {@link TreeCounts}. */
 export function decodeTreeCounts(from: Unpacker): TreeCounts {
+  const { nums } = from;
   return {
-    files: from.num(),
-    directories: from.num(),
-    bytes: from.num(),
+    files: nums[from.at++] as number,
+    directories: nums[from.at++] as number,
+    bytes: nums[from.at++] as number,
   };
 }
 
@@ -548,33 +559,34 @@ export interface FilePage extends Page {
 
 /** Decodes {@link FilePage}. */
 export function decodeFilePage(from: Unpacker): FilePage {
+  const { nums } = from;
   return {
     content: from.str(),
-    startLine: from.num(),
-    endLine: from.num(),
-    linesRead: from.num(),
-    totalLines: from.opt(),
-    atLeastLines: from.num(),
-    size: from.num(),
-    startByte: from.num(),
+    startLine: nums[from.at++] as number,
+    endLine: nums[from.at++] as number,
+    linesRead: nums[from.at++] as number,
+    totalLines: (nums[from.at++] as number) < 0 ? null : (nums[from.at - 1] as number),
+    atLeastLines: nums[from.at++] as number,
+    size: nums[from.at++] as number,
+    startByte: nums[from.at++] as number,
     encoding: from.str(),
-    eol: EOL_WORDS[from.num()] ?? null,
-    bom: from.flag(),
-    truncated: from.flag(),
-    nextStartLine: from.optSigned(),
-    nextStartByte: from.opt(),
-    longLines: from.num(),
+    eol: EOL_WORDS[nums[from.at++] as number] ?? null,
+    bom: nums[from.at++] === 1,
+    truncated: nums[from.at++] === 1,
+    nextStartLine: Number.isNaN(nums[from.at++]) ? null : (nums[from.at - 1] as number),
+    nextStartByte: (nums[from.at++] as number) < 0 ? null : (nums[from.at - 1] as number),
+    longLines: nums[from.at++] as number,
     long: from.list(() => decodeLongLine(from)),
-    cutLines: from.list(() => from.num()),
+    cutLines: from.list(() => nums[from.at++] as number),
     anchors: from.optStr(),
     hash: from.optStr(),
     mime: from.str(),
-    lossy: from.flag(),
-    nuls: from.flag(),
-    changed: from.flag(),
+    lossy: nums[from.at++] === 1,
+    nuls: nums[from.at++] === 1,
+    changed: nums[from.at++] === 1,
     version: from.str(),
-    mtime: from.num(),
-    mode: from.num(),
+    mtime: nums[from.at++] as number,
+    mode: nums[from.at++] as number,
   };
 }
 
@@ -602,15 +614,16 @@ export interface EntryStat {
 
 /** Decodes {@link EntryStat}. */
 export function decodeEntryStat(from: Unpacker): EntryStat {
+  const { nums } = from;
   return {
-    kind: KIND_WORDS[from.num()] as Kind,
-    size: from.num(),
-    mode: from.num(),
-    nlink: from.num(),
-    mtime: from.num(),
-    ctime: from.num(),
-    atime: from.num(),
-    birthtime: from.optSigned(),
+    kind: KIND_WORDS[nums[from.at++] as number] as Kind,
+    size: nums[from.at++] as number,
+    mode: nums[from.at++] as number,
+    nlink: nums[from.at++] as number,
+    mtime: nums[from.at++] as number,
+    ctime: nums[from.at++] as number,
+    atime: nums[from.at++] as number,
+    birthtime: Number.isNaN(nums[from.at++]) ? null : (nums[from.at - 1] as number),
     version: from.str(),
   };
 }
@@ -623,15 +636,16 @@ export interface PathStat extends EntryStat {
 
 /** Decodes {@link PathStat}. */
 export function decodePathStat(from: Unpacker): PathStat {
+  const { nums } = from;
   return {
-    kind: KIND_WORDS[from.num()] as Kind,
-    size: from.num(),
-    mode: from.num(),
-    nlink: from.num(),
-    mtime: from.num(),
-    ctime: from.num(),
-    atime: from.num(),
-    birthtime: from.optSigned(),
+    kind: KIND_WORDS[nums[from.at++] as number] as Kind,
+    size: nums[from.at++] as number,
+    mode: nums[from.at++] as number,
+    nlink: nums[from.at++] as number,
+    mtime: nums[from.at++] as number,
+    ctime: nums[from.at++] as number,
+    atime: nums[from.at++] as number,
+    birthtime: Number.isNaN(nums[from.at++]) ? null : (nums[from.at - 1] as number),
     version: from.str(),
     target: from.optStr(),
   };
@@ -645,15 +659,16 @@ export interface FileHash extends EntryStat {
 
 /** Decodes {@link FileHash}. */
 export function decodeFileHash(from: Unpacker): FileHash {
+  const { nums } = from;
   return {
-    kind: KIND_WORDS[from.num()] as Kind,
-    size: from.num(),
-    mode: from.num(),
-    nlink: from.num(),
-    mtime: from.num(),
-    ctime: from.num(),
-    atime: from.num(),
-    birthtime: from.optSigned(),
+    kind: KIND_WORDS[nums[from.at++] as number] as Kind,
+    size: nums[from.at++] as number,
+    mode: nums[from.at++] as number,
+    nlink: nums[from.at++] as number,
+    mtime: nums[from.at++] as number,
+    ctime: nums[from.at++] as number,
+    atime: nums[from.at++] as number,
+    birthtime: Number.isNaN(nums[from.at++]) ? null : (nums[from.at - 1] as number),
     version: from.str(),
     hash: from.str(),
   };
@@ -671,19 +686,20 @@ export interface WrittenFile extends EntryStat {
 
 /** Decodes {@link WrittenFile}. */
 export function decodeWrittenFile(from: Unpacker): WrittenFile {
+  const { nums } = from;
   return {
-    kind: KIND_WORDS[from.num()] as Kind,
-    size: from.num(),
-    mode: from.num(),
-    nlink: from.num(),
-    mtime: from.num(),
-    ctime: from.num(),
-    atime: from.num(),
-    birthtime: from.optSigned(),
+    kind: KIND_WORDS[nums[from.at++] as number] as Kind,
+    size: nums[from.at++] as number,
+    mode: nums[from.at++] as number,
+    nlink: nums[from.at++] as number,
+    mtime: nums[from.at++] as number,
+    ctime: nums[from.at++] as number,
+    atime: nums[from.at++] as number,
+    birthtime: Number.isNaN(nums[from.at++]) ? null : (nums[from.at - 1] as number),
     version: from.str(),
-    created: from.flag(),
-    otherNames: from.num(),
-    inPlace: from.flag(),
+    created: nums[from.at++] === 1,
+    otherNames: nums[from.at++] as number,
+    inPlace: nums[from.at++] === 1,
   };
 }
 
@@ -699,10 +715,11 @@ export interface DirectoryHead {
 
 /** Decodes {@link DirectoryHead}. */
 export function decodeDirectoryHead(from: Unpacker): DirectoryHead {
+  const { nums } = from;
   return {
-    total: from.num(),
-    more: from.flag(),
-    count: from.num(),
+    total: nums[from.at++] as number,
+    more: nums[from.at++] === 1,
+    count: nums[from.at++] as number,
   };
 }
 
@@ -716,9 +733,10 @@ export interface TreeHead {
 
 /** Decodes {@link TreeHead}. */
 export function decodeTreeHead(from: Unpacker): TreeHead {
+  const { nums } = from;
   return {
-    total: from.num(),
-    count: from.num(),
+    total: nums[from.at++] as number,
+    count: nums[from.at++] as number,
   };
 }
 
@@ -741,10 +759,11 @@ export interface ListedEntry {
 
 /** Decodes {@link ListedEntry}. */
 export function decodeListedEntry(from: Unpacker): ListedEntry {
+  const { nums } = from;
   return {
-    kind: KIND_WORDS[from.num()] as Kind,
-    size: from.opt(),
-    mtime: from.num(),
+    kind: KIND_WORDS[nums[from.at++] as number] as Kind,
+    size: (nums[from.at++] as number) < 0 ? null : (nums[from.at - 1] as number),
+    mtime: nums[from.at++] as number,
     path: from.str(),
     target: from.optStr(),
   };
@@ -766,12 +785,13 @@ export interface FindTotals {
 
 /** Decodes {@link FindTotals}. */
 export function decodeFindTotals(from: Unpacker): FindTotals {
+  const { nums } = from;
   return {
-    total: from.num(),
-    ignored: from.num(),
-    unreadable: from.num(),
-    truncated: from.flag(),
-    complete: from.flag(),
+    total: nums[from.at++] as number,
+    ignored: nums[from.at++] as number,
+    unreadable: nums[from.at++] as number,
+    truncated: nums[from.at++] === 1,
+    complete: nums[from.at++] === 1,
   };
 }
 
@@ -783,13 +803,14 @@ export interface FindHead extends FindTotals {
 
 /** Decodes {@link FindHead}. */
 export function decodeFindHead(from: Unpacker): FindHead {
+  const { nums } = from;
   return {
-    total: from.num(),
-    ignored: from.num(),
-    unreadable: from.num(),
-    truncated: from.flag(),
-    complete: from.flag(),
-    lastTime: from.num(),
+    total: nums[from.at++] as number,
+    ignored: nums[from.at++] as number,
+    unreadable: nums[from.at++] as number,
+    truncated: nums[from.at++] === 1,
+    complete: nums[from.at++] === 1,
+    lastTime: nums[from.at++] as number,
   };
 }
 
@@ -848,16 +869,17 @@ export interface SearchTotals {
 
 /** Decodes {@link SearchTotals}. */
 export function decodeSearchTotals(from: Unpacker): SearchTotals {
+  const { nums } = from;
   return {
-    totalMatches: from.num(),
-    filesWithMatches: from.num(),
-    filesSearched: from.num(),
-    skippedBinary: from.num(),
-    skippedLarge: from.num(),
-    unreadable: from.num(),
-    ignored: from.num(),
-    truncated: from.flag(),
-    fresh: FRESHNESS_WORDS[from.num()] as Freshness,
+    totalMatches: nums[from.at++] as number,
+    filesWithMatches: nums[from.at++] as number,
+    filesSearched: nums[from.at++] as number,
+    skippedBinary: nums[from.at++] as number,
+    skippedLarge: nums[from.at++] as number,
+    unreadable: nums[from.at++] as number,
+    ignored: nums[from.at++] as number,
+    truncated: nums[from.at++] === 1,
+    fresh: FRESHNESS_WORDS[nums[from.at++] as number] as Freshness,
   };
 }
 
@@ -875,20 +897,21 @@ export interface SearchHead extends SearchTotals {
 
 /** Decodes {@link SearchHead}. */
 export function decodeSearchHead(from: Unpacker): SearchHead {
+  const { nums } = from;
   return {
-    totalMatches: from.num(),
-    filesWithMatches: from.num(),
-    filesSearched: from.num(),
-    skippedBinary: from.num(),
-    skippedLarge: from.num(),
-    unreadable: from.num(),
-    ignored: from.num(),
-    truncated: from.flag(),
-    fresh: FRESHNESS_WORDS[from.num()] as Freshness,
-    incompleteReason: INCOMPLETE_REASON_WORDS[from.num()] ?? null,
+    totalMatches: nums[from.at++] as number,
+    filesWithMatches: nums[from.at++] as number,
+    filesSearched: nums[from.at++] as number,
+    skippedBinary: nums[from.at++] as number,
+    skippedLarge: nums[from.at++] as number,
+    unreadable: nums[from.at++] as number,
+    ignored: nums[from.at++] as number,
+    truncated: nums[from.at++] === 1,
+    fresh: FRESHNESS_WORDS[nums[from.at++] as number] as Freshness,
+    incompleteReason: INCOMPLETE_REASON_WORDS[nums[from.at++] as number] ?? null,
     nextPath: from.optStr(),
-    nextLine: from.num(),
-    context: from.flag(),
+    nextLine: nums[from.at++] as number,
+    context: nums[from.at++] === 1,
   };
 }
 
@@ -922,13 +945,14 @@ export interface IndexStatus {
 
 /** Decodes {@link IndexStatus}. */
 export function decodeIndexStatus(from: Unpacker): IndexStatus {
+  const { nums } = from;
   return {
-    files: from.num(),
-    unsigned: from.num(),
-    corpusBytes: from.num(),
-    memoryBytes: from.num(),
-    watches: from.num(),
-    ready: from.flag(),
+    files: nums[from.at++] as number,
+    unsigned: nums[from.at++] as number,
+    corpusBytes: nums[from.at++] as number,
+    memoryBytes: nums[from.at++] as number,
+    watches: nums[from.at++] as number,
+    ready: nums[from.at++] === 1,
   };
 }
 
@@ -963,13 +987,14 @@ export interface SandboxedCommand {
 
 /** Decodes {@link SandboxedCommand}. */
 export function decodeSandboxedCommand(from: Unpacker): SandboxedCommand {
+  const { nums } = from;
   return {
-    exitCode: from.optSigned(),
-    signal: from.optSigned(),
-    timedOut: from.flag(),
-    truncated: from.flag(),
+    exitCode: Number.isNaN(nums[from.at++]) ? null : (nums[from.at - 1] as number),
+    signal: Number.isNaN(nums[from.at++]) ? null : (nums[from.at - 1] as number),
+    timedOut: nums[from.at++] === 1,
+    truncated: nums[from.at++] === 1,
     stdout: from.str(),
     stderr: from.str(),
-    exceeded: LIMIT_WORDS[from.num()] ?? null,
+    exceeded: LIMIT_WORDS[nums[from.at++] as number] ?? null,
   };
 }

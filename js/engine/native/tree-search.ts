@@ -17,7 +17,7 @@ import type {
   SearchResult,
 } from "../search-types.ts";
 import { decodeFindHead, decodeIndexStatus, decodeSearchHead } from "../generated/records.ts";
-import { type Packed, unpackerOf } from "../wire/unpack.ts";
+import { type Packed, Unpacker } from "../wire/unpack.ts";
 
 /** Searches of a tree on disk. Paths are absolute. */
 export interface TreeSearch {
@@ -61,7 +61,7 @@ export function makeTreeSearch(roots: NativeRoots, Cancel: new () => CancelToken
     async findFiles(path, { signal, ...query }) {
       const options = JSON.stringify(query);
       const packed = await runCancellable(signal, Cancel, (token) => roots.findFiles(path, options, token));
-      const from = unpackerOf(packed);
+      const from = new Unpacker(packed);
       const total = from.num();
       const files = Array.from({ length: from.num() }, () => {
         const score = from.num();
@@ -107,7 +107,7 @@ async function withCountReports<T>(
 }
 
 function toIndexStatus(packed: Packed): IndexStatus {
-  return Object.freeze(decodeIndexStatus(unpackerOf(packed)));
+  return Object.freeze(decodeIndexStatus(new Unpacker(packed)));
 }
 
 /** Converts the options of a search of contents to those of the engine. */
@@ -161,7 +161,7 @@ function decodeSearchTotals(
   packed: Packed,
   query: SearchQuery,
 ): { readonly shape: HitShape; readonly result: Omit<SearchResult, "matches" | "counts"> } {
-  const { incompleteReason, nextPath, nextLine, context, ...totals } = decodeSearchHead(unpackerOf(packed));
+  const { incompleteReason, nextPath, nextLine, context, ...totals } = decodeSearchHead(new Unpacker(packed));
   const content = (query.output ?? "content") === "content";
   const shape = { content, context, attributed: hasSeveralPatterns(query) };
   const result = {
@@ -203,7 +203,7 @@ function* decodeHits(batches: readonly PackedBatch[], shape: HitShape, found: De
 }
 
 function* decodeHitsWithContext(batch: Packed, shape: HitShape, found: DecodedHits): Generator<void> {
-  const from = unpackerOf(batch);
+  const from = new Unpacker(batch);
   let slice = 0;
   for (let files = from.num(); files > 0; files--) {
     const path = from.str();
@@ -277,7 +277,7 @@ function toFindOptions(query: FindQuery): { options: Record<string, unknown>; re
 
 /** Decodes the result of `find` in `crates/fs/src/search/find.rs`. */
 function decodeFindResult(packed: Packed, recentFrom: number): FindResult {
-  const from = unpackerOf(packed);
+  const from = new Unpacker(packed);
   const { lastTime, ...totals } = decodeFindHead(from);
   // Paths are decoded on first access, because there may be tens of thousands.
   let found: readonly string[] | undefined;

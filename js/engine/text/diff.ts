@@ -13,7 +13,7 @@ import {
   DIFF_FLAGS,
   type Unified,
 } from "../generated/records.ts";
-import { unpackerOf } from "../wire/unpack.ts";
+import { Unpacker } from "../wire/unpack.ts";
 import type { TextExports } from "../generated/exports.ts";
 import { withUtf8 } from "../wire/bytes.ts";
 
@@ -120,7 +120,7 @@ export function makeDiffEngine(binding: TextExports): DiffEngine {
       }
     },
     diffParts(before, after, unit = "words") {
-      const from = unpackerOf(binding.diffParts(before, after, unit === "chars"));
+      const from = new Unpacker(binding.diffParts(before, after, unit === "chars"));
       let [old, made] = [0, 0];
       return Array.from({ length: from.num() }, () => {
         const [fate, tokens, length] = [
@@ -150,7 +150,7 @@ export function makeDiffEngine(binding: TextExports): DiffEngine {
           bytes,
           options.signal,
         );
-        return toDiff(decodeUnified(unpackerOf(await untilAborted(options.signal, made))));
+        return toDiff(decodeUnified(new Unpacker(await untilAborted(options.signal, made))));
       } catch (error) {
         throw fromEngine(error);
       }

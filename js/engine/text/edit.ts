@@ -10,7 +10,7 @@ import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../er
 import { untilAborted } from "../yielder.ts";
 import type { PackedPlan, TextExports } from "../generated/exports.ts";
 import { type Applied, decodePlanFacts, type Tier } from "../generated/records.ts";
-import { unpackerOf } from "../wire/unpack.ts";
+import { Unpacker } from "../wire/unpack.ts";
 import { toUtf8 } from "../wire/bytes.ts";
 
 /** One replacement. */
@@ -230,7 +230,7 @@ function editCallJson(edits: readonly EditInput[], options: EditOptions): string
 
 /** Decodes the result of edits. */
 function decodePlan(packed: PackedPlan): BytesPlan {
-  const { replacements, edits, diff } = decodePlanFacts(unpackerOf(packed));
+  const { replacements, edits, diff } = decodePlanFacts(new Unpacker(packed));
   return {
     ok: true,
     bytes: packed.bytes,

@@ -8,7 +8,7 @@ import { FilewrightError, fromEngine } from "../errors.ts";
 import type { TextExports } from "../generated/exports.ts";
 import { decodeHunkRange, type HunkRange } from "../generated/records.ts";
 import { onThread } from "../threads.ts";
-import { unpackerOf } from "../wire/unpack.ts";
+import { Unpacker } from "../wire/unpack.ts";
 
 export type { HunkRange, ReplacedLines } from "../generated/records.ts";
 
@@ -59,7 +59,7 @@ const MAX_UINT32 = 0xffff_ffff;
 export function makeHunkEngine(binding: TextExports): HunkEngine {
   return {
     hunksBetween(before, after, encoding = "utf-8") {
-      const from = unpackerOf(binding.hunksBetween(before, after, encoding));
+      const from = new Unpacker(binding.hunksBetween(before, after, encoding));
       return from.list(() => decodeHunkRange(from));
     },
     composeHunks(before, after, chosen, encoding = "utf-8") {

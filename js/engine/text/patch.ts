@@ -9,7 +9,7 @@ import { onThread } from "../threads.ts";
 import { forEachYielding, STEPS_PER_YIELD_CHECK, untilAborted, Yielder } from "../yielder.ts";
 import type { PackedPatch, TextExports } from "../generated/exports.ts";
 import { decodeMergeConflict, type MergeConflict } from "../generated/records.ts";
-import { type Packed, unpackerOf } from "../wire/unpack.ts";
+import { type Packed, Unpacker } from "../wire/unpack.ts";
 import { toUtf8 } from "../wire/bytes.ts";
 
 /** The operation of a patch on a file. */
@@ -339,7 +339,7 @@ function withContent(file: Omit<PatchedFile, "bytes">, bytes: Uint8Array | undef
 /** Decodes the result of a merge. */
 function decodeMerge(packed: Packed & { readonly bytes: Uint8Array }): MergeResult {
   const { bytes } = packed;
-  const from = unpackerOf(packed);
+  const from = new Unpacker(packed);
   const conflicts = from.list(() => decodeMergeConflict(from));
   return { bytes, text: decoder.decode(bytes), conflicts };
 }

@@ -1,7 +1,7 @@
 /** Decodes the matches of a search from a packed result. */
 import type { TextHits, TextMatch, TextQuery } from "../search-types.ts";
 import { STEPS_PER_YIELD_CHECK, type Yielder } from "../yielder.ts";
-import { type Packed, type Unpacker, unpackerOf } from "./unpack.ts";
+import { type Packed, Unpacker } from "./unpack.ts";
 
 /**
  * Decodes what `search_packed` of `crates/core/src/search/pack.rs` wrote. `attributed`: see
@@ -41,7 +41,7 @@ function decodeHitsHead(
   // Each access to a field of a WebAssembly result copies it, so each is read once.
   const { nums, text } = packed;
   (packed as { free?(): void }).free?.();
-  const from = unpackerOf({ nums, text });
+  const from = new Unpacker({ nums, text });
   const binary = from.flag();
   const more = from.flag();
   const total = from.num();

@@ -12,75 +12,61 @@ export interface Packed {
   readonly text: string;
 }
 
-/** Starts reading a packed result from its beginning. */
-export function unpackerOf(packed: Packed): Unpacker {
-  return new Unpacker(packed);
-}
-
 /**
  * A reader over a {@link Packed} result. It is a class, because creating closures for each result costs more
- * than reading most results.
+ * than reading most results. The generated decoders of records read numbers themselves.
  */
 export class Unpacker {
-  readonly #nums: ArrayLike<number>;
-  readonly #text: string;
-  #at = 0;
-  #from = 0;
+  readonly nums: ArrayLike<number>;
+  readonly text: string;
+  /** The index of the next number. */
+  at: number;
+  /** The index of the next character, in UTF-16 units. */
+  chars: number;
 
   /** Starts at the beginning. */
   constructor({ nums, text }: Packed) {
-    this.#nums = nums;
-    this.#text = text;
+    this.nums = nums;
+    this.text = text;
+    this.at = 0;
+    this.chars = 0;
   }
 
   /** True when everything was read. */
   get isAtEnd(): boolean {
-    return this.#at >= this.#nums.length;
+    return this.at >= this.nums.length;
   }
 
   /** Reads the next number. */
   num(): number {
-    return this.#nums[this.#at++] as number;
-  }
-
-  /** Reads the next number, or null where Rust wrote `None`. */
-  opt(): number | null {
-    const value = this.num();
-    return value < 0 ? null : value;
-  }
-
-  /** Reads the next number, which may be negative, or null where Rust wrote `None`. */
-  optSigned(): number | null {
-    const value = this.num();
-    return Number.isNaN(value) ? null : value;
+    return this.nums[this.at++] as number;
   }
 
   /** Reads the next boolean. */
   flag(): boolean {
-    return this.num() === 1;
+    return this.nums[this.at++] === 1;
   }
 
   /** Reads the next string. */
   str(): string {
-    return this.#take(this.num());
+    const from = this.chars;
+    this.chars += this.nums[this.at++] as number;
+    return this.text.slice(from, this.chars);
   }
 
   /** Reads the next string, or null where Rust wrote `None`. */
   optStr(): string | null {
-    const length = this.num();
-    return length < 0 ? null : this.#take(length);
+    const length = this.nums[this.at++] as number;
+    if (length < 0) return null;
+    const from = this.chars;
+    this.chars += length;
+    return this.text.slice(from, this.chars);
   }
 
   /** Reads the number of items, then each item by `item`. */
   list<T>(item: () => T): T[] {
     const items: T[] = [];
-    for (let left = this.num(); left > 0; left--) items.push(item());
+    for (let left = this.nums[this.at++] as number; left > 0; left--) items.push(item());
     return items;
-  }
-
-  #take(length: number): string {
-    const from = this.#from;
-    this.#from += length;
-    return this.#text.slice(from, this.#from);
   }
 }
