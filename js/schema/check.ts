@@ -181,14 +181,18 @@ function compileSchema(schema: HostSchema, mode: CheckMode, owner?: string): Val
 
 /** Checks a value against several schemas. If none fits, the problem is that of the schema whose type fits. */
 function anyOfCheck(schemas: readonly HostSchema[], mode: CheckMode): ValueCheck {
-  const checks = schemas.map((schema) => compileSchema(schema, mode));
+  // Null is looked at first and by itself: for every other value its check would only make a problem.
+  const mayBeNull = schemas.some(({ type }) => type === "null");
+  const others = schemas.filter(({ type }) => type !== "null");
+  const checks = others.map((schema) => compileSchema(schema, mode));
   const nouns = [...new Set(schemas.map(nounOfSchema))].join(" or ");
   return (value) => {
+    if (mayBeNull && value === null) return null;
     let near: ValueProblem | undefined;
     for (const [index, check] of checks.entries()) {
       const result = check(value);
       if (!(result instanceof ValueProblem)) return result;
-      if (!typesOfSchema(schemas[index]).some((type) => isOfType(type, value))) continue;
+      if (!typesOfSchema(others[index]).some((type) => isOfType(type, value))) continue;
       // A problem of a member is more specific than one of the whole.
       if (near === undefined || (near.where.length === 0 && result.where.length > 0)) near = result;
     }
