@@ -106,6 +106,14 @@ export async function createResolver(
   );
 }
 
+/**
+ * The maximum number of locations that are kept for each intent. A path means the same until the workspace is closed, and
+ * an agent names few paths, each in several calls. When the number is reached, all are dropped.
+ */
+const MAX_KEPT_LOCATIONS = 1024;
+/** The maximum length of a typed path whose location is kept, in UTF-16 units. */
+const MAX_KEPT_PATH_LENGTH = 256;
+
 /** Creates the resolver of a policy with real paths. `aliases` maps each configured root to its real path. */
 function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string, string])[]): Resolver {
   const rules = compilePathRules(policy);
@@ -116,9 +124,16 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
   const absolute = convert ?? ((typed: string) => joinPath(policy.cwd, canonicalPath(typed)));
 
   const isTemporary = (path: string): boolean => hasTempName(path, rootOf(path, allRoots) ?? "/");
+  const resolved: Record<Intent, Map<string, Location>> = { read: new Map(), write: new Map() };
   const resolve = (typed: string, intent: Intent): Location => {
+    const known = resolved[intent];
+    const before = known.get(typed);
+    if (before !== undefined) return before;
     const location = locate(typed, intent);
     if (isTemporary(location.path)) throw refusedAt("temporary", temporaryName(typed));
+    if (typed.length > MAX_KEPT_PATH_LENGTH) return location;
+    if (known.size >= MAX_KEPT_LOCATIONS) known.clear();
+    known.set(typed, location);
     return location;
   };
   const mayWrite = (path: string): boolean => {
