@@ -9,7 +9,7 @@ import type { SentCall } from "./call.ts";
 import { previewOfSent } from "./preview.ts";
 
 /** The arguments as the hooks left them. */
-interface HookedArguments {
+export interface HookedArguments {
   readonly raw: Arguments;
   /** The names of the arguments that they changed. */
   readonly modified: readonly string[];

@@ -11,7 +11,6 @@ import type { CallSignal } from "../pipeline/scheduling/call-signal.ts";
 import type { Session } from "../pipeline/session.ts";
 import type { CanonicalCall, PresetTool } from "../presets/preset.ts";
 import type { AnyTool, Tool } from "../tools/lib/tool.ts";
-import type { Places } from "./places.ts";
 
 /** A call under the names of a preset. */
 export interface PresetCall {
@@ -41,7 +40,8 @@ export interface CallRequest {
   readonly facts: Facts;
   /** Ends the call early. */
   readonly limited: CallSignal;
-  readonly places: Places;
+  /** What gives back what the call has taken of what calls share; called and emptied when a try of it ends. */
+  readonly taken: (() => void)[];
   /** The existing paths that replace those of the call, because both look the same; undefined for none. */
   readonly replaced: readonly ReplacedPath[] | undefined;
   /** Files in place of those of the workspace, such as the overlay of a batch; undefined for those. */

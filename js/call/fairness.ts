@@ -1,11 +1,11 @@
 /**
- * Lets calls begin in turn: a few in each turn of the event loop. The call takes a slot of its workspace, and a place in
- * the queue of walks, when it needs them (`places.ts`); they are given back here.
+ * Lets calls begin in turn: a few in each turn of the event loop. A call takes a slot of its workspace, where the option
+ * `concurrency` limits them, and a place in the queue of walks when it walks a tree. Both are given back here.
  */
 import type { CallOptions } from "../pipeline/enter.ts";
 import { throwIfCancelled } from "../pipeline/change.ts";
 import { LoopTurns } from "../pipeline/scheduling/admission.ts";
-import type { ScanClient } from "../pipeline/scheduling/scans.ts";
+import { type ScanClient, scanQueue } from "../pipeline/scheduling/scans.ts";
 import type { Session } from "../pipeline/session.ts";
 import type { ToolResult } from "../pipeline/result.ts";
 import type { CallRequest, Next, Stage } from "./call.ts";
@@ -24,14 +24,48 @@ export const fairness: Stage = {
 
 async function begin(request: CallRequest, next: Next): Promise<ToolResult> {
   try {
-    throwIfCancelled(request.options.signal);
+    if (request.options.signal !== undefined) throwIfCancelled(request.options.signal);
     return await next(request);
   } finally {
-    request.places.leave();
+    for (const leave of request.taken.splice(0)) leave();
   }
 }
 
+/** Takes a slot of the workspace; a promise where the call must wait. @throws FilewrightError CANCELLED */
+export function takeSlot(request: CallRequest): Promise<void> | undefined {
+  const { session, limited } = request;
+  return session.scheduling.slots && take(request, "slot", session.scheduling.slots.take(limited));
+}
+
+/** Takes a place among the calls that walk a tree; a promise where it must wait. @throws FilewrightError CANCELLED */
+export function takeScan(request: CallRequest, session: Session): Promise<void> | undefined {
+  const { options, limited } = request;
+  return take(request, "scan", scanQueue.admit(scanClientOf(session, options), limited.signal));
+}
+
+/** Keeps a place that a call has taken, or waits for it and tells how long. */
+function take(
+  request: CallRequest,
+  reason: "slot" | "scan",
+  place: (() => void) | Promise<() => void>,
+): Promise<void> | undefined {
+  if (place instanceof Promise) return wait(request, reason, place);
+  request.taken.push(place);
+  return undefined;
+}
+
+async function wait(
+  { facts, taken }: CallRequest,
+  reason: "slot" | "scan",
+  place: Promise<() => void>,
+): Promise<void> {
+  const before = performance.now();
+  taken.push(await place);
+  const ms = Math.max(1, Math.round(performance.now() - before));
+  facts.tell({ what: "waited", reason, ms });
+}
+
 /** Returns the client for the queue of walks: one agent of one workspace. */
-export function scanClientOf(session: Session, { agent = session.caller.agent }: CallOptions): ScanClient {
+function scanClientOf(session: Session, { agent = session.caller.agent }: CallOptions): ScanClient {
   return { name: `${session.caller.workspace} ${agent ?? ""}`, tenant: session.caller.tenant };
 }

@@ -10,7 +10,8 @@ import { type EarlyLocks, lockContendedPaths, mayLockEarly } from "../pipeline/p
 import type { Session } from "../pipeline/session.ts";
 import type { Location } from "../policy/index.ts";
 import type { PathUse } from "../tools/lib/tool.ts";
-import type { CallRequest, MeantCall } from "./call.ts";
+import { takeSlot } from "./fairness.ts";
+import type { MeantCall } from "./call.ts";
 
 /** A call that may be made, if need be after an approval of its change. */
 export interface JudgedCall {
@@ -19,6 +20,8 @@ export interface JudgedCall {
   readonly session: Session;
   readonly uses: readonly PathUse[];
   readonly admitted: AdmittedCall;
+  /** True when the call has waited for its slot already. */
+  readonly hasSlot: boolean;
   /** The locks that the call has taken already; undefined for none. */
   readonly early: EarlyLocks | undefined;
 }
@@ -35,10 +38,10 @@ export function judge(meant: MeantCall): Promise<JudgedCall> {
 async function judgeLocked(meant: MeantCall): Promise<JudgedCall> {
   const { request, tool, args } = meant;
   // A call with locks must not wait for a slot that another call keeps while it waits for these locks.
-  await request.places.takeSlot();
+  await takeSlot(request);
   const early = await lockContendedPaths(request.session, tool, args, request.limited.signal);
   try {
-    return await judgeNow(meant, early);
+    return { ...(await judgeNow(meant, early)), hasSlot: true };
   } catch (error) {
     await early?.locks.release();
     throw error;
@@ -55,7 +58,9 @@ export async function judgeNow(meant: MeantCall, early: EarlyLocks | undefined):
     if (moment.version !== undefined) facts.tell({ what: "version", version: moment.version });
     ({ session } = moment);
   }
-  session = withApproversByName(request, session);
+  const calledAs = request.presetCall?.tool.name;
+  if (calledAs !== undefined && session.hooks.bound.length > 0)
+    session = withApproversByName(session, calledAs);
   const uses: PathUse[] = [];
   const locations: Location[] = [];
   // Both lists are filled below, so that a failure can name what was resolved until then.
@@ -64,13 +69,11 @@ export async function judgeNow(meant: MeantCall, early: EarlyLocks | undefined):
   const admitted = await admitCall(session, { ...checked, storage });
   // Only for reads: a change is planned before its approval, so its failure must not reveal hidden paths.
   if (tool.kind === "read") facts.tell({ what: "sees", fs: admitted.call.fs });
-  return { meant, session, uses, admitted, early };
+  return { meant, session, uses, admitted, hasSlot: false, early };
 }
 
 /** Returns the workspace whose approvers are chosen by the preset's name of the tool, too. */
-function withApproversByName({ presetCall }: CallRequest, session: Session): Session {
-  const calledAs = presetCall?.tool.name;
-  if (calledAs === undefined || session.hooks.bound.length === 0) return session;
+function withApproversByName(session: Session, calledAs: string): Session {
   const { gates, hooks, files } = session;
   const confirmFor = (name: string): Confirm | undefined => gates.confirmFor(name, calledAs);
   const settings = { hooks: hooks.bound, resolver: files.resolver };

@@ -9,47 +9,39 @@ import type { CallRequest, MeantCall } from "./call.ts";
 
 /** Returns what a call means. @throws FilewrightError INVALID_ARGUMENT, HOOK_BLOCKED and others; HookException */
 export async function mean(request: CallRequest): Promise<MeantCall> {
-  const { session, given, options, presetCall, facts } = request;
+  const { session, given, options, presetCall, facts, replaced } = request;
   const meant = presetCall?.meaning();
   // The cast is safe: a tool only receives its own arguments, plans and data.
   const tool = (meant?.tool ?? request.known) as unknown as AnyTool;
   const begun = beginCall(session, tool, options, request.callId);
   const sent = withCanonicalKeys(tool.name, meant === undefined ? given : meant.args, tool.aliases);
-  let raw = withReplacedArguments(tool, sent, request.replaced);
-  const tell = (): void => facts.tell({ what: "meant", tool, meant, raw, callId: begun.callId });
-  tell();
-  let args = withReplacedNames(tool, await tool.parse(raw, options), request.replaced);
+  const raw = replaced === undefined ? sent : withReplacedArguments(tool, sent, replaced);
+  facts.tell({ what: "meant", tool, meant, raw, callId: begun.callId });
+  let parsed = await tool.parse(raw, options);
   let modified: readonly string[] = [];
   if (session.hooks.bound.length > 0) {
     const hooked = await argumentsAfterHooks({ request, tool, canonical: meant, begun }, raw);
     // A hook may have changed what its preview has read.
     if (hooked !== undefined) session.staging.stage?.refresh();
     if (hooked !== undefined && hooked.modified.length > 0) {
-      ({ raw, modified } = hooked);
-      tell();
-      args = withReplacedNames(tool, await tool.parse(raw, options), request.replaced);
+      facts.tell({ what: "meant", tool, meant, raw: hooked.raw, callId: begun.callId });
+      parsed = await tool.parse(hooked.raw, options);
+      ({ modified } = hooked);
     }
   }
+  let args = replaced === undefined ? parsed : withReplacedNames(tool, parsed, replaced);
   if (tool.kind === "change" && tool.prepare !== undefined)
     args = await tool.prepare(args, historyForCaller(session, options.agent));
   return { request, tool, canonical: meant, args, modified, begun };
 }
 
 /** Returns the arguments with the paths that replace missing ones. The paths in a text are replaced once it is parsed. */
-function withReplacedArguments(
-  tool: AnyTool,
-  raw: Arguments,
-  replaced: readonly ReplacedPath[] | undefined,
-): Arguments {
-  if (replaced === undefined || (tool.kind === "change" && tool.withPaths !== undefined)) return raw;
+function withReplacedArguments(tool: AnyTool, raw: Arguments, replaced: readonly ReplacedPath[]): Arguments {
+  if (tool.kind === "change" && tool.withPaths !== undefined) return raw;
   return { ...raw, ...Object.fromEntries(replaced.map(({ argument, path }) => [argument, path])) };
 }
 
-function withReplacedNames(
-  tool: AnyTool,
-  parsed: object,
-  replaced: readonly ReplacedPath[] | undefined,
-): object {
-  if (replaced === undefined || tool.kind !== "change" || tool.withPaths === undefined) return parsed;
+function withReplacedNames(tool: AnyTool, parsed: object, replaced: readonly ReplacedPath[]): object {
+  if (tool.kind !== "change" || tool.withPaths === undefined) return parsed;
   return tool.withPaths(parsed, new Map(replaced.map(({ typed, path }) => [typed, path])));
 }

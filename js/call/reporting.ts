@@ -5,23 +5,24 @@
 import { debug } from "../engine/debug.ts";
 import type { Facts } from "../pipeline/facts.ts";
 import type { ToolResult } from "../pipeline/result.ts";
-import type { CallRequest, Stage } from "./call.ts";
+import type { Stage } from "./call.ts";
 
 export const reporting: Stage = {
-  run: (request, next) => next(request).then((result) => reported(request, result)),
+  async run(request, next) {
+    const { session, known, facts } = request;
+    let result = await next(request);
+    if (result.ok && result.meta.call_id !== undefined)
+      session.scheduling.running.changes.add(result.meta.call_id);
+    const queuedMs = facts.waitedMs("slot", "scan");
+    if (queuedMs !== undefined) result = { ...result, meta: { ...result.meta, queued_ms: queuedMs } };
+    if (session.files.enterMoment !== undefined) {
+      const version = facts.last("version")?.version;
+      if (version !== undefined) result = { ...result, meta: { ...result.meta, version } };
+    }
+    debug.call?.(formatDebugLine(facts.last("meant")?.tool.name ?? known.name, facts, result));
+    return result;
+  },
 };
-
-function reported({ session, known, facts }: CallRequest, given: ToolResult): ToolResult {
-  let result = given;
-  if (result.ok && result.meta.call_id !== undefined)
-    session.scheduling.running.changes.add(result.meta.call_id);
-  const queuedMs = facts.waitedMs("slot", "scan");
-  if (queuedMs !== undefined) result = { ...result, meta: { ...result.meta, queued_ms: queuedMs } };
-  const version = facts.last("version")?.version;
-  if (version !== undefined) result = { ...result, meta: { ...result.meta, version } };
-  debug.call?.(formatDebugLine(facts.last("meant")?.tool.name ?? known.name, facts, result));
-  return result;
-}
 
 function formatDebugLine(tool: string, facts: Facts, { error, meta }: ToolResult): string {
   const paths = (facts.last("located")?.locations ?? []).map(({ path }) => path).join(" ");

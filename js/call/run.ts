@@ -7,7 +7,7 @@ import type { BatchData } from "../tools/index.ts";
 import type { Answer, Call } from "../tools/lib/tool.ts";
 import { ask } from "./ask.ts";
 import { commit, settledChange } from "./commit.ts";
-import { scanClientOf } from "./fairness.ts";
+import { takeScan, takeSlot } from "./fairness.ts";
 import type { JudgedCall } from "./judge.ts";
 import { type Change, plan } from "./plan.ts";
 
@@ -18,24 +18,20 @@ export type BatchRunner = (judged: JudgedCall, call: Call) => Promise<Made<Answe
 export async function run(judged: JudgedCall, runBatch: BatchRunner): Promise<ToolResult> {
   const { tool, args, request } = judged.meant;
   try {
-    const call = withTimeLimit(judged);
-    const slot = request.places.takeSlot();
-    if (slot !== undefined) await slot;
+    const { timeout_ms: timeoutMs } = args as { readonly timeout_ms?: unknown };
+    const isTimed = typeof timeoutMs === "number" && !tool.traits.includes("keepsTime");
+    const { call: untimed } = judged.admitted;
+    const call = isTimed ? { ...untimed, timer: request.limited.limit(timeoutMs) } : untimed;
+    if (request.session.scheduling.slots !== undefined && !judged.hasSlot) await takeSlot(request);
     if (tool.kind !== "read") return await answer(judged, call, await change(judged, call, runBatch));
     const scans = tool.scans?.(args) ?? false;
-    if (scans !== false) await takeScan(judged, scans === "partial");
+    if (scans !== false) await takeScan(request, judged.session);
+    // A call that gives a part when its time is over ends itself.
+    if (scans === "partial") request.limited.untimed();
     return await answer(judged, call, { answer: await tool.run(args, call), ...NOTHING_CHANGED });
   } finally {
     await judged.early?.locks.release();
   }
-}
-
-/** Returns the call with the time that its argument `timeout_ms` leaves it. */
-function withTimeLimit({ meant, admitted }: JudgedCall): Call {
-  const { tool, args, request } = meant;
-  const { timeout_ms: timeoutMs } = args as { readonly timeout_ms?: unknown };
-  if (typeof timeoutMs !== "number" || tool.traits.includes("keepsTime")) return admitted.call;
-  return { ...admitted.call, timer: request.limited.limit(timeoutMs) };
 }
 
 /** Makes the change of a call, or those of a batch. */
@@ -71,13 +67,6 @@ async function changeFiles(asked: Change): Promise<AppliedChange<unknown>> {
 
 /** What a read changes. */
 const NOTHING_CHANGED = { undo: "nothing", modifiedByUser: false } as const;
-
-/** Takes a place for a call that walks a tree. `endsItself` is true for one that gives a part when its time is over. */
-async function takeScan({ session, meant }: JudgedCall, endsItself: boolean): Promise<void> {
-  const { options, places, limited } = meant.request;
-  await places.takeScan(scanClientOf(session, options));
-  if (endsItself) limited.untimed();
-}
 
 /** Returns the answer of a call that has succeeded. */
 function answer(judged: JudgedCall, call: Call, changed: AppliedChange<unknown>): Promise<ToolResult> {

@@ -22,7 +22,6 @@ import { observing } from "./observing.ts";
 import { optimism } from "./optimism.ts";
 import { reporting } from "./reporting.ts";
 import { type BatchRunner, run } from "./run.ts";
-import { Places } from "./places.ts";
 import { words } from "./words.ts";
 
 /**
@@ -53,7 +52,7 @@ const inside: Next = async (request) => {
 /** Runs the operations of a batch, those that are calls of their own in its slot. */
 const runOperations: BatchRunner = ({ session, meant }, call) =>
   runBatch({
-    session: { ...session, scheduling: { ...session.scheduling, slots: Places.UNLIMITED } },
+    session: { ...session, scheduling: { ...session.scheduling, slots: undefined } },
     request: meant.request,
     args: meant.args as Required<BatchArgs>,
     call,
@@ -81,8 +80,6 @@ export function callsThrough(stages: readonly Stage[], session: Session, last: N
     .filter(({ isNeeded }) => isNeeded?.(session) ?? true)
     .reduceRight<Next>((next, stage) => (request) => stage.run(request, next), last);
   return (known, given, options, presetCall) => {
-    const limited = new CallSignal(options.signal);
-    const facts = new Facts();
     return way({
       session,
       known,
@@ -91,9 +88,9 @@ export function callsThrough(stages: readonly Stage[], session: Session, last: N
       presetCall,
       callId: "",
       began: session.gates.permissions?.begin() ?? 0,
-      facts,
-      limited,
-      places: new Places(session.scheduling.slots, limited, facts),
+      facts: new Facts(),
+      limited: new CallSignal(options.signal),
+      taken: [],
       replaced: undefined,
       storage: undefined,
     });

@@ -78,10 +78,11 @@ const DETAILS_PRESET: Preset = (() => {
 })();
 
 async function compareWithLaterStates(ids: readonly string[], call: Call): Promise<readonly ChangeDetail[]> {
-  const all = (await call.past?.list(true)) ?? [];
+  const past = call.past();
+  const all = await past.list(true);
   const known = new Map<string, readonly RestoredState[]>();
   const restoredBy = async (id: string): Promise<readonly RestoredState[]> => {
-    const found = known.get(id) ?? (await call.past?.restores(id).catch(() => [])) ?? [];
+    const found = known.get(id) ?? (await past.restores(id).catch(() => []));
     known.set(id, found);
     return found;
   };

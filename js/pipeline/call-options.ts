@@ -34,14 +34,12 @@ export const CALL_OPTION_ROWS: Rows<CallOptions> = {
 export const CALL_OPTIONS: Options<CallOptions> = options("CallOptions", CALL_OPTION_ROWS);
 
 const checkOptions = optionChecker("call", CALL_OPTIONS);
-const NO_CALL_OPTIONS: CallOptions = Object.freeze({});
+/** The options of a call without any. */
+export const NO_CALL_OPTIONS: CallOptions = Object.freeze({});
 
-/**
- * Returns the checked options of a call, or the failure with which it is refused. A call without options costs
- * nothing.
- */
+/** Returns the checked options of a call, or the failure with which it is refused. */
 export function checkCallOptions(given: unknown): { readonly options: CallOptions } | Failure {
-  if (given === undefined) return NO_CALL_OPTIONS_CHECKED;
+  if (given === undefined) return { options: NO_CALL_OPTIONS };
   try {
     return { options: checkOptions(given) };
   } catch (error) {
@@ -55,5 +53,3 @@ export function optionsOrThrow(checked: { readonly options: CallOptions } | Fail
   if ("options" in checked) return checked.options;
   throw errorOfData(checked.error);
 }
-
-const NO_CALL_OPTIONS_CHECKED = Object.freeze({ options: NO_CALL_OPTIONS });

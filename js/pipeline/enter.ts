@@ -17,13 +17,14 @@ import { newCallId } from "../journal/index.ts";
 import type { SeenFiles } from "../tools/lib/seen.ts";
 import { historyForCaller } from "./past/history.ts";
 import {
+  HAS_LOOK_ALIKES,
   type LookAlikeContext,
-  mayHaveLookAlikes,
+  mayCreate,
   replacementForMissingPath,
   refuseLookAlikes,
   readableRoots,
 } from "./paths/look-alikes.ts";
-import { assertPlainPaths, hasUnusualPath } from "./paths/path-forms.ts";
+import { assertPlainPaths, UNUSUAL_PATH } from "./paths/path-forms.ts";
 import { hasLastingApproval, requestApproval, type RuleResult } from "./permit.ts";
 import { factsOfReachedPaths } from "./reach.ts";
 import type { Session } from "./session.ts";
@@ -51,6 +52,8 @@ export interface CallOptions {
 
 /** The options of a call with what the pipeline adds when the call begins. */
 export interface BegunCallOptions extends CallOptions {
+  /** The caller; undefined for one without a name. */
+  readonly agent: string | undefined;
   /** The id under which the history records the call; empty for one that only reads. */
   readonly callId: string;
   readonly turn: string;
@@ -65,10 +68,12 @@ export function beginCall(
   options: CallOptions,
   callId?: string,
 ): BegunCallOptions {
+  const agent = options.agent ?? own;
   return {
     ...options,
+    agent,
     callId: kind === "read" ? "" : callId || newCallId(),
-    turn: approvals.turn(options.agent ?? own, options.turn),
+    turn: approvals.turn(agent, options.turn),
     ...(rules.isEmpty ? {} : { onRule: countRulesOfCall() }),
   };
 }
@@ -109,20 +114,20 @@ export interface AdmittedCall extends RuleResult {
 export async function admitCall(session: Session, checked: CheckedCall): Promise<AdmittedCall> {
   const { tool, args, uses, locations, options } = checked;
   const judged: JudgedCall = { ...checked, session, sources: session.gates.sources(tool.name) };
-  await resolvePaths(session, tool.paths(args), checked, options.signal);
+  const isOdd = await resolvePaths(session, tool.paths(args), checked, options.signal);
   if (session.staging.stage !== undefined) nameCallPaths(session, checked);
-  if (hasUnusualPath(uses) || mayHaveLookAlikes(uses)) await refuseOddPaths(judged);
-  const ruled = await decideByRules(judged);
+  if (isOdd) await refuseOddPaths(judged);
+  const ruled = session.gates.rules.isEmpty ? NOT_RULED : await decideByRules(judged);
   if (session.gates.permissions !== undefined) {
     for (const [index, use] of uses.entries()) await assertGranted(judged, use, locations[index] as Location);
   }
   if (tool.kind === "read" && ruled.decision === "ask")
-    await requestApproval(session, tool, locations, { ...requester(session, options), uses });
+    await requestApproval(session, tool, locations, { ...requester(options), uses });
   const isKept = ruled.decision === "ask" && (await keepsContent(judged));
   const seeing = session.gates.rules.isEmpty
-    ? seesEveryPath(session)
+    ? seesEveryPath(judged)
     : pathVisibilityOf(judged, mayAskFurther(judged, ruled) && !(await hasLasting(judged)));
-  const memory = session.past.reads.of(options.agent ?? session.caller.agent);
+  const memory = session.past.reads.of(options.agent);
   // Avoids waiting when the record is already loaded.
   const seen = memory instanceof Promise ? await memory : memory;
   const call = makeCall(judged, { seeing, seen });
@@ -131,24 +136,10 @@ export async function admitCall(session: Session, checked: CheckedCall): Promise
 
 /** Refuses a path in a form that is not supported, and one that would make an entry which looks like another. */
 async function refuseOddPaths({ session, tool, args, uses, locations, storage }: JudgedCall): Promise<void> {
-  if (hasUnusualPath(uses)) {
-    // The refusal must not reveal paths that a rule hides from the call.
-    const fs =
-      storage ??
-      session.files.views.of({
-        rules: session.gates.rules.forCall(tool.name, args),
-        hidden: ["deny", "ask"],
-      });
-    const { policy, display } = session.files.resolver;
-    await assertPlainPaths(uses, locations, {
-      fs,
-      cwd: policy.cwd,
-      paths: policy.paths,
-      display,
-    });
-  }
-  if (mayHaveLookAlikes(uses))
-    await refuseLookAlikes(uses, locations, lookAlikeContext(session, tool.name, args, storage));
+  // The refusal must not reveal paths that a rule hides from the call.
+  const context = lookAlikeContext(session, tool.name, args, storage);
+  await assertPlainPaths(uses, locations, { ...context, paths: session.files.resolver.policy.paths });
+  await refuseLookAlikes(uses, locations, context);
 }
 
 /** Returns true for a read about which rules may ask again, for a path that the arguments do not name. */
@@ -167,7 +158,7 @@ function hasLasting({
   options,
   storage,
 }: JudgedCall): Promise<boolean> {
-  const call = { fs: storage ?? session.files.fs, locations, about: callerOf(session, options) };
+  const call = { fs: storage ?? session.files.fs, locations, about: options };
   return hasLastingApproval(session, sources, { tool, uses, call });
 }
 
@@ -193,20 +184,24 @@ interface PathVisibility {
   readonly leavesOut: boolean;
   /** Adds paths whose approval was given during the call. */
   approve(paths: readonly string[]): void;
+  /** The storage as the call sees it. */
+  readonly fs: FsBackend;
   /** Returns other storage, such as an overlay, as the call sees it; by default the workspace's. */
   view(other?: FsBackend): FsBackend;
 }
 
 /** Returns what a call sees where no rule hides anything. */
-function seesEveryPath({ files }: Session): PathVisibility {
-  return { hidden: ["deny"], leavesOut: false, approve: () => {}, view: (other = files.fs) => other };
+function seesEveryPath({ session: { files }, storage }: JudgedCall): PathVisibility {
+  const view = (other = files.fs): FsBackend => other;
+  return { hidden: ["deny"], leavesOut: false, approve: () => {}, fs: storage ?? files.fs, view };
 }
 
 /**
  * Returns the paths that the rules hide: those that they deny and, for a reading tool, those that
  * need an approval which was not given.
  */
-function pathVisibilityOf({ session, tool, args, locations }: JudgedCall, mayAsk: boolean): PathVisibility {
+function pathVisibilityOf(judged: JudgedCall, mayAsk: boolean): PathVisibility {
+  const { session, tool, args, locations, storage } = judged;
   const rules = session.gates.rules.forCall(tool.name, args);
   const approved: string[] = [];
   // A tool that names no paths in advance requests an approval for each path as it finds it.
@@ -214,6 +209,8 @@ function pathVisibilityOf({ session, tool, args, locations }: JudgedCall, mayAsk
   const hidden: ViewRequest["hidden"] = mayAsk ? ["deny", "ask"] : ["deny"];
   const request = { rules, hidden, approved: oneByOne ? approved : undefined };
   const { views } = session.files;
+  const view = (other?: FsBackend): FsBackend =>
+    other === undefined ? views.of(request) : views.over(other, request);
   return {
     hidden,
     leavesOut:
@@ -224,37 +221,46 @@ function pathVisibilityOf({ session, tool, args, locations }: JudgedCall, mayAsk
     approve: (paths) => {
       approved.push(...paths);
     },
-    view: (other) => (other === undefined ? views.of(request) : views.over(other, request)),
+    fs: view(storage),
+    view,
   };
 }
 
-/** Resolves the paths of a call. Between many of them, other tasks may run. @throws CANCELLED */
+/**
+ * Resolves the paths of a call, between many of which other tasks may run. Returns true when the form of one must be
+ * checked, or whether an entry looks like it. @throws CANCELLED
+ */
 async function resolvePaths(
   session: Session,
   asked: readonly PathUse[],
   { uses, locations }: CallPaths,
   signal: AbortSignal | undefined,
-): Promise<void> {
+): Promise<boolean> {
   const yielder = asked.length < STEPS_PER_YIELD_CHECK ? undefined : new Yielder({ signal });
+  const { resolver } = session.files;
+  let isOdd = false;
   for (const use of asked) {
+    const { typed } = use;
     uses.push(use);
-    locations.push(resolvePathUse(session, use));
+    try {
+      locations.push(resolver.resolve(typed, use.intent));
+    } catch (error) {
+      throw namingArgument(error, use);
+    }
+    isOdd ||= UNUSUAL_PATH.test(typed) || (HAS_LOOK_ALIKES.test(typed) && mayCreate(use));
     if (uses.length % STEPS_PER_YIELD_CHECK === 0) await yielder?.yieldIfDue();
   }
+  return isOdd;
 }
 
-/** Resolves a path argument. An error names the argument. */
-function resolvePathUse(session: Session, use: PathUse): Location {
-  try {
-    return session.files.resolver.resolve(use.typed, use.intent);
-  } catch (error) {
-    if (!(error instanceof FilewrightError) || error.code !== "INVALID_ARGUMENT") throw error;
-    throw new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${use.argument}': ${error.message}.`, {
-      complete: true,
-      path: use.typed,
-      details: { argument: use.argument },
-    });
-  }
+/** Returns the error of a path with the name of its argument. */
+function namingArgument(error: unknown, { argument, typed }: PathUse): unknown {
+  if (!(error instanceof FilewrightError) || error.code !== "INVALID_ARGUMENT") return error;
+  return new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${error.message}.`, {
+    complete: true,
+    path: typed,
+    details: { argument },
+  });
 }
 
 /** A call, or a further path of one, about which the policy and the rules decide. */
@@ -267,12 +273,8 @@ type Ruling = Omit<JudgedCall, "tool" | "uses" | "locations" | "began" | "meant"
 /** The decision where there are no rules. What the policy refuses has no location, and makes no call. */
 const NOT_RULED: Verdict = Object.freeze({ decision: "allow", source: "none" });
 
-/** Returns the decision of the policy and the rules. @throws FilewrightError APPROVAL_DENIED for a denial */
-function decideByRules(ruling: Ruling): Promise<Verdict> | Verdict {
-  return ruling.session.gates.rules.isEmpty ? NOT_RULED : decideByGivenRules(ruling);
-}
-
-async function decideByGivenRules(ruling: Ruling): Promise<Verdict> {
+/** Returns the decision of the policy and of rules. @throws FilewrightError APPROVAL_DENIED for a denial */
+async function decideByRules(ruling: Ruling): Promise<Verdict> {
   const { session, sources, args, uses, locations, options } = ruling;
   const { rules } = session.gates;
   const { fs: disk } = session.files;
@@ -318,28 +320,16 @@ async function assertGranted(
   { intent, entry = false }: Pick<PathUse, "intent" | "entry">,
   at: Location,
 ): Promise<void> {
-  const { signal, agent = session.caller.agent } = options;
+  const { signal, agent } = options;
   const { secret } = session.files.resolver;
   const { grantSecrets } = session.files.views;
   const wanted = { at, intent, entry, tool: tool.name, began, secret, grantSecrets, agent, sources };
   await session.gates.permissions?.admit(session.files.fs, wanted, signal);
 }
 
-/** Returns the caller of a call. */
-function callerOf(
-  { caller }: Session,
-  { agent = caller.agent, turn }: BegunCallOptions,
-): Pick<Call["about"], "agent" | "turn"> {
-  return { agent, turn };
-}
-
 /** Returns who asks for an approval. */
-function requester(session: Session, options: BegunCallOptions): Parameters<typeof requestApproval>[3] {
-  return {
-    about: callerOf(session, options),
-    signal: options.signal,
-    onProgress: options.onProgress,
-  };
+function requester(options: BegunCallOptions): Parameters<typeof requestApproval>[3] {
+  return { about: options, signal: options.signal, onProgress: options.onProgress };
 }
 
 /** What a call sees of the files, and has seen. */
@@ -352,16 +342,17 @@ interface Sight {
 const NO_TIMER: Call["timer"] = Object.freeze({ timeLeft: undefined, untimed: undefined });
 
 function makeCall(judged: JudgedCall, { seeing, seen }: Sight): Call {
-  const { session, tool, locations, options, meant, storage } = judged;
+  const { session, tool, locations, options, meant } = judged;
   const { files, settings, commands } = session;
   return {
     about: {
       callId: tool.kind === "read" ? "" : options.callId || newCallId(),
-      ...callerOf(session, options),
+      agent: options.agent,
+      turn: options.turn,
       isUnreviewed: false,
       allowedBy: undefined,
     },
-    fs: seeing.view(storage),
+    fs: seeing.fs,
     locations,
     reach: reachOf(judged, seeing),
     reader: {
@@ -379,7 +370,7 @@ function makeCall(judged: JudgedCall, { seeing, seen }: Sight): Call {
       commands: commands.sandbox,
     },
     seen,
-    past: historyForCaller(session, options.agent),
+    past: () => historyForCaller(session, options.agent),
     signal: options.signal,
     timer: NO_TIMER,
   };
@@ -392,9 +383,11 @@ function reachOf(judged: JudgedCall, seeing: PathVisibility): Call["reach"] {
   return {
     async locate(typed, intent) {
       const at = files.resolver.resolve(typed, intent);
-      const ruled = await decideByRules({ ...judged, uses: [], locations: [at] });
+      const ruled = gates.rules.isEmpty
+        ? NOT_RULED
+        : await decideByRules({ ...judged, uses: [], locations: [at] });
       if (ruled.decision === "ask" && tool.kind === "read") {
-        await requestApproval(session, tool, [at], requester(session, options));
+        await requestApproval(session, tool, [at], requester(options));
         const real = (await placeOf(storage ?? files.fs, at, false)).slice(-1);
         // What may be read under one name may be read under each.
         seeing.approve([...real, ...(await otherNamesOf(files.fs, at.path))]);

@@ -69,7 +69,11 @@ export class Facts {
 
   /** Returns what was told last of one kind; undefined if nothing was. */
   last<What extends Fact["what"]>(what: What): Extract<Fact, { what: What }> | undefined {
-    return this.#told.findLast((fact): fact is Extract<Fact, { what: What }> => fact.what === what);
+    for (let at = this.#told.length - 1; at >= 0; at--) {
+      const fact = this.#told[at] as Fact;
+      if (fact.what === what) return fact as Extract<Fact, { what: What }>;
+    }
+    return undefined;
   }
 
   /** Returns the milliseconds for which the call waited for any of these; undefined where it did not. */

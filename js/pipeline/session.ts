@@ -172,8 +172,8 @@ export interface SessionCommands {
 interface SessionScheduling {
   /** The running calls. */
   readonly running: RunningCalls;
-  /** The slots of concurrent calls. */
-  readonly slots: CallSlots;
+  /** The slots of concurrent calls; undefined without a limit, and for calls in the slot of their batch. */
+  readonly slots: CallSlots | undefined;
   readonly locker: Locker;
   /** The budget of the agent; undefined when it has no limit. */
   readonly budget: Budget | undefined;

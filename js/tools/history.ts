@@ -68,7 +68,7 @@ export function historyTool(all: boolean): ReadingTool<CheckedHistoryArgs, Histo
     async run({ limit, cursor }, call) {
       const at = call.locations[0];
       const below = at === undefined ? undefined : call.reader.display(at.path);
-      const found = ((await call.past?.list(all)) ?? []).filter(
+      const found = (await call.past().list(all)).filter(
         ({ paths }) =>
           below === undefined ||
           below === "." ||

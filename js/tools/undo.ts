@@ -113,7 +113,7 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoT
         effects: effects?.get(typed) ?? [],
       })),
     async plan({ chosen }, call) {
-      const restored = (await call.past?.restores(chosen?.callId ?? "")) ?? [];
+      const restored = await call.past().restores(chosen?.callId ?? "");
       return { todo: { restored }, base: [] };
     },
     async preview({ todo: { restored } }, { chosen }, call): Promise<Preview> {
@@ -134,7 +134,7 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoT
       // A person may see content that a model may not, such as that of a secret which is restored.
       const diff = all ? await restoringDiff(restored, call) : undefined;
       const { about, fs, signal } = call;
-      await call.past?.undo(chosen?.callId ?? "", { ...about, fs, signal });
+      await call.past().undo(chosen?.callId ?? "", { ...about, fs, signal });
       return {
         data: withoutUndefined({
           undone: chosen?.callId ?? "",

@@ -4,13 +4,13 @@ import { checkCallOptions, optionsOrThrow } from "../pipeline/call-options.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import { outlineOfCall, previewOfCall } from "../call/outline.ts";
 import { makeRootLookup, ROOT_LOOKUP } from "../pipeline/paths/first-root.ts";
-import { dataOrThrow, type ToolResult, unknownToolFailure } from "../pipeline/result.ts";
+import { dataOrThrow } from "../pipeline/result.ts";
 import type { Session } from "../pipeline/session.ts";
 import { TOOLS } from "../tools/index.ts";
 import { iconOfTool } from "../tools/icons.ts";
 import type { Tool } from "../tools/lib/tool.ts";
 import { runCommandToolFor } from "../tools/run_command.ts";
-import type { Entrance } from "./entrance.ts";
+import type { CallByName, Entrance } from "./entrance.ts";
 import type { ToolDefinition } from "./preset-tools.ts";
 import type { ToolMethods } from "./generated/tool-methods.ts";
 
@@ -18,28 +18,19 @@ import type { ToolMethods } from "./generated/tool-methods.ts";
 export interface OwnTools {
   /** Every tool that can be called, by its name. */
   readonly byName: ReadonlyMap<string, Tool>;
-  call(name: string, args: unknown, given?: CallOptions): Promise<ToolResult>;
+  readonly call: CallByName;
   /** The tools that models are offered. */
   readonly definitions: readonly ToolDefinition[];
   readonly methods: ToolMethods;
 }
 
 /** Makes the tools of a workspace. */
-export function makeOwnTools(session: Session, { gate, refusal }: Entrance): OwnTools {
+export function makeOwnTools(session: Session, { gate, refusal, callsBy }: Entrance): OwnTools {
   const { sandbox } = session.commands;
   const known =
     sandbox === undefined ? TOOLS : [...TOOLS, runCommandToolFor(sandbox.status) as unknown as Tool];
   const byName = new Map<string, Tool>(known.map((tool) => [tool.name, tool]));
-  const run = callsOf(session);
-  const call = async (name: string, args: unknown, given?: CallOptions): Promise<ToolResult> => {
-    const tool = byName.get(name);
-    const end = refusal();
-    if (end !== undefined) return end;
-    if (tool === undefined) return unknownToolFailure(name, byName.keys());
-    const checked = checkCallOptions(given);
-    if ("ok" in checked) return checked;
-    return gate.run(() => run(tool, args, checked.options));
-  };
+  const call = callsBy(byName, callsOf(session));
   const definitionOf = (tool: Tool): ToolDefinition =>
     Object.freeze({
       name: tool.name,

@@ -8,12 +8,12 @@ import type { Annotations } from "../tools/lib/tool.ts";
 import type { RunCall } from "../call/call.ts";
 import { callsOf } from "../call/stages.ts";
 import { optionsOrThrow, checkCallOptions } from "../pipeline/call-options.ts";
-import type { CallGate } from "../pipeline/scheduling/admission.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import { ROOT_LOOKUP, makeRootLookup } from "../pipeline/paths/first-root.ts";
+import type { CallByName, Entrance } from "./entrance.ts";
 import { homeOfHost } from "./host.ts";
 import { type CallOutline, outlineOfCall, previewOfCall } from "../call/outline.ts";
-import { type ToolResult, unknownToolFailure } from "../pipeline/result.ts";
+import type { ToolResult } from "../pipeline/result.ts";
 import type { Session } from "../pipeline/session.ts";
 
 /** A tool for hosts and adapters. */
@@ -50,27 +50,19 @@ export interface ToolDefinition {
 /** The tools of a preset on one workspace. */
 export interface PresetTools {
   readonly tools: readonly ToolDefinition[];
-  call(name: string, args: unknown, options?: CallOptions): Promise<ToolResult>;
+  readonly call: CallByName;
 }
 
-/** Creates the tools of a preset. `calls` refuses calls during a shutdown, and counts the others. */
+/** Creates the tools of a preset. */
 export function presetTools(
   session: Session,
   preset: Preset,
-  calls: Pick<CallGate, "refusal" | "run">,
+  { gate, refusal, callsBy }: Entrance,
 ): PresetTools {
   const byName = new Map(preset.tools.map((tool) => [tool.name, tool]));
   const run = callsOf(session);
   const host = hostOf(session);
-  const call = async (name: string, args: unknown, given?: CallOptions): Promise<ToolResult> => {
-    const tool = byName.get(name);
-    const end = calls.refusal();
-    if (end !== undefined) return end;
-    if (tool === undefined) return unknownToolFailure(name, byName.keys());
-    const checked = checkCallOptions(given);
-    if ("ok" in checked) return checked;
-    return calls.run(() => callPresetTool(run, host(), tool, { args, options: checked.options }));
-  };
+  const call = callsBy(byName, (tool, args, options) => callPresetTool(run, host(), tool, { args, options }));
   const offered = preset.tools.filter((tool) => !session.files.access.readOnly || tool.kind === "read");
   const tools = offered.map((presetTool): ToolDefinition => {
     const { name, title, description, inputSchema, outputSchema, annotations, tool } = presetTool;
@@ -85,11 +77,11 @@ export function presetTools(
       icon: iconOfTool(tool.name),
       outline: (args: unknown) => outlineOfCall(session, tool, args, canonical(args)),
       preview: async (args: unknown, options?: CallOptions) =>
-        calls.run(() =>
+        gate.run(() =>
           previewOfCall(
             session,
             { known: tool, given: args, presetCall: { tool: presetTool, meaning: canonical(args) } },
-            optionsOrThrow(calls.refusal() ?? checkCallOptions(options)),
+            optionsOrThrow(refusal() ?? checkCallOptions(options)),
           ),
         ),
       execute: (args: unknown, options?: CallOptions) => call(name, args, options),

@@ -93,7 +93,7 @@ export async function makeSession(parts: SessionParts): Promise<MadeSession> {
     commands,
     scheduling: {
       running: new RunningCalls(),
-      slots: new CallSlots(given.concurrency ?? Number.POSITIVE_INFINITY),
+      slots: given.concurrency === undefined ? undefined : new CallSlots(given.concurrency),
       locker: lockerOfBackend(storage, local),
       budget: undefined,
     },

@@ -35,9 +35,9 @@ export function makeWorkspace(
 ): Workspace {
   const gate = makeCallGate(above?.gate);
   const entrance = makeEntrance(session, gate);
-  const { refusal, assertOpen, assertAdmitted } = entrance;
+  const { assertOpen, assertAdmitted } = entrance;
   const own = makeOwnTools(session, entrance);
-  const listOf = (other: Preset): PresetTools => presetTools(session, other, { refusal, run: gate.run });
+  const listOf = (other: Preset): PresetTools => presetTools(session, other, entrance);
   const { call, tools } = preset === undefined ? { call: own.call, tools: own.definitions } : listOf(preset);
   const openForks = new Set<Workspace>();
   let closing: Promise<void> | undefined;

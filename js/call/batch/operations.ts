@@ -141,7 +141,7 @@ async function meantOperation(
   storage: FsBackend,
 ): Promise<MeantCall> {
   const { options } = request;
-  const { callId, turn } = call.about;
+  const { callId, agent, turn } = call.about;
   const raw = withCanonicalKeys(tool.name, given, tool.aliases);
   const args = await tool.parse(raw, options);
   const facts = new Facts();
@@ -163,7 +163,7 @@ async function meantOperation(
     request: own,
     tool,
     canonical: undefined,
-    begun: { ...options, callId, turn },
+    begun: { ...options, callId, agent, turn },
     args,
     modified: [],
   };

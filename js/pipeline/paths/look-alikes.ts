@@ -46,7 +46,7 @@ export interface ReplacedPath {
  * Matches names that can have look-alikes. A name of plain ASCII has none in practice, and no directory is
  * listed for it.
  */
-const HAS_LOOK_ALIKES = /[^!-~/]/u;
+export const HAS_LOOK_ALIKES: RegExp = /[^!-~/]/u;
 
 /** The maximum number of entries of a directory that is searched for look-alikes. A larger one is not searched. */
 const MAX_SEARCHED_ENTRIES = 20_000;
@@ -121,11 +121,6 @@ export async function refuseLookAlikes(
 /** Returns true for a path that the call may create. */
 export function mayCreate({ missing }: PathUse): boolean {
   return missing === "create" || missing === "create_or_replace";
-}
-
-/** Returns true when a call may create an entry whose name can have look-alikes. */
-export function mayHaveLookAlikes(uses: readonly PathUse[]): boolean {
-  return uses.some((use) => HAS_LOOK_ALIKES.test(use.typed) && mayCreate(use));
 }
 
 /** Returns the only existing path whose names have the same keys; undefined without exactly one. */

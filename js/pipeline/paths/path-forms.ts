@@ -24,12 +24,7 @@ export interface PathContext {
 }
 
 /** Matches paths that need a check of their form. Most calls have none. */
-const UNUSUAL_PATH = /^[~$%]|^file:|\\|^\s*["'`@“‘]|:\d+(?:-\d+)?$/iu;
-
-/** Returns true when a path of the call needs a check of its form. */
-export function hasUnusualPath(uses: readonly PathUse[]): boolean {
-  return uses.some(({ typed }) => UNUSUAL_PATH.test(typed));
-}
+export const UNUSUAL_PATH: RegExp = /^[~$%]|^file:|\\|^\s*["'`@“‘]|:\d+(?:-\d+)?$/iu;
 
 /**
  * Refuses paths in an unsupported form.

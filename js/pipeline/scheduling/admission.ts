@@ -12,7 +12,7 @@ export class CallSlots {
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  /** @param limit the number of calls; infinity for a workspace without a limit */
+  /** @param limit the number of calls */
   constructor(limit: number) {
     this.#limit = limit;
   }

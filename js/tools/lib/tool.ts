@@ -227,8 +227,8 @@ export interface Call {
   readonly settings: CallSettings;
   /** The record of files that the caller has read or written. */
   readonly seen: SeenFiles;
-  /** The history of changes; undefined when the workspace has none. */
-  readonly past: UndoableHistory | undefined;
+  /** Returns the history of changes as the caller may see it. */
+  past(): UndoableHistory;
   readonly signal: AbortSignal | undefined;
   readonly timer: CallTimer;
 }
