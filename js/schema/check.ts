@@ -192,12 +192,16 @@ function anyOfCheck(schemas: readonly HostSchema[], mode: CheckMode): ValueCheck
     for (const [index, check] of checks.entries()) {
       const result = check(value);
       if (!(result instanceof ValueProblem)) return result;
-      if (!typesOfSchema(others[index]).some((type) => isOfType(type, value))) continue;
-      // A problem of a member is more specific than one of the whole.
-      if (near === undefined || (near.where.length === 0 && result.where.length > 0)) near = result;
+      if (typesOfSchema(others[index]).some((type) => isOfType(type, value)))
+        near = nearerProblem(near, result);
     }
     return near ?? new ValueProblem(`must be ${nouns}, got ${showValue(value)}`);
   };
+}
+
+/** Returns the more specific one of two problems: one of a member is more specific than one of the whole. */
+function nearerProblem(known: ValueProblem | undefined, found: ValueProblem): ValueProblem {
+  return known === undefined || (known.where.length === 0 && found.where.length > 0) ? found : known;
 }
 
 function nounOfSchema(schema: HostSchema): string {
