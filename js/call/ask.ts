@@ -1,5 +1,6 @@
 /** The second step of a change, of three: where an approval is needed, a reviewer sees the exact bytes and decides. */
 import type { AllowedBy } from "../backends/transaction/step.ts";
+import type { Fact } from "../pipeline/facts.ts";
 import { assertSeen } from "../pipeline/guard.ts";
 import {
   allowedByAnswer,
@@ -36,6 +37,11 @@ export async function ask(planned: PlannedChange): Promise<ApprovedChange | Sett
   if (personal.approver !== undefined) return askReviewer(planned, personal.approver);
   const { isUnreviewed, allowedBy } = personal;
   return { ...planned, reviewed: undefined, isUnreviewed, allowedBy: allowedBy && [allowedBy] };
+}
+
+/** Returns what is told of a review, once the change is made. */
+export function reviewOf({ approval, revisions, note }: ReviewedPlan<unknown>): Fact {
+  return { what: "reviewed", approval, isModified: revisions.length > 0, note };
 }
 
 /** Asks a reviewer, again after each change that he wants, until he approves or refuses. */

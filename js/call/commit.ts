@@ -8,7 +8,7 @@
  */
 import { FilewrightError } from "../engine/errors.ts";
 import type { About, Made } from "../journal/index.ts";
-import { type AppliedChange, holdNotes, MAX_PLANS_PER_CALL, throwIfCancelled } from "../pipeline/change.ts";
+import { holdNotes, MAX_PLANS_PER_CALL, throwIfCancelled } from "../pipeline/change.ts";
 import { applyGuarded, isGuardRefusal } from "../pipeline/guard.ts";
 import { effectsFrom } from "../pipeline/observe.ts";
 import { acquireLocks, type HeldLocks } from "../pipeline/path-locks.ts";
@@ -17,17 +17,17 @@ import { isWrongAssumption } from "../pipeline/staged.ts";
 import { withUndoWarning } from "../pipeline/undo-note.ts";
 import { isDryRun, unaskedPlaceWarnings } from "../pipeline/written-places.ts";
 import type { Answer, Call } from "../tools/lib/tool.ts";
-import type { ApprovedChange } from "./ask.ts";
+import { type ApprovedChange, reviewOf } from "./ask.ts";
 
 /** Returns the change of a call that has nothing to write. */
-export function settledChange(answer: Answer<unknown>): AppliedChange<unknown> {
-  return { answer, undo: "nothing", modifiedByUser: false };
+export function settledChange(answer: Answer<unknown>): Made<Answer<unknown>> {
+  return { result: answer, undo: "nothing" };
 }
 
 /** Makes a change. @throws FilewrightError CONFLICT and others */
-export async function commit(approved: ApprovedChange): Promise<AppliedChange<unknown>> {
+export async function commit(approved: ApprovedChange): Promise<Made<Answer<unknown>>> {
   const { change, reviewed } = approved;
-  const { session, tool, args, call, early } = change;
+  const { session, tool, args, call, facts, early } = change;
   const asked = reviewed !== undefined;
   let locks = await locksOf(approved);
   // What was read before the question, or while another call had the lock, may be outdated.
@@ -40,7 +40,10 @@ export async function commit(approved: ApprovedChange): Promise<AppliedChange<un
     for (let attempt = 1; ; attempt++) {
       throwIfCancelled(call.signal);
       const made = await applyOnce(approved, plan, attempt === MAX_PLANS_PER_CALL);
-      if (made !== undefined) return { ...made, lockWaitMs: locks.waitedMs };
+      if (made !== undefined) {
+        facts.tell({ what: "waited", reason: "lock", ms: locks.waitedMs });
+        return made;
+      }
       if (locks.isSkipped) {
         locks = await lockAll(approved, locks);
         isPlannedLocked = false;
@@ -82,7 +85,7 @@ async function applyOnce(
   approved: ApprovedChange,
   plan: ApprovedChange["plan"],
   isLast: boolean,
-): Promise<AppliedChange<unknown> | undefined> {
+): Promise<Made<Answer<unknown>> | undefined> {
   try {
     return await apply(approved, plan);
   } catch (error) {
@@ -98,30 +101,18 @@ function mayPlanAgain({ change: { session } }: ApprovedChange, error: unknown): 
   return !isWrongAssumption(session, error);
 }
 
-/** Applies a plan under the locks, and returns what it changed. */
-async function apply(
-  approved: ApprovedChange,
-  plan: ApprovedChange["plan"],
-): Promise<AppliedChange<unknown>> {
+/** Applies a plan under the locks, and tells what it changed. */
+async function apply(approved: ApprovedChange, plan: ApprovedChange["plan"]): Promise<Made<Answer<unknown>>> {
   const { change, places, reviewed, allowedBy } = approved;
-  const { session, tool, args, uses, call } = change;
+  const { session, tool, args, uses, call, facts } = change;
   const effectsNow = session.observers.hashes ? await effectsFrom(uses, call) : undefined;
   call.timer.untimed?.();
   const { result: answer, undo } = await applyRecorded(approved, plan);
-  const effects = await effectsNow?.();
+  facts.tell({ what: "changed", effects: await effectsNow?.(), allowedBy });
+  if (reviewed !== undefined) facts.tell(reviewOf(reviewed));
   const isUnasked = session.gates.confirmFor(tool.name) === undefined && !isDryRun(args);
   const warnings = [...(answer.warnings ?? []), ...(isUnasked ? unaskedPlaceWarnings(places) : [])];
-  const { approval, note: reviewNote, revisions = [] } = reviewed ?? {};
-  const modifiedByUser = revisions.length > 0;
-  return {
-    answer: { ...answer, warnings },
-    undo,
-    modifiedByUser,
-    reviewNote,
-    approval,
-    allowedBy,
-    effects,
-  };
+  return { result: { ...answer, warnings }, undo };
 }
 
 /** Applies a plan so that it can be rolled back, after comparing the approved state with the current one. */

@@ -1,5 +1,6 @@
 /** The first step of a change, of three: its tool says what it would do, and nothing is written. */
 import type { AdmittedCall } from "../pipeline/enter.ts";
+import type { Facts } from "../pipeline/facts.ts";
 import { type GuardSettings, guardSettingsOf } from "../pipeline/guard.ts";
 import { type EarlyLocks, lockKeysOf } from "../pipeline/path-locks.ts";
 import { planWithApprovalToReveal } from "../pipeline/permit.ts";
@@ -17,6 +18,8 @@ export interface Change {
   readonly args: object;
   readonly uses: readonly PathUse[];
   readonly call: Call;
+  /** What happens in the call, which gets told of the change. */
+  readonly facts: Facts;
   readonly admitted: Pick<AdmittedCall, "sources" | "ruled" | "isKept">;
   /** The locks that the call has taken already; undefined for none. */
   readonly early: EarlyLocks | undefined;

@@ -1,6 +1,5 @@
 /** The third step of a call, of three: the tool reads, or changes files once that is approved, and the answer is made. */
 import { successResult } from "../pipeline/answer.ts";
-import type { AppliedChange } from "../pipeline/change.ts";
 import type { ToolResult } from "../pipeline/result.ts";
 import type { Made } from "../journal/index.ts";
 import type { BatchData } from "../tools/index.ts";
@@ -28,37 +27,26 @@ export async function run(judged: JudgedCall, runBatch: BatchRunner): Promise<To
     if (scans !== false) await takeScan(request, judged.session);
     // A call that gives a part when its time is over ends itself.
     if (scans === "partial") request.limited.untimed();
-    return await answer(judged, call, { answer: await tool.run(args, call), ...NOTHING_CHANGED });
+    return await answer(judged, call, { result: await tool.run(args, call), ...NOTHING_CHANGED });
   } finally {
     await judged.early?.locks.release();
   }
 }
 
 /** Makes the change of a call, or those of a batch. */
-async function change(
-  judged: JudgedCall,
-  call: Call,
-  runBatch: BatchRunner,
-): Promise<AppliedChange<unknown>> {
+async function change(judged: JudgedCall, call: Call, runBatch: BatchRunner): Promise<Made<Answer<unknown>>> {
   const { session, meant, uses, admitted, early } = judged;
-  const { tool, args } = meant;
-  if (tool.kind !== "change") {
-    const made = await runBatch(judged, call);
-    return { answer: made.result, undo: made.undo, modifiedByUser: false };
-  }
-  const changed = await changeFiles({ session, tool, args, uses, call, admitted, early });
-  const { effects, allowedBy, lockWaitMs } = changed;
-  const { facts } = meant.request;
-  facts.tell({ what: "changed", effects, allowedBy });
-  if (lockWaitMs !== undefined) facts.tell({ what: "waited", reason: "lock", ms: lockWaitMs });
-  return changed;
+  const { tool, args, request } = meant;
+  if (tool.kind !== "change") return runBatch(judged, call);
+  const { facts } = request;
+  return changeFiles({ session, tool, args, uses, call, facts, admitted, early });
 }
 
 /**
  * Changes files: plan, ask, commit. The first plan and the decision of a reviewer need no lock; only a call that locked
  * early (`judge.ts`) plans with its locks.
  */
-async function changeFiles(asked: Change): Promise<AppliedChange<unknown>> {
+async function changeFiles(asked: Change): Promise<Made<Answer<unknown>>> {
   const planned = await plan(asked);
   if ("settled" in planned) return settledChange(planned.settled);
   const approved = await ask(planned);
@@ -66,15 +54,17 @@ async function changeFiles(asked: Change): Promise<AppliedChange<unknown>> {
 }
 
 /** What a read changes. */
-const NOTHING_CHANGED = { undo: "nothing", modifiedByUser: false } as const;
+const NOTHING_CHANGED = { undo: "nothing" } as const;
 
 /** Returns the answer of a call that has succeeded. */
-function answer(judged: JudgedCall, call: Call, changed: AppliedChange<unknown>): Promise<ToolResult> {
+function answer(judged: JudgedCall, call: Call, made: Made<Answer<unknown>>): Promise<ToolResult> {
   const { session, meant, uses } = judged;
   const { tool, args, canonical, modified } = meant;
   const { facts } = meant.request;
   if (session.hooks.bound.length > 0)
     facts.tell({ what: "ran", call: { tool, args, uses, call, fixedText: canonical?.fixedText === true } });
   const { started } = facts;
-  return successResult({ tool, args, call, changed, modifiedByHook: modified, started, meant: canonical });
+  const { result, undo } = made;
+  const done = { tool, args, call, answer: result, undo, facts, modifiedByHook: modified, started };
+  return successResult({ ...done, meant: canonical });
 }

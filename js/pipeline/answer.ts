@@ -4,12 +4,14 @@ import type { FsBackend } from "../backends/backend.ts";
 import type { FilewrightError } from "../engine/errors.ts";
 import { Yielder } from "../engine/yielder.ts";
 import { notifySafely } from "../hooks/events.ts";
+import type { Undoability } from "../journal/index.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
 import { displayForPeople } from "../tools/render/display.ts";
 import { maxAnswerBytes } from "../tools/lib/limits.ts";
 import { translatedRetries } from "../tools/lib/retry.ts";
 import {
   type AnyReadingTool,
+  type Answer,
   type AnyTool,
   CANONICAL_NAMES,
   type Call,
@@ -17,8 +19,7 @@ import {
 } from "../tools/lib/tool.ts";
 import { countLines, cutToBytes, fitsInBytes, linesThatFit, plural } from "../tools/lib/text.ts";
 import { BatchFailed, toErrorData, type ErrorData, type Failure, type Meta, type Success } from "./result.ts";
-import type { AppliedChange } from "./change.ts";
-
+import type { Facts } from "./facts.ts";
 import { readableRoots } from "./paths/look-alikes.ts";
 import { wordError } from "./wording/messages.ts";
 import type { Session } from "./session.ts";
@@ -44,7 +45,11 @@ export interface Succeeded {
   readonly tool: AnyTool;
   readonly args: object;
   readonly call: Call;
-  readonly changed: AppliedChange<unknown>;
+  readonly answer: Answer<unknown>;
+  /** The record of its change in the history. */
+  readonly undo: Undoability;
+  /** What has happened in it. */
+  readonly facts: Facts;
   /** The names of the arguments that hooks changed. */
   readonly modifiedByHook: readonly string[];
   /** When the call began, as `performance.now()` counts. */
@@ -62,8 +67,8 @@ interface FittingText {
 
 /** Returns the result of a successful call. */
 export async function successResult(done: Succeeded): Promise<Success<unknown>> {
-  const { tool, args, call, changed, modifiedByHook, started } = done;
-  const { answer, modifiedByUser, reviewNote } = changed;
+  const { tool, args, call, answer, facts, modifiedByHook, started } = done;
+  const reviewed = facts.last("reviewed");
   const form = formOf(done);
   const warnings = [...(call.reach.leavesOut ? [UNAPPROVED_LEFT_OUT_NOTE] : []), ...(answer.warnings ?? [])];
   // JSON cannot have further lines, so the warnings are rendered with the data.
@@ -79,9 +84,11 @@ export async function successResult(done: Succeeded): Promise<Success<unknown>> 
   }
   const notes = [
     ...(modifiedByHook.length > 0 ? [`arguments modified by a hook: ${modifiedByHook.join(", ")}`] : []),
-    ...(modifiedByUser ? [reviewNote ?? "content modified by the reviewer before it was approved"] : []),
+    ...(reviewed?.isModified === true
+      ? [reviewed.note ?? "content modified by the reviewer before it was approved"]
+      : []),
   ];
-  if (reviewNote !== undefined) data = withWarnings(data, [reviewNote]);
+  if (reviewed?.note !== undefined) data = withWarnings(data, [reviewed.note]);
   text += formatNotes(notes);
   const display = displayForPeople(tool, data, args) + formatNotes([...warnings, ...notes]);
   const isTruncated = isCut || (data as { readonly truncated?: unknown }).truncated === true;
@@ -146,19 +153,19 @@ async function fittingText(done: Succeeded, large: LargeText): Promise<FittingTe
 }
 
 function metaOf(
-  { tool, call, changed, modifiedByHook }: Succeeded,
+  { tool, call, undo, facts, modifiedByHook }: Succeeded,
   duration: number,
   truncated: boolean,
 ): Meta {
-  const { undo, modifiedByUser, approval } = changed;
+  const reviewed = facts.last("reviewed");
   return {
     duration_ms: duration,
     truncated,
     ...(tool.kind === "read" ? {} : { call_id: call.about.callId }),
     undoable: undo === "undoable",
     ...(modifiedByHook.length > 0 ? { modified_by_hook: true } : {}),
-    ...(modifiedByUser ? { modified_by_user: true } : {}),
-    ...(approval === undefined ? {} : { approval }),
+    ...(reviewed?.isModified === true ? { modified_by_user: true } : {}),
+    ...(reviewed === undefined ? {} : { approval: reviewed.approval }),
   };
 }
 

@@ -1,33 +1,13 @@
-/** What the changes of a call and of a batch share: their result, how often they are planned, what they note as seen. */
+/** What the changes of a call and of a batch share: how often they are planned, and what they note as seen. */
 import { FilewrightError } from "../engine/errors.ts";
-import type { AllowedBy } from "../backends/transaction/step.ts";
-import type { CallEffect } from "../hooks/observer.ts";
-import type { Undoability } from "../journal/index.ts";
 import type { RecordOp } from "../storage/storage.ts";
 import { holdSeen, type SeenFiles } from "../tools/lib/seen.ts";
-import type { Answer, Call } from "../tools/lib/tool.ts";
+import type { Call } from "../tools/lib/tool.ts";
 import type { NotesInCommit } from "./past/reads.ts";
-import type { MetaApproval } from "./result.ts";
 import type { Session } from "./session.ts";
 
 /** The maximum number of plans for one call; a new one is needed when another writer was faster. */
 export const MAX_PLANS_PER_CALL: number = 8;
-
-/** An applied change, with the reviewer's part in it. */
-export interface AppliedChange<Data> {
-  readonly answer: Answer<Data>;
-  /** Its record in the history. */
-  readonly undo: Undoability;
-  readonly modifiedByUser: boolean;
-  /** A sentence for the model about what the reviewer left out. */
-  readonly reviewNote?: string | undefined;
-  readonly approval?: MetaApproval | undefined;
-  readonly allowedBy?: readonly AllowedBy[] | undefined;
-  /** The contents before and after, when an observer requests them. */
-  readonly effects?: readonly CallEffect[] | undefined;
-  /** The time for which the change waited for locks, in milliseconds. */
-  readonly lockWaitMs?: number | undefined;
-}
 
 /** The notes of a change about the content that it has seen. They count once the change is committed. */
 interface HeldNotes {

@@ -10,6 +10,7 @@ import type { CanonicalCall } from "../presets/preset.ts";
 import type { Arguments } from "../tools/lib/schema.ts";
 import type { AnyTool, PathUse } from "../tools/lib/tool.ts";
 import type { HookedCall } from "./after-hooks.ts";
+import type { MetaApproval } from "./result.ts";
 
 /** What a call waits for. */
 type WaitReason = "slot" | "scan" | "lock";
@@ -44,6 +45,13 @@ export type Fact =
       readonly what: "changed";
       readonly effects: readonly CallEffect[] | undefined;
       readonly allowedBy: readonly AllowedBy[] | undefined;
+    }
+  /** A reviewer has approved what was changed, if need be after a change of his own. `note` says what he left out. */
+  | {
+      readonly what: "reviewed";
+      readonly approval: MetaApproval;
+      readonly isModified: boolean;
+      readonly note: string | undefined;
     }
   /** The call failed. `by` is the answer of the reviewer who refused it; undefined for every other failure. */
   | { readonly what: "failed"; readonly by: CallEnd["approval"] }

@@ -31,14 +31,14 @@ export async function runInOrder(
       const operation = operations[index] as Operation;
       started = performance.now();
       const answer = await step(operation);
-      const { tool, meant, approved } = operation;
-      const { revisions = [], note } = approved?.reviewed ?? {};
-      const changed = { answer, undo: "nothing", modifiedByUser: revisions.length > 0 } as const;
+      const { tool, meant } = operation;
       operation.result = await successResult({
         tool,
         args: meant.args,
         call: judgedOf(operation).call,
-        changed: { ...changed, reviewNote: note },
+        answer,
+        undo: "nothing",
+        facts: meant.request.facts,
         modifiedByHook: meant.modified,
         started,
         meant: undefined,

@@ -22,7 +22,7 @@ import {
 import type { PlaceToApprove } from "../../pipeline/written-places.ts";
 import { forkForTrial, type SeenFiles } from "../../tools/lib/seen.ts";
 import type { AnyChangingTool, Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
-import { ask } from "../ask.ts";
+import { ask, reviewOf } from "../ask.ts";
 import { plan, type PlannedChange, type SettledChange } from "../plan.ts";
 import {
   type BatchCall,
@@ -110,6 +110,7 @@ export class Trial {
     }
     operation.approved = approved;
     const { reviewed } = approved;
+    if (reviewed !== undefined) meant.request.facts.tell(reviewOf(reviewed));
     this.#isReviewed ||= reviewed !== undefined;
     if (this.#mayAsk) operation.trial = await this.#records.note(judged, call, approved.plan.base, reviewed);
     try {
@@ -133,7 +134,8 @@ export class Trial {
     if (isKept && isDryRun)
       await requestApproval(session, tool, call.locations, { ...requesterOf(call), uses, args });
     const judged = { sources, ruled, isKept: isKept && !isDryRun };
-    return plan({ session, tool, args, uses, call, admitted: judged, early: undefined });
+    const { facts } = meant.request;
+    return plan({ session, tool, args, uses, call, facts, admitted: judged, early: undefined });
   }
 }
 
