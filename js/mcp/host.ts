@@ -9,7 +9,9 @@ import type { CallBegin, CallEnd, Observer } from "../hooks/observer.ts";
 import type { ToolDefinition, Workspace, WorkspaceOptions } from "../workspace/index.ts";
 import { missingAddonInstruction } from "../engine/native/addon-notice.node.ts";
 import { restoreHeapGrowth } from "./lean.ts";
-import { LEAN_TOOLS, type OfferOptions, offersOf, recordsChanges, type ServedPreset } from "./offered.ts";
+import { LEAN_TOOLS } from "../presets/served.ts";
+import { hasTrait } from "../schema/tool-facts.ts";
+import { type OfferOptions, offersOf, recordsChanges, type ServedPreset } from "./offered.ts";
 
 /** An open workspace, and facts about it that a server needs. */
 export interface ServedWorkspace {
@@ -218,21 +220,18 @@ async function answeredAndListedTools(
 ): Promise<Record<"answered" | "listed", readonly ToolDefinition[]>> {
   const { preset, tools } = options;
   if (preset !== "lean" && tools === undefined) return { answered: own, listed: own };
-  const {
-    UNLISTED_CALLABLE_NAMES: ANSWERED_NAMES,
-    chosenTools,
-    leanPreset,
-  } = await import("./served-tools.ts");
+  const { chosenTools } = await import("./served-tools.ts");
   if (preset !== "lean") {
     const usual = own.map(({ name }) => name);
     const listed = chosenTools(own, tools, usual);
     return { answered: listed, listed };
   }
   const { toolsFor } = await import("../workspace/workspace.ts");
-  const commands = ws.tools.filter(({ name }) => name === "run_command");
+  const { leanPreset, UNLISTED_CALLABLE_NAMES: ANSWERED_NAMES } = await import("../presets/lean.ts");
+  const commands = ws.tools.filter(({ name }) => hasTrait(name, "runsCommands"));
   const ours = (offered?: readonly string[]): readonly ToolDefinition[] =>
     [...toolsFor(ws, leanPreset(offered)), ...commands].filter(
-      ({ name }) => !ANSWERED_NAMES.includes(name) && (recorded || (name !== "undo" && name !== "history")),
+      ({ name }) => !ANSWERED_NAMES.includes(name) && (recorded || !hasTrait(name, "needsHistory")),
     );
   const recorded = recordsChanges(offerOptionsOf(options));
   const usual = [...LEAN_TOOLS, ...commands.map(({ name }) => name)];

@@ -3,34 +3,17 @@
  * before any tool is loaded.
  */
 import type { PresetName } from "../presets/index.ts";
+import { CHANGING_TOOLS_OF_MCP, FINDERS_BY_PRESET, LEAN_TOOLS, WORDS_OF_LEAN } from "../presets/served.ts";
+import { hasTrait, mayChangeFiles, toolsWith } from "../schema/tool-facts.ts";
+import { TOOL_NAMES } from "../schema/tool-names.ts";
 
 /** The preset of a server. `lean` means our own tools in a short form; see `leanPreset`. */
 export type ServedPreset = PresetName | "lean";
 
-/** The tools that `filewright mcp` lists by default. */
-export const LEAN_TOOLS: readonly string[] = [
-  "read_file",
-  "write_file",
-  "edit_file",
-  "apply_patch",
-  "grep",
-  "glob",
-  "list_directory",
-  "move",
-  "delete",
-  "batch",
-  "undo",
-  "history",
-  "access_info",
-];
-
-/** The tools about which a server records nothing where nothing is changed. */
-const HISTORY_TOOLS: readonly string[] = ["undo", "history"];
-
 /** The tools of the presets `lean`, `canonical` and `mcp` that change files. */
 const CHANGING_TOOLS: ReadonlySet<string> = new Set([
-  ...["write_file", "edit_file", "apply_patch", "move", "move_file", "copy", "delete", "batch"],
-  ...["mkdir", "create_directory", "undo", "run_command"],
+  ...[...TOOL_NAMES].filter(mayChangeFiles),
+  ...CHANGING_TOOLS_OF_MCP,
 ]);
 
 /** The options on which it depends. */
@@ -52,7 +35,7 @@ export function recordsChanges({ readOnly, history }: Pick<OfferOptions, "readOn
 export function offersOf(options: OfferOptions): (name: string) => boolean {
   const { preset, tools: chosen } = options;
   const usual = (name: string): boolean =>
-    preset === "lean" ? LEAN_TOOLS.includes(name) : !HISTORY_TOOLS.includes(name);
+    preset === "lean" ? LEAN_TOOLS.includes(name) : !hasTrait(name, "needsHistory");
   const isChosen = (name: string): boolean => {
     if (chosen === undefined) return usual(name);
     if (chosen.includes("all") || chosen.includes(name) || chosen.includes(`+${name}`)) return true;
@@ -61,12 +44,12 @@ export function offersOf(options: OfferOptions): (name: string) => boolean {
   return (name) =>
     isChosen(name) &&
     !(options.readOnly && CHANGING_TOOLS.has(name)) &&
-    (recordsChanges(options) || !HISTORY_TOOLS.includes(name));
+    (recordsChanges(options) || !hasTrait(name, "needsHistory"));
 }
 
 /** Returns the instructions of a server for a model: what its tools do, and which of them to take. */
 export function instructionsFor(preset: ServedPreset, offers: (name: string) => boolean): string {
-  const edits = ["edit_file", "apply_patch"].some(offers);
+  const edits = toolsWith("edits").some(offers);
   const changes = [...CHANGING_TOOLS].some(offers);
   const about = [
     changes
@@ -78,22 +61,7 @@ export function instructionsFor(preset: ServedPreset, offers: (name: string) => 
   about.push("Long answers are cut at a line and say how to go on.");
   const finders = (FINDERS_BY_PRESET[preset] ?? []).filter(([name]) => offers(name));
   if (finders.length > 0) about.push(`${finders.map(([name, does]) => `${name} ${does}`).join(", ")}.`);
-  if (preset === "lean" && offers("undo")) about.push("undo takes your last change back.");
+  if (preset === "lean")
+    about.push(...WORDS_OF_LEAN.filter(([name]) => offers(name)).map(([, sentence]) => sentence));
   return about.join(" ");
 }
-
-const OUR_FINDERS: readonly (readonly [string, string])[] = [
-  ["glob", "finds names"],
-  ["grep", "finds contents"],
-  ["access_info", "tells the directories"],
-];
-
-/** The finding tools of a preset, each with what it finds. */
-const FINDERS_BY_PRESET: Partial<Record<ServedPreset, readonly (readonly [string, string])[]>> = {
-  lean: OUR_FINDERS,
-  canonical: OUR_FINDERS,
-  mcp: [
-    ["search_files", "finds names, not contents"],
-    ["list_allowed_directories", "tells the directories"],
-  ],
-};

@@ -79,6 +79,12 @@ export function hasTrait(tool: string, trait: ToolTrait): boolean {
   return FACTS.get(tool)?.traits.includes(trait) === true;
 }
 
+/** Returns true for a tool whose calls may change files. */
+export function mayChangeFiles(tool: string): boolean {
+  const kind = FACTS.get(tool)?.kind;
+  return kind === "change" || kind === "batch";
+}
+
 /** Returns the names of the tools with a trait. */
 export function toolsWith(trait: ToolTrait): readonly string[] {
   return [...FACTS.keys()].filter((tool) => hasTrait(tool, trait));

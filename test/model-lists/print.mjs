@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { MemoryBackend, openWorkspace } from "../../dist/index.node.js";
-import { leanPreset } from "../../dist/mcp/served-tools.js";
+import { leanPreset } from "../../dist/presets/lean.js";
 import { FILES, filesAtRoot, LISTS, ROOT } from "./seed.mjs";
 
 const COMMAND = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));

@@ -1,8 +1,8 @@
 /** The tasks for readers of a tool list: the calls that are held to be right are made. */
 import { describe, expect, test } from "vitest";
 import { MemoryBackend, openWorkspace } from "../../js/index.node.ts";
-import { LEAN_TOOLS } from "../../js/mcp/offered.ts";
-import { leanPreset } from "../../js/mcp/served-tools.ts";
+import { LEAN_TOOLS } from "../../js/presets/served.ts";
+import { leanPreset } from "../../js/presets/lean.ts";
 import { PRESETS, type PresetName } from "../../js/presets/index.ts";
 import { filesAtRoot, LISTS, ROOT } from "./seed.mjs";
 

@@ -11,7 +11,7 @@ import {
   type ToolResult,
   type Workspace,
 } from "../../js/index.node.ts";
-import { leanPreset } from "../../js/mcp/served-tools.ts";
+import { leanPreset } from "../../js/presets/lean.ts";
 import { PRESET_NAMES, type Preset, presetOf, type PresetTool } from "../../js/presets/index.ts";
 import { TOOLS } from "../../js/tools/index.ts";
 import { CANONICAL_NAMES } from "../../js/tools/lib/tool.ts";

@@ -15,7 +15,7 @@
 import { describe, expect, test } from "vitest";
 import { toAnthropicRunnable } from "../../js/adapters/anthropic.ts";
 import { geminiSchema, type GeminiSchema } from "../../js/adapters/schemas.ts";
-import { leanPreset } from "../../js/mcp/served-tools.ts";
+import { leanPreset } from "../../js/presets/lean.ts";
 import { MemoryBackend, openWorkspace } from "../../js/index.node.ts";
 import { PRESET_NAMES, PRESETS } from "../../js/presets/index.ts";
 import { singleTypes, strictSchema } from "../../js/presets/strict.ts";

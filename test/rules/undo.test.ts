@@ -1,7 +1,7 @@
 /** Rules on `delete` and `move` hold for an undo that deletes or moves. */
 import { describe, expect, test } from "vitest";
 import { toolsFor } from "../../js/index.node.ts";
-import { leanPreset } from "../../js/mcp/served-tools.ts";
+import { leanPreset } from "../../js/presets/lean.ts";
 import { KINDS, place } from "../tools/harness.ts";
 
 /** A change, a rule that forbids what its undo does besides, and a file that must stay as the change left it. */

@@ -18,6 +18,7 @@ import {
 import type { ServedWorkspace, WorkspaceHost } from "../host.ts";
 import { resolveRelative } from "./paths.ts";
 import type { inputRequired } from "./sdk.ts";
+import { MEDIA_TOOL } from "../../presets/served.ts";
 
 /** The state that all requests of a server share. */
 export interface SharedRequestParts {
@@ -146,7 +147,7 @@ export async function callTool(
     const asked = await pendingQuestionOrRefusal(round, result);
     if (asked !== undefined) return asked;
     if (log !== undefined) logCall(log, name, result);
-    const isMedia = (preset === "mcp" || preset === "lean") && name === "read_media_file";
+    const isMedia = (preset === "mcp" || preset === "lean") && name === MEDIA_TOOL;
     const media = isMedia ? await mediaBlockOf(served, given, result, structured === "full") : undefined;
     return answerOfResult(result, media, { preset, structured, cwd: served.cwd });
   } finally {

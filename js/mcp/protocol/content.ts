@@ -12,6 +12,7 @@ import type { ServedPreset } from "../offered.ts";
 import { fileUriOf } from "./paths.ts";
 import { joinPath } from "../../backends/paths.ts";
 import type { ServedWorkspace } from "../host.ts";
+import { MEDIA_TOOL } from "../../presets/served.ts";
 
 /**
  * How much of an answer is also sent as structured data. `none`: nothing. `compact`: the counts, cursors and
@@ -210,7 +211,7 @@ const RESOURCE_BLOCK_SCHEMA = {
 /** Returns the output schema that the reference server has for a tool. */
 function referenceOutputSchema(tool: string): Record<string, unknown> {
   const content =
-    tool === "read_media_file"
+    tool === MEDIA_TOOL
       ? { type: "array", items: { anyOf: [MEDIA_BLOCK_SCHEMA, RESOURCE_BLOCK_SCHEMA] } }
       : TEXT_SCHEMA;
   return { type: "object", properties: { content }, required: ["content"] };

@@ -9,6 +9,7 @@ import { nearest } from "../../schema/nearest.ts";
 import type { ServedWorkspace } from "../host.ts";
 import { resolveRelative } from "./paths.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
+import { DIRECTORY_TOOLS } from "../../presets/served.ts";
 
 /** One argument of a prompt. The protocol allows only string values. */
 interface PromptArgument {
@@ -47,7 +48,7 @@ const PROMPTS: readonly Prompt[] = [
     description: "Explains which directories can be read and changed, and what is kept from the tools.",
     arguments: [],
     text: (offers) => {
-      const tool = ["access_info", "list_allowed_directories"].find(offers);
+      const tool = DIRECTORY_TOOLS.find(offers);
       const call = tool === undefined ? "" : `Call ${tool} of the Filewright server. `;
       return `${call}Tell me in plain words which directories this server can read, which it can change, what is kept from its tools, and when I am asked first. Change nothing.`;
     },

@@ -12,7 +12,7 @@ import {
   toolsFor,
   type WorkspaceOptions,
 } from "../../../js/index.node.ts";
-import { leanPreset } from "../../../js/mcp/served-tools.ts";
+import { leanPreset } from "../../../js/presets/lean.ts";
 import type { PastCalls } from "../../../js/review/past/history-protocol.ts";
 import { logIn, openPlace } from "../place.ts";
 

@@ -14,7 +14,7 @@ import {
   type Workspace,
   type WorkspaceOptions,
 } from "../../../js/index.node.ts";
-import { leanPreset } from "../../../js/mcp/served-tools.ts";
+import { leanPreset } from "../../../js/presets/lean.ts";
 import { memoryStorage } from "../../../js/storage/index.ts";
 import { afterThisTest } from "../../support/cleanups.ts";
 import { KINDS, place, temporary } from "../../tools/harness.ts";
