@@ -9,6 +9,7 @@
 //! walk calls [`Globs::may_contain`] to skip directories.
 
 mod pattern;
+mod recent;
 mod suffix_filter;
 
 use regex_automata::meta::{self, Regex};
@@ -84,6 +85,17 @@ impl Globs {
         if patterns.len() + exclude.len() > MAX_PATTERNS {
             return Err(Error::new(Code::LimitExceeded, "more than 1000 glob patterns"));
         }
+        if patterns.len() + exclude.len() < recent::LONG_LIST {
+            return Self::compile(patterns, exclude, case);
+        }
+        recent::compiled_once(patterns, exclude, case, || Self::compile(patterns, exclude, case))
+    }
+
+    fn compile<P: AsRef<str>, E: AsRef<str>>(
+        patterns: &[P],
+        exclude: &[E],
+        case: Case,
+    ) -> Result<Self> {
         let mut include = Vec::new();
         let mut excluded = Vec::new();
         for pattern in patterns {

@@ -23,6 +23,34 @@ fn literal_prefix_of_all_matches() {
 }
 
 #[test]
+fn long_lists_are_kept_by_all_that_they_depend_on() {
+    let names = |end: &str| (0..40).map(|n| format!("name{n}.{end}")).collect::<Vec<_>>();
+    let none: [&str; 0] = [];
+    let compiled = |patterns: &[String], exclude: &[&str], case| {
+        let globs = Globs::new(patterns, exclude, case).unwrap();
+        ["a/name7.a", "a/NAME7.A", "name7.b"].map(|path| globs.matches(path.as_bytes(), false))
+    };
+    for _ in 0..3 {
+        assert_eq!(compiled(&names("a"), &none, Case::Sensitive), [true, false, false]);
+        assert_eq!(compiled(&names("a"), &none, Case::Insensitive), [true, true, false]);
+        assert_eq!(compiled(&names("b"), &none, Case::Sensitive), [false, false, true]);
+        assert_eq!(compiled(&names("a"), &["a/"], Case::Sensitive), [false, false, false]);
+        assert_eq!(compiled(&[], &["x"; 40], Case::Sensitive), [true, true, true]);
+    }
+    let kept = names("kept");
+    let mut compilations = 0;
+    // More than one, because other tests may push the list out.
+    for _ in 0..10 {
+        let compile = || {
+            compilations += 1;
+            Globs::compile(&kept, &none, Case::Insensitive)
+        };
+        recent::compiled_once(&kept, &none, Case::Insensitive, compile).unwrap();
+    }
+    assert!(compilations < 10, "a kept list is compiled again");
+}
+
+#[test]
 fn ripgrep_rule() {
     // pattern, path, is_dir, matches
     let cases = [
