@@ -83,7 +83,12 @@ export function declarationsAreFresh() {
 export function buildTypeScript({ force = false } = {}) {
   const what = {
     stamp: "dist/.stamp",
-    outputs: ["dist/filewright.node.js", "dist/bin/filewright.js", "dist/review/page/review.js"],
+    outputs: [
+      "dist/filewright.node.js",
+      "dist/bin/filewright.js",
+      "dist/cli/library.js",
+      "dist/review/page/review.js",
+    ],
     inputs: [
       "tsconfig.json",
       "scripts/bundle.mjs",

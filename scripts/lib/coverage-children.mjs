@@ -6,11 +6,12 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { mergeScriptCovs } from "@bcoe/v8-coverage";
 import ts from "typescript";
-import { bundleCommand, losesComments, withoutComments } from "../bundle.mjs";
+import { bundleCommand, bundleLibrary, losesComments, withoutComments } from "../bundle.mjs";
 import { BuildError, root } from "./run.mjs";
 
 const BUILD_FOLDER = join(root, "dist");
 const BUNDLES_FOLDER = join(BUILD_FOLDER, "bin");
+const LIBRARY_FILE = join(BUILD_FOLDER, "cli/library.js");
 /** The built modules that contain only an npm package, or a bundle of the page. Their coverage is not counted. */
 const BUNDLED_FILES = [
   "mcp/protocol/sdk.js",
@@ -54,7 +55,7 @@ export async function* coveredScriptsOfChildren(directory) {
   }
 }
 
-const isBundle = (file) => dirname(file) === BUNDLES_FOLDER;
+const isBundle = (file) => dirname(file) === BUNDLES_FOLDER || file === LIBRARY_FILE;
 
 /** Returns for each built file the coverage that each process wrote. */
 function coverageByFile(directory) {
@@ -106,7 +107,7 @@ function withInlineMap({ code, map }) {
   return `${code}//# sourceMappingURL=data:application/json;base64,${encoded}\n`;
 }
 
-/** Returns for each file in dist/bin its source map, which refers to the TypeScript. */
+/** Returns for each bundle its source map, which refers to the TypeScript. */
 async function mapsOfBundles() {
   const sourceMaps = {
     name: "source-maps",
@@ -118,9 +119,10 @@ async function mapsOfBundles() {
       });
     },
   };
-  const made = await bundleCommand({ sourcemap: "external", write: false, plugins: [sourceMaps] });
-  const texts = new Map(made.outputFiles.map(({ path, text }) => [path, text]));
-  const built = readdirSync(BUNDLES_FOLDER).map((name) => join(BUNDLES_FOLDER, name));
+  const options = { sourcemap: "external", write: false, plugins: [sourceMaps] };
+  const made = await Promise.all([bundleCommand(options), bundleLibrary(options)]);
+  const texts = new Map(made.flatMap(({ outputFiles }) => outputFiles.map(({ path, text }) => [path, text])));
+  const built = [...readdirSync(BUNDLES_FOLDER).map((name) => join(BUNDLES_FOLDER, name)), LIBRARY_FILE];
   const builtAs = new Map(built.map((file) => [withoutBundleHashes(readFileSync(file, "utf8")), file]));
   const maps = new Map();
   for (const [path, text] of texts) {

@@ -4,7 +4,7 @@ import { createWith } from "./create.mjs";
 import { ROOMS } from "./rooms.mjs";
 
 for (const room of ROOMS) await import(`../../dist/${room}.js`);
-const { memoryStorage } = await import("../../dist/storage/index.node.js");
+const { memoryStorage } = await import("../../dist/cli/library.js");
 
 /** Makes a storage with the files of a case, in the form of `dump`. */
 async function seededStorage(seed) {
@@ -31,7 +31,7 @@ async function dumpOf(storage) {
   );
 }
 
-export const create = createWith(await import("../../dist/index.node.js"), resolve, {
+export const create = createWith(await import("../../dist/cli/library.js"), resolve, {
   seededStorage,
   dumpOf,
 });

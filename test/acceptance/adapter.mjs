@@ -5,4 +5,4 @@ import { ROOMS } from "./rooms.mjs";
 
 for (const room of ROOMS) await import(`../../dist/${room}.js`);
 
-export const create = createWith(await import("../../dist/index.node.js"), resolve);
+export const create = createWith(await import("../../dist/cli/library.js"), resolve);

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { parseGrants } from "../../js/index.node.ts";
 import { temporary } from "../tools/harness.ts";
 
-const entry = new URL("../../dist/index.node.js", import.meta.url).href;
+const entry = new URL("../../dist/cli/library.js", import.meta.url).href;
 const child = `
 import { openGrantsFile } from ${JSON.stringify(entry)};
 const [file, stateDir, who] = process.argv.slice(1);

@@ -11,7 +11,7 @@ import { join, resolve } from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-const ENTRY = resolve(import.meta.dirname, "../../dist/index.node.js");
+const ENTRY = resolve(import.meta.dirname, "../../dist/cli/library.js");
 const OLD = "old\n".repeat(4000);
 
 type Step = readonly [tool: string, args: Readonly<Record<string, unknown>>];

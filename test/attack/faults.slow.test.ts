@@ -12,7 +12,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openWorkspace } from "../../js/index.node.ts";
 import { type Arm, ARMS, diskOf } from "./world.ts";
 
-const ENTRY = resolve(import.meta.dirname, "../../dist/index.node.js");
+const ENTRY = resolve(import.meta.dirname, "../../dist/cli/library.js");
 const disks = ARMS.filter((arm) => arm.disk);
 const OLD = "old\n".repeat(4000);
 const NEW = "new!\n".repeat(10_000);

@@ -10,7 +10,7 @@ import { attacker } from "./attacker.ts";
 import { ARMS } from "./world.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const ENTRY = resolve(ROOT, "dist/index.node.js");
+const ENTRY = resolve(ROOT, "dist/cli/library.js");
 const run = promisify(execFile);
 const LANDLOCK = ARMS.some(({ kernel }) => kernel === "require");
 

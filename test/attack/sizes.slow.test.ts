@@ -9,7 +9,7 @@ import { BASE } from "./race.ts";
 import { type Arm, ARMS, diskOf, type World, world } from "./world.ts";
 import { ROOMS } from "../acceptance/rooms.mjs";
 
-const ENTRY = resolve(import.meta.dirname, "../../dist/index.node.js");
+const ENTRY = resolve(import.meta.dirname, "../../dist/cli/library.js");
 /** Without the addon a file is read as a whole, as over any other storage. */
 const disks = ARMS.filter((arm) => arm.disk && arm.resolver !== "node");
 

@@ -2,7 +2,7 @@
 // node bind-mounts.mjs FOLDER prints for each case the code of the answer and the tree before and after it.
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openWorkspace } from "../../dist/index.node.js";
+import { openWorkspace } from "../../dist/cli/library.js";
 
 const [folder] = process.argv.slice(2);
 const root = join(folder, "ws");

@@ -2,7 +2,7 @@
 // the code and the message of its error as JSON. The second argument names the change.
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { NodeBackend } from "../../dist/index.node.js";
+import { NodeBackend } from "../../dist/cli/library.js";
 
 const [, , root, change] = process.argv;
 const disk = new NodeBackend();

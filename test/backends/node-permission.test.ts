@@ -6,7 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-const ENTRY = new URL("../../dist/index.node.js", import.meta.url).href;
+const ENTRY = new URL("../../dist/cli/library.js", import.meta.url).href;
 const CHECKOUT = join(import.meta.dirname, "../..");
 const MODEL = process.allowedNodeEnvironmentFlags.has("--permission")
   ? "--permission"

@@ -36,8 +36,7 @@ function environment(engine: string | undefined): NodeJS.ProcessEnv {
 /** Runs a script over `dist` in a process with an engine; `ws` is not open yet. */
 function run(engine: string | undefined, script: string): string {
   const code = `
-    import { openWorkspace } from ${JSON.stringify(join(DIST, "workspace/index.node.js"))};
-    import { PRESET_NAMES } from ${JSON.stringify(join(DIST, "presets/index.node.js"))};
+    import { openWorkspace, PRESET_NAMES } from ${JSON.stringify(join(DIST, "cli/library.js"))};
     ${script}`;
   const { stdout, stderr, status } = spawnSync(process.execPath, ["--input-type=module", "-e", code], {
     encoding: "utf8",

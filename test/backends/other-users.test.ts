@@ -11,7 +11,7 @@ import { newTempName } from "../../js/backends/node/temp.node.ts";
 const NOBODY = 65_534;
 /** Only root can start a process as another user, and give a file away. */
 const canBecome = process.getuid?.() === 0;
-const ENTRY = new URL("../../dist/index.node.js", import.meta.url).href;
+const ENTRY = new URL("../../dist/cli/library.js", import.meta.url).href;
 
 const base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-users-")));
 fs.chmodSync(base, 0o755);

@@ -9,7 +9,7 @@ import process from "node:process";
 import { OPEN_KERNEL_FILES, ROWS } from "./rows.mjs";
 
 const [dist, base, tier, rows] = process.argv.slice(2);
-const { openWorkspace } = await import(join(dist, "index.node.js"));
+const { openWorkspace } = await import(join(dist, "cli/library.js"));
 process.env.FILEWRIGHT_HOST = "the host's own";
 process.env.HOME = base;
 

@@ -22,7 +22,7 @@ export default {
   count: 20_000,
   share: 1_500,
   async run({ seed, count, isOver }) {
-    const { openWorkspace } = await import(join(ROOT, "dist/index.node.js"));
+    const { openWorkspace } = await import(join(ROOT, "dist/cli/library.js"));
     const base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-deep-approvals-")));
     const failures = [];
     const told = { made: 0, conflicts: 0, refused: 0, killed: 0 };

@@ -16,8 +16,7 @@ export default {
   count: 2000,
   share: 100,
   async run({ count, isOver }) {
-    const { postgresStorage } = await import("../../dist/storage/postgres/index.node.js");
-    const { openWorkspace } = await import("../../dist/index.node.js");
+    const { openWorkspace, postgresStorage } = await import("../../dist/cli/library.js");
     const server = await startPostgres(["fsync=on"]);
     const replicas = [];
     try {

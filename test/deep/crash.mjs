@@ -15,7 +15,7 @@ import { pathToFileURL } from "node:url";
 import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 import { CHANGING_CALLS, unlistedCalls } from "./crash/calls.mjs";
 
-const ENTRY = pathToFileURL(resolve(import.meta.dirname, "../../dist/index.node.js")).href;
+const ENTRY = pathToFileURL(resolve(import.meta.dirname, "../../dist/cli/library.js")).href;
 const SEED = {
   f1: "one\n",
   f2: "two\n",

@@ -16,7 +16,7 @@ import { Disk, everyChoice, treeOf } from "./crash/disk.mjs";
 import { boundEntries, rebindJournal } from "./crash/journal.mjs";
 import { readOperations } from "./crash/trace.mjs";
 
-const ENTRY = pathToFileURL(resolve(import.meta.dirname, "../../dist/index.node.js")).href;
+const ENTRY = pathToFileURL(resolve(import.meta.dirname, "../../dist/cli/library.js")).href;
 /** The maximum number of ordered choices at a moment; if there are more, as many random ones follow. */
 const MAX_RUNS_PER_POINT = 200;
 /** From this number of cases on, all scripts are traced; below, one script and one state for each moment. */

@@ -4,7 +4,7 @@
 // OLD:NEW,... of directories, it is what really changed between two versions of each. A case is right
 // where the file is as meant, or where an edit that cannot be clear is refused; wrong where the file is
 // any other. A refusal has to show the lines that were meant: to name their numbers, or to quote one.
-import { MemoryBackend, openWorkspace } from "../../dist/index.node.js";
+import { MemoryBackend, openWorkspace } from "../../dist/cli/library.js";
 import { hunksBetween, madeUpHunks } from "./edits/hunks.mjs";
 import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 import { casesPerMistakeFor, editCases } from "./edits/set.mjs";

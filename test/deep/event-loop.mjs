@@ -323,7 +323,7 @@ async function prepared({ tool, args, undoes }, ws) {
 
 /** Opens a workspace with files; `end` closes it and deletes the files. */
 async function make(files, place) {
-  const { openWorkspace, MemoryBackend } = await import("../../dist/index.node.js");
+  const { openWorkspace, MemoryBackend } = await import("../../dist/cli/library.js");
   if (place === "memory") {
     const seed = Object.fromEntries(Object.entries(files).map(([path, text]) => [`/tree/${path}`, text]));
     const ws = await openWorkspace({ root: "/tree", backend: new MemoryBackend(seed), guard: "off" });

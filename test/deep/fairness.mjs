@@ -22,7 +22,7 @@ export default {
   count: 2,
   share: 0,
   async run({ seed, count, isOver }) {
-    const { openWorkspace } = await import("../../dist/index.node.js");
+    const { openWorkspace } = await import("../../dist/cli/library.js");
     const base = realpathSync(mkdtempSync(join(tmpdir(), "filewright-fairness-")));
     const failures = [];
     let cases = 0;

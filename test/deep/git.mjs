@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { MemoryBackend, openWorkspace } from "../../dist/index.node.js";
+import { MemoryBackend, openWorkspace } from "../../dist/cli/library.js";
 import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 
 const MAX_FAILURES = 20;

@@ -18,7 +18,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { openWorkspace } from "../../dist/index.node.js";
+import { openWorkspace } from "../../dist/cli/library.js";
 import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 
 const MAX_FAILURES = 20;

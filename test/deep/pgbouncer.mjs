@@ -18,7 +18,7 @@ export default {
   count: 400,
   share: 0,
   async run({ count, isOver }) {
-    const { postgresStorage } = await import("../../dist/storage/postgres/index.node.js");
+    const { postgresStorage } = await import("../../dist/cli/library.js");
     const server = await startPostgres();
     const pooler = await startPgbouncer(server.host);
     const open = (workspace) => postgresStorage({ client: pooler.pool(), workspace });
@@ -47,7 +47,7 @@ export default {
 
 /** Lets two workspaces of this process, with a pool each, edit one file behind poolers of several sizes. */
 async function pairsOfPools(server, rounds, isOver) {
-  const { postgresStorage } = await import("../../dist/storage/postgres/index.node.js");
+  const { postgresStorage } = await import("../../dist/cli/library.js");
   const admin = server.pool({ max: 1 });
   const failures = [];
   let cases = 0;
@@ -71,7 +71,7 @@ async function pairsOfPools(server, rounds, isOver) {
 
 /** One round: edits by two workspaces, after whose close no lock is left. Returns what failed. */
 async function pairOfPools(open, admin) {
-  const { openWorkspace } = await import("../../dist/index.node.js");
+  const { openWorkspace } = await import("../../dist/cli/library.js");
   const storages = await Promise.all([open(), open()]);
   const body = new TextEncoder().encode(
     Array.from({ length: ROUND_EDITS }, (_, i) => `line ${i} old\n`).join(""),
@@ -101,7 +101,7 @@ async function pairOfPools(open, admin) {
 
 /** Lets agents edit lines of one file. Every answered edit has to be in the file at the end. */
 async function race(open, { count, isOver }) {
-  const { openWorkspace } = await import("../../dist/index.node.js");
+  const { openWorkspace } = await import("../../dist/cli/library.js");
   const failures = [];
   const direct = await open("race");
   const lineOf = (agent, edits) => `agent ${agent} has ${edits} edits.\n`;

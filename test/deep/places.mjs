@@ -58,7 +58,7 @@ export default {
         );
       }
     }
-    const { MemoryBackend, openWorkspace } = await import(join(root, "dist/index.node.js"));
+    const { MemoryBackend, openWorkspace } = await import(join(root, "dist/cli/library.js"));
     const ws = await openWorkspace({
       root: "/w",
       backend: new MemoryBackend({ "/w": { type: "dir" } }),

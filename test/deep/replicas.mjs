@@ -19,7 +19,7 @@ export default {
   count: 1000,
   share: 20,
   async run({ seed, count, isOver }) {
-    const { postgresStorage } = await import("../../dist/storage/postgres/index.node.js");
+    const { postgresStorage } = await import("../../dist/cli/library.js");
     const server = await startPostgres();
     const issuer = await startIssuer();
     const options = {

@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { openWorkspace } from "../../dist/index.node.js";
+import { openWorkspace } from "../../dist/cli/library.js";
 import { flatGrepText } from "../../dist/tools/grep/text.js";
 import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 import { root as checkout } from "../../scripts/lib/run.mjs";

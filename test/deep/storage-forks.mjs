@@ -7,7 +7,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openWorkspace } from "../../dist/index.node.js";
+import { openWorkspace, postgresStorage } from "../../dist/cli/library.js";
 import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 import { startPostgres } from "../storage/postgres/server.mjs";
 
@@ -20,7 +20,6 @@ export default {
   count: 600,
   share: 24,
   async run({ seed, count, isOver }) {
-    const { postgresStorage } = await import("../../dist/storage/postgres/index.node.js");
     const failures = [];
     const server = await startPostgres();
     const base = realpathSync(mkdtempSync(join(tmpdir(), "filewright-deep-forks-")));

@@ -24,7 +24,7 @@ export default {
   count: 10_000,
   share: 150,
   async run({ seed, count, isOver }) {
-    const { postgresStorage } = await import("../../dist/storage/postgres/index.node.js");
+    const { postgresStorage } = await import("../../dist/cli/library.js");
     const server = await startPostgres(["fsync=on"]);
     try {
       return await killAndCheck(server, postgresStorage, { seed, count, isOver });

@@ -6,9 +6,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MemoryBackend } from "../../dist/backends/index.node.js";
-import { hunksBetween } from "../../dist/engine/index.node.js";
-import { openWorkspace } from "../../dist/workspace/index.node.js";
+import { hunksBetween, MemoryBackend, openWorkspace } from "../../dist/cli/library.js";
 import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 import {
   changeText,

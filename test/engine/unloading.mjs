@@ -17,7 +17,7 @@ async function runThread(folder, way) {
 }
 
 async function work({ folder, way }) {
-  const { openWorkspace } = await import("../../dist/index.node.js");
+  const { openWorkspace } = await import("../../dist/cli/library.js");
   const ws = await openWorkspace({ root: join(folder, "ws"), stateDir: join(folder, "state") });
   await ws.writeFile({ path: "a.txt", content: "needle\n".repeat(10_000) });
   await ws.grep({ pattern: "needle" });

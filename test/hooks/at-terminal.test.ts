@@ -11,7 +11,7 @@ import { type Seed, temporary } from "../tools/harness.ts";
 
 const python = spawnSync("python3", ["-c", "import pty, os; os.waitstatus_to_exitcode"]).status === 0;
 const driver = fileURLToPath(new URL("pseudo-terminal.py", import.meta.url));
-const entry = new URL("../../dist/index.node.js", import.meta.url).href;
+const entry = new URL("../../dist/cli/library.js", import.meta.url).href;
 
 /** A call of a program: the name of a tool and its arguments. */
 type Call = readonly [tool: string, args: Record<string, unknown>];

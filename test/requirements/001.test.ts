@@ -164,7 +164,7 @@ describe("memory", () => {
     const manifest = new URL("../../package.json", import.meta.url);
     const script = `
       import { writeFileSync } from "node:fs";
-      import { MemoryBackend, openWorkspace, SandboxedBackend, SandboxPolicy } from ${JSON.stringify(new URL("index.node.js", dist).href)};
+      import { MemoryBackend, openWorkspace, SandboxedBackend, SandboxPolicy } from ${JSON.stringify(new URL("cli/library.js", dist).href)};
       let refused = false;
       try { writeFileSync("/tmp/filewright-never", ""); } catch { refused = true; }
       const inner = new MemoryBackend({ "/tmp/scratch/a": "one" });

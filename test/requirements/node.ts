@@ -4,7 +4,7 @@ import process from "node:process";
 import { promisify } from "node:util";
 
 /** The built package. */
-export const ENTRY = new URL("../../dist/index.node.js", import.meta.url).href;
+export const ENTRY = new URL("../../dist/cli/library.js", import.meta.url).href;
 
 /** Runs a script as a module in a Node of its own; gives what it prints. */
 export async function node(

@@ -3,7 +3,7 @@
  * them requests in turn. The clients send a call again where the protocol says that nothing of it was done.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { postgresStorage } from "../../dist/storage/postgres/index.node.js";
+import { postgresStorage } from "../../dist/cli/library.js";
 import { startReplica } from "./replica-processes.mjs";
 import { startRoundRobin } from "./round-robin.mjs";
 

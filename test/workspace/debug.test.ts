@@ -10,7 +10,7 @@ const root = mkdtempSync(join(tmpdir(), "filewright-debug-"));
 afterAll(() => rmSync(root, { recursive: true }));
 writeFileSync(join(root, "a.txt"), "zqxcontent\n");
 
-const entry = new URL("../../dist/index.node.js", import.meta.url).href;
+const entry = new URL("../../dist/cli/library.js", import.meta.url).href;
 const BODY = `
 const { openWorkspace } = await import(${JSON.stringify(entry)});
 const ws = await openWorkspace({ root: process.argv[1], history: false, rules: [{ path: "no/**", decision: "deny" }] });

@@ -4,7 +4,7 @@
 //   node test/workspace/open-close.mjs DIRECTORY COUNT
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openWorkspace } from "../../dist/index.node.js";
+import { openWorkspace } from "../../dist/cli/library.js";
 
 /** Rounds after which the heap of the engine has its usual size. */
 const WARM_UP = 100;

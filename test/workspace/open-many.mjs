@@ -4,7 +4,7 @@
 //   node test/workspace/open-many.mjs DIRECTORY COUNT own|same at-once|one-by-one
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openWorkspace } from "../../dist/index.node.js";
+import { openWorkspace } from "../../dist/cli/library.js";
 
 const [, , base, count, states, order] = process.argv;
 const places = Array.from({ length: Number(count) }, (_, index) => {

@@ -4,7 +4,7 @@
 //   node test/workspace/patch-many.mjs DIRECTORY FROM TO
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { openWorkspace } from "../../dist/index.node.js";
+import { openWorkspace } from "../../dist/cli/library.js";
 
 const [, , base, from, to] = process.argv;
 const root = join(base, "root");

@@ -2,7 +2,7 @@
 // what happened as JSON. With a second argument that directory is the `stateDir`. With DO in the environment it
 // runs this shell command after a first change.
 import { execSync } from "node:child_process";
-import { openWorkspace } from "../../dist/index.node.js";
+import { openWorkspace } from "../../dist/cli/library.js";
 
 const [, , root, stateDir] = process.argv;
 

@@ -10,7 +10,7 @@ import { root as checkout } from "../../../scripts/lib/run.mjs";
 export const COMMAND = join(checkout, "dist/bin/filewright.js");
 
 /** @returns the main entry of the built package, with the engine that FILEWRIGHT_ENGINE names */
-export const loadPackage = () => import("../../../dist/index.node.js");
+export const loadPackage = () => import("../../../dist/cli/library.js");
 
 /**
  * An attack script is the default export of a file of this folder: a function of an `Attack`.

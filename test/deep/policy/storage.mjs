@@ -18,7 +18,7 @@ import { createInterface } from "node:readline";
 import { root as repository } from "../../../scripts/lib/run.mjs";
 
 const program = join(repository, "dist/bin/filewright.js");
-const library = join(repository, "dist/index.node.js");
+const library = join(repository, "dist/cli/library.js");
 
 /**
  * @typedef {{

@@ -6,10 +6,10 @@ const REQUIRED = ["statMany", "snapshot", "fork", "merge", "drop", "history", "r
 /**
  * Runs the contract of storages, and returns the number of its cases and one line for each failure.
  * @param {string} name of the server
- * @param {() => Promise<{ storage: import("../../../dist/storage/index.node.js").Storage, second: import("../../../dist/storage/index.node.js").Storage }>} make
+ * @param {() => Promise<{ storage: import("../../../dist/cli/library.js").Storage, second: import("../../../dist/cli/library.js").Storage }>} make
  */
 export async function contractFailures(name, make) {
-  const { storageContract } = await import("../../../dist/testing/index.node.js");
+  const { storageContract } = await import("../../../dist/cli/library.js");
   const cases = [];
   storageContract(make, { test: (title, run) => cases.push({ title, run }), requires: REQUIRED });
   const failures = [];

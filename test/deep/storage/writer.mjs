@@ -4,7 +4,7 @@
 // each answer the process prints `ID:n VERSION`. A failure is repeated with the same key.
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { postgresStorage } from "../../../dist/storage/postgres/index.node.js";
+import { postgresStorage } from "../../../dist/cli/library.js";
 
 const [host, workspace, id, first, last] = process.argv.slice(2);
 const client = new pg.Pool({

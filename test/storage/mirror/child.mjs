@@ -1,20 +1,19 @@
 // A process with a copy of a storage, which its parent ends while the copy is filled or searched. The storage is the
 // same in every process: its files follow from their numbers.
 import process from "node:process";
-import { openWorkspace } from "../../../dist/index.node.js";
-import { memoryStorage } from "../../../dist/storage/index.node.js";
+import { memoryStorage, openWorkspace } from "../../../dist/cli/library.js";
 
 /** The name of the workspace of the storage, by which every process finds the same copy. */
 export const IDENTITY = "mirror-crash";
 export const FILES = 1500;
 
 /**
- * @param {() => import("../../../dist/storage/index.node.js").MemoryStorage} [make] makes a storage
+ * @param {() => import("../../../dist/cli/library.js").MemoryStorage} [make] makes a storage
  */
 export async function makeStorage(make = memoryStorage) {
   const storage = make();
   const encoder = new TextEncoder();
-  /** @type {import("../../../dist/storage/index.node.js").Op[]} */
+  /** @type {import("../../../dist/cli/library.js").Op[]} */
   const ops = Array.from({ length: FILES }, (_, at) => ({
     op: "put",
     path: `/ws/d${at % 37}/f${at}.txt`,

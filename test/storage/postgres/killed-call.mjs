@@ -1,8 +1,7 @@
 // A process that kills itself when a call has made all of its changes and has not committed them:
 // node killed-call.mjs SOCKET_DIRECTORY WORKSPACE PATCH
 import pg from "pg";
-import { openWorkspace } from "../../../dist/index.node.js";
-import { postgresStorage } from "../../../dist/storage/postgres/index.node.js";
+import { openWorkspace, postgresStorage } from "../../../dist/cli/library.js";
 import { PORT } from "./server.mjs";
 
 const [host, workspace, patch] = process.argv.slice(2);

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openWorkspace } from "../../../js/index.node.ts";
 import { isNight, share } from "../../support/share.ts";
 
-const ENTRY = resolve(import.meta.dirname, "../../../dist/index.node.js");
+const ENTRY = resolve(import.meta.dirname, "../../../dist/cli/library.js");
 let base: string;
 let root: string;
 let stateDir: string;

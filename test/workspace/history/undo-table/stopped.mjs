@@ -3,7 +3,7 @@
 // Its argument is a file with the list of `{ root, stateDir, operations, stop, last }`. `stop` is `begun` (before the first
 // operation of the backend), `made` (before the write of the last file) or `committed` (before the answer).
 import { readFileSync } from "node:fs";
-import { LocalBackend, openWorkspace } from "../../../../dist/index.node.js";
+import { LocalBackend, openWorkspace } from "../../../../dist/cli/library.js";
 
 /** The operations of a backend that change files. */
 const CHANGING = ["writeBytes", "delete", "mkdir", "rename", "copyFile", "copyTree", "removeTree", "chmod"];
