@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { MemoryBackend, openWorkspace, type Workspace, type WorkspaceOptions } from "../../js/index.node.ts";
+import { share } from "../support/share.ts";
 
 const WORD = "hunter2-SECRET-VALUE";
 /** Files that are secrets by their names. */
@@ -88,15 +89,23 @@ const STORAGE: readonly (readonly [string, Storage])[] = [
   ],
 ];
 
+/** By day each secret is tried on one of the storages. */
+const secretsOn = (name: string): readonly string[] =>
+  share(
+    [...NAMED, ...Object.keys(HELD)],
+    STORAGE.length,
+    STORAGE.findIndex(([storage]) => storage === name),
+  );
+
 /** Everything that an answer says. */
 async function told(ws: Workspace, tool: string, args: Record<string, unknown>): Promise<string> {
   return JSON.stringify(await ws.call(tool, args));
 }
 
-describe.each(STORAGE)("secrets on %s", (_, storage) => {
+describe.each(STORAGE)("secrets on %s", (name, storage) => {
   test("are not read by any tool", async () => {
     const ws = await openWorkspace(storage(FILES));
-    for (const path of [...NAMED, ...Object.keys(HELD)]) {
+    for (const path of secretsOn(name)) {
       for (const [tool, args] of [
         ["read_file", { path }],
         ["read_file", { path, start_line: 2 }],
@@ -126,7 +135,7 @@ describe.each(STORAGE)("secrets on %s", (_, storage) => {
   });
 
   test("are not read where they are copied or moved to", async () => {
-    for (const path of [...NAMED, ...Object.keys(HELD)]) {
+    for (const path of secretsOn(name)) {
       const ws = await openWorkspace(storage({ [path]: FILES[path] as string, plain: "x\n" }));
       const steps: readonly (readonly [string, Record<string, unknown>])[] = [
         ["copy", { source: path, destination: "out1" }],
