@@ -171,7 +171,7 @@ export function wideningOf(
 }
 
 /** The tools that a scope of every tool covers, in words. */
-export const EVERY_TOOL_WORDS = `every tool but ${toolsWith("runsCommands").join(" and ")}`;
+export const EVERY_TOOL_WORDS: string = `every tool but ${toolsWith("runsCommands").join(" and ")}`;
 
 /** Describes which calls a scope covers, without its end. */
 export function describeCovered({ tool, path, command, agent }: Omit<ApprovalScope, "until">): string {
