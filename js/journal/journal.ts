@@ -33,7 +33,6 @@ import {
   readSteps,
   type Step,
 } from "../backends/transaction/step.ts";
-import { recordHeaderOf } from "./header.ts";
 import { planRewind } from "./rewind/plan.ts";
 import { cannotBeReviewedError, reviewedCalls } from "./reviewed.ts";
 import { type OpenRecord, prunedUntil, type StoredRecord } from "./store.ts";
@@ -49,6 +48,7 @@ import type {
   Made,
   StateBefore,
 } from "./types.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import { Transaction, withOutcome } from "../backends/transaction/transaction.ts";
 import { hasTrait } from "../schema/tool-facts.ts";
 
@@ -287,7 +287,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     },
     recover: (fs, mine, locked) => recoverAll({ store, storage, retries, fs, mine, locked }),
     async retry(fs, paths, locked) {
-      if (retries.isEmpty) return;
+      if (retries.unfinished.size === 0) return;
       const touches = (one: string): boolean =>
         paths.some(({ path }) => isWithin(one, path) || isWithin(path, one));
       await retries.run(fs, (own) => own.some(touches), locked);
@@ -295,6 +295,24 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     async settled() {
       await Promise.all(finishing);
     },
+  });
+}
+
+/** Returns the header of a record. `group` identifies the history, `storage` the storage unless it is the local disk. */
+function recordHeaderOf(facts: ChangeFacts, group: string, storage: string | undefined): RecordHeader {
+  const { callId, tool, agent, undoOf, rollback, unreviewed, allowedBy = [], undoes = [] } = facts;
+  return withoutUndefined({
+    callId,
+    tool,
+    time: Date.now(),
+    cwd: group,
+    storage,
+    atomic: rollback === "always" ? true : undefined,
+    agent,
+    undoOf,
+    unreviewed: unreviewed === true ? true : undefined,
+    allowedBy: allowedBy.length === 0 ? undefined : allowedBy,
+    undoes: undoes.length === 0 ? undefined : undoes,
   });
 }
 

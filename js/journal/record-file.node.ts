@@ -36,7 +36,7 @@ export interface RecordFile {
 /** Encodes a record; returns its bytes and the MAC to which the next one is chained. */
 export function encodeRecord(
   entry: RecordEntry,
-  key: Buffer,
+  key: RecordKey,
   previous: Buffer,
   id: string,
 ): { readonly buffers: readonly Uint8Array[]; readonly mac: Buffer } {
@@ -48,14 +48,13 @@ export function encodeRecord(
     blobs.reduce((sum, blob) => sum + blob.length, 0),
     4,
   );
-  contentsHashOf(blobs).copy(head, 8);
+  (blobs.length === 0 ? EMPTY_CONTENT_HASH : contentsHashOf(blobs)).copy(head, 8);
   headMacOf(key, previous, id, head.subarray(0, HEAD_FACTS_BYTES)).copy(head, HEAD_FACTS_BYTES);
   const mac = recordMacOf(key, previous, id, head, text);
   return { buffers: [head, text, ...blobs, mac], mac };
 }
 
 function contentsHashOf(blobs: readonly Uint8Array[]): Buffer {
-  if (blobs.length === 0) return EMPTY_CONTENT_HASH;
   const hash = crypto.createHash("sha256");
   for (const blob of blobs) hash.update(blob);
   return hash.digest();
@@ -65,8 +64,7 @@ function contentsHashOf(blobs: readonly Uint8Array[]): Buffer {
  * Returns the MAC of a head, so that its lengths can be trusted before they are used. A hash with the key in front
  * suffices, because the message has a fixed length and most of the hash is not stored.
  */
-function headMacOf(key: Buffer, previous: Buffer, id: string, facts: Buffer): Buffer {
-  const [inner] = hmacPadsOf(key);
+function headMacOf({ inner }: RecordKey, previous: Buffer, id: string, facts: Buffer): Buffer {
   const hash = crypto.createHash("sha256").update(inner).update(previous).update(`${id}\nhead\n`);
   return hash
     .update(facts)
@@ -78,35 +76,37 @@ function headMacOf(key: Buffer, previous: Buffer, id: string, facts: Buffer): Bu
  * Returns the MAC of a record. It covers the call and the previous record, so that a record cannot be moved to
  * another call or position.
  */
-function recordMacOf(key: Buffer, previous: Buffer, id: string, head: Buffer, text: Buffer): Buffer {
+function recordMacOf(key: RecordKey, previous: Buffer, id: string, head: Buffer, text: Buffer): Buffer {
   const parts = [previous, Buffer.from(`${id}\n`), head, text];
   // The oldest supported Node lacks `crypto.hash`.
   if (crypto.hash === undefined)
-    return crypto.createHmac("sha256", key).update(Buffer.concat(parts)).digest();
+    return crypto.createHmac("sha256", key.bytes).update(Buffer.concat(parts)).digest();
   // HMAC by its definition (RFC 2104): two one-shot hashes cost a fifth of a hash object.
-  const [inner, outer] = hmacPadsOf(key);
+  const { inner, outer } = key;
   const digest = crypto.hash("sha256", Buffer.concat([inner, ...parts]), "buffer");
   return crypto.hash("sha256", Buffer.concat([outer, digest]), "buffer");
 }
 
-/** The inner and outer pads of HMAC for each key. */
-const hmacPadsByKey = new WeakMap<Buffer, readonly [inner: Buffer, outer: Buffer]>();
+/** The key of the MACs of a journal. */
+export interface RecordKey {
+  readonly bytes: Buffer;
+  /** The inner and outer pads of HMAC. */
+  readonly inner: Buffer;
+  readonly outer: Buffer;
+}
 
-function hmacPadsOf(key: Buffer): readonly [inner: Buffer, outer: Buffer] {
-  const known = hmacPadsByKey.get(key);
-  if (known !== undefined) return known;
+/** Returns a key with its pads. */
+export function recordKeyOf(bytes: Buffer): RecordKey {
   const mixed = (byte: number): Buffer => {
     const block = Buffer.alloc(SHA256_BLOCK_BYTES, byte);
-    for (const [at, each] of key.entries()) block[at] = each ^ byte;
+    for (const [at, each] of bytes.entries()) block[at] = each ^ byte;
     return block;
   };
-  const made = [mixed(0x36), mixed(0x5c)] as const;
-  hmacPadsByKey.set(key, made);
-  return made;
+  return { bytes, inner: mixed(0x36), outer: mixed(0x5c) };
 }
 
 /** Decodes the authentic records of a file; contents only when requested. */
-export function decodeRecord(path: string, key: Buffer, id: string, contents: boolean): RecordFile {
+export function decodeRecord(path: string, key: RecordKey, id: string, contents: boolean): RecordFile {
   const decoding = decodeStepwise(path, key, id, contents);
   for (;;) {
     const { done, value } = decoding.next();
@@ -117,7 +117,7 @@ export function decodeRecord(path: string, key: Buffer, id: string, contents: bo
 /** Does the same as {@link decodeRecord}, but yields to the event loop between the parts of a long file. */
 export async function decodeRecordYielding(
   path: string,
-  key: Buffer,
+  key: RecordKey,
   id: string,
   contents: boolean,
 ): Promise<RecordFile> {
@@ -133,7 +133,7 @@ export async function decodeRecordYielding(
 /** Decodes a file and yields after each record. */
 function* decodeStepwise(
   path: string,
-  key: Buffer,
+  key: RecordKey,
   id: string,
   contents: boolean,
 ): Generator<undefined, RecordFile, undefined> {

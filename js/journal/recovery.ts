@@ -84,14 +84,10 @@ interface UnfinishedRollback {
 
 /** The failed rollbacks of this process, shared by all workspaces of one store. */
 export class RollbackRetries {
-  readonly #unfinished = new Set<UnfinishedRollback>();
-
-  get isEmpty(): boolean {
-    return this.#unfinished.size === 0;
-  }
+  readonly unfinished: Set<UnfinishedRollback> = new Set();
 
   add(transaction: Transaction, log: OpenRecord | undefined): void {
-    this.#unfinished.add({ transaction, log });
+    this.unfinished.add({ transaction, log });
   }
 
   /**
@@ -99,16 +95,16 @@ export class RollbackRetries {
    * time.
    */
   async run(fs: FsBackend, isMeant: (paths: readonly string[]) => boolean, locked: RunLocked): Promise<void> {
-    for (const each of [...this.#unfinished]) {
+    for (const each of [...this.unfinished]) {
       const own = pathsOfSteps(each.transaction.steps);
       if (!isMeant(own)) continue;
-      this.#unfinished.delete(each);
+      this.unfinished.delete(each);
       try {
         const { failed } = await locked(own, () => each.transaction.rollBack(0, fs));
-        if (failed.length > 0) this.#unfinished.add(each);
+        if (failed.length > 0) this.unfinished.add(each);
         else await each.log?.close(null);
       } catch {
-        this.#unfinished.add(each); // Another process holds a lock.
+        this.unfinished.add(each); // Another process holds a lock.
       }
     }
   }

@@ -18,6 +18,8 @@ import {
   encodeRecord,
   RECORD_MAC_BYTES,
   type RecordFile,
+  type RecordKey,
+  recordKeyOf,
 } from "./record-file.node.ts";
 import { staysInHistory } from "../backends/transaction/step.ts";
 import { noteSharedHistory } from "../backends/shared-history.node.ts";
@@ -57,7 +59,7 @@ export class FileJournal implements JournalStore {
   readonly #tryLock: TryLock;
   readonly #folders = new Map<string, string>();
   readonly #lock: WriterLock;
-  #key: Buffer | undefined;
+  #key: RecordKey | undefined;
   /** The number of workspaces that use the journal. */
   #users = 0;
   #closed = 0;
@@ -101,27 +103,20 @@ export class FileJournal implements JournalStore {
   }
 
   begin(id: string): OpenRecord {
+    let writer: string | undefined;
     try {
-      return this.#begin(id);
-    } catch (error) {
-      throw journalWriteError(this.#stateDir, error);
-    }
-  }
-
-  #begin(id: string): OpenRecord {
-    const writer = this.#lock.begin();
-    if (writer === undefined) throw backendError("LOCK_TIMEOUT", this.#directory, "the journal is locked");
-    try {
+      writer = this.#lock.begin();
+      if (writer === undefined) throw backendError("LOCK_TIMEOUT", this.#directory, "the journal is locked");
       return this.#beginAs(writer, id);
     } catch (error) {
-      this.#lock.end();
-      throw error;
+      if (writer !== undefined) this.#lock.end();
+      throw journalWriteError(this.#stateDir, error);
     }
   }
 
   /** Begins a record, while the lock of its writer is held. */
   #beginAs(writer: string, id: string): OpenRecord {
-    const key = this.#open();
+    const key = this.#key ?? this.#open();
     const path = `${this.#directory}/open/${writer}.${id}`;
     const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     let previous: Buffer = Buffer.alloc(RECORD_MAC_BYTES);
@@ -333,7 +328,7 @@ export class FileJournal implements JournalStore {
   }
 
   /** Returns the key for the MACs. Creates the directory and the key if they are missing. @throws INVALID_ARGUMENT */
-  #open(): Buffer {
+  #open(): RecordKey {
     if (this.#key !== undefined) return this.#key;
     for (const folder of ["open", "done"])
       fs.mkdirSync(join(this.#directory, folder), { recursive: true, mode: 0o700 });
@@ -341,7 +336,7 @@ export class FileJournal implements JournalStore {
     if (!at.isDirectory() || !isOursAlone(at, 0o022)) {
       throw backendError("INVALID_ARGUMENT", this.#directory, "others may write in the journal's directory");
     }
-    this.#key = readOrMakeKey(join(this.#directory, "key"));
+    this.#key = recordKeyOf(readOrMakeKey(join(this.#directory, "key")));
     return this.#key;
   }
 }
