@@ -1,13 +1,13 @@
 /** The locks of the paths of a call: in this process, and between processes where the storage or the disk has them. */
 import { possibleRepositoriesOn } from "../backends/confined/repository.ts";
-import type { LockHandle } from "../backends/backend.ts";
+import type { FsBackend, LockHandle } from "../backends/backend.ts";
+import { entryPathVia, realpathVia } from "../backends/fallback/fallback.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { sortYielding, Yielder } from "../engine/yielder.ts";
 import type { Location } from "../policy/index.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { Call, PathUse, Tool } from "../tools/lib/tool.ts";
-import { realPathOf } from "./review.ts";
 import type { Session } from "./session.ts";
 import { nameCallPaths } from "./staged.ts";
 import { checkWrittenPlaces, type WrittenPath } from "./written-places.ts";
@@ -43,7 +43,7 @@ export async function lockContendedPaths(
     if (error instanceof FilewrightError) return undefined;
     throw error;
   }
-  const keys = await keysOf(uses, locations, (path) => path);
+  const keys = await keysOf(uses, locations, undefined);
   nameCallPaths(session, { tool, args, uses, locations });
   const locks = await acquireLocks(session, keys, { fs: session.files.fs, signal }, true);
   return { locks, areFor: (others) => isSameKeys(keys, others) };
@@ -101,21 +101,21 @@ export function lockKeysOf(
   uses: readonly PathUse[],
   { fs, locations }: Pick<Call, "fs" | "locations">,
 ): Promise<readonly PathLockKey[]> {
-  return keysOf(uses, locations, (path, isEntry) => realPathOf(fs, path, isEntry));
+  return keysOf(uses, locations, fs);
 }
 
-/** Returns the places of the paths of a call in the order in which they are locked. */
+/** Returns the places of the paths of a call in the order in which they are locked: their real paths on a storage. */
 async function keysOf(
   uses: readonly PathUse[],
   locations: readonly Location[],
-  placeOf: (path: string, isEntry: boolean) => string | Promise<string>,
+  fs: FsBackend | undefined,
 ): Promise<readonly PathLockKey[]> {
   const byPath = new Map<string, PathLockKey>();
   const yielder = new Yielder({});
   for (const [index, use] of uses.entries()) {
     await yielder.yieldIfDue();
     const { path } = locations[index] as Location;
-    const real = use.belowReplaced === true ? path : await placeOf(path, use.entry === true);
+    const real = fs === undefined ? path : await realPlaceOf(use, path, fs);
     const other = byPath.get(real);
     // A tool that transfers a tree names its source first.
     const from = use.argument === "destination" && uses.length === 2 ? [...byPath.keys()][0] : undefined;
@@ -132,6 +132,12 @@ async function keysOf(
     }
   }
   return sortYielding([...byPath.values()], (a, b) => (a.path < b.path ? -1 : 1), yielder);
+}
+
+/** Returns the real path of a use of a path. What is below a replaced entry has none yet. */
+function realPlaceOf(use: PathUse, path: string, fs: FsBackend): string | Promise<string> {
+  if (use.belowReplaced === true) return path;
+  return use.entry === true ? entryPathVia(fs, path) : realpathVia(fs, path);
 }
 
 /** Runs an action while locks are held, and releases them. */
@@ -186,11 +192,12 @@ export async function acquireLocks(
   };
   try {
     let [isSkipped, isShared] = [false, false];
-    for await (const handle of locksBetweenProcesses(session, keys, call, { ...wait, optimistic })) {
+    const keep = (handle: LockHandle): void => {
       if (handle.skipped === true) isSkipped = true;
       else isShared = true;
       held.push(() => handle.release());
-    }
+    };
+    await lockBetweenProcesses(session, keys, call.fs, { ...wait, optimistic, keep });
     const waitedMs = performance.now() - asked;
     debug.lock?.(`${keys.length} paths after ${waitedMs.toFixed(1)} ms`);
     return { isSkipped, isShared, waitedMs, release };
@@ -205,21 +212,25 @@ interface LockWait {
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
   readonly optimistic: boolean;
+  /** Called with each lock that was taken. */
+  keep(handle: LockHandle): void;
 }
 
 /** Takes the locks of the written paths that hold between processes, where the storage or the disk has them. */
-async function* locksBetweenProcesses(
+async function lockBetweenProcesses(
   { staging: { stage } }: Session,
   keys: readonly PathLockKey[],
-  { fs }: Pick<Call, "fs">,
-  wait: LockWait,
-): AsyncGenerator<LockHandle> {
+  fs: FsBackend,
+  { keep, ...wait }: LockWait,
+): Promise<void> {
   // A path that is only read needs no lock here: its writers keep it consistent.
   const written = keys.filter(({ write }) => write);
   if (stage !== undefined) {
-    yield await stage.lock(
-      written.map(({ path }) => path),
-      wait,
+    keep(
+      await stage.lock(
+        written.map(({ path }) => path),
+        wait,
+      ),
     );
     return;
   }
@@ -229,6 +240,6 @@ async function* locksBetweenProcesses(
   for (const { path, belowReplaced } of written) {
     if (belowReplaced === true) continue;
     await yielder.yieldIfDue();
-    yield await fs.lock(path, { ...wait, resolved: true });
+    keep(await fs.lock(path, { ...wait, resolved: true }));
   }
 }

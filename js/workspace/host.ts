@@ -104,8 +104,8 @@ export interface LocalHost {
   reads?(stateDir: string): ReadPlace;
   /** Returns the kept approvals of a workspace in a state directory. */
   approvals?(stateDir: string, name: string): ApprovalPlace;
-  /** Waits until the process has descriptors for one more change. */
-  readonly takeRoom?: TakeRoom;
+  /** Waits until the process has descriptors for one more change; undefined where it always has. */
+  readonly takeRoom?: TakeRoom | undefined;
   /** The copies of storages on the disk. */
   readonly mirrors?: MirrorHost;
 }
@@ -115,6 +115,7 @@ let currentHost: LocalHost | undefined;
 /** Registers the local disk for {@link requireLocalHost}. */
 export function setLocalHost(next: LocalHost): void {
   currentHost = next;
+  diskLocker = makeLocker(next.takeRoom);
 }
 
 /** Returns the host's local disk. @throws FilewrightError UNSUPPORTED_PLATFORM */
@@ -146,8 +147,8 @@ export function homeOfHost(): string | undefined {
   return currentHost?.home?.();
 }
 
-/** The lock queue of this process for the local disk. */
-const diskLocker = makeLocker((wait) => currentHost?.takeRoom?.(wait));
+/** The lock queue of this process for the local disk, made with its host. */
+let diskLocker: Locker = makeLocker();
 const lockerByBackend = new WeakMap<FsBackend, Locker>();
 
 /** Returns the queue of a backend: one for the local disk, and one for each other storage. */

@@ -31,7 +31,7 @@ let running = 0;
 const waiting: (() => void)[] = [];
 
 function hasRoom(): boolean {
-  if (running === 0 || !Number.isFinite(limit)) return true;
+  if (running === 0) return true;
   try {
     const open = readdirSync("/proc/self/fd").length;
     return limit - open - running * DESCRIPTORS_PER_CHANGE >= SPARE_DESCRIPTORS;
@@ -55,7 +55,7 @@ function start(): () => void {
  * Waits until there are descriptors for one more change, but at most `timeoutMs`, and counts the change. Returns the
  * function that ends it. The wait also ends when the signal aborts.
  */
-export function takeDescriptorRoom(wait: {
+function takeRoom(wait: {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }): (() => void) | Promise<() => void> {
@@ -72,3 +72,6 @@ export function takeDescriptorRoom(wait: {
     waiting.push(begin);
   });
 }
+
+/** The room of a change where descriptors may be few; undefined where they are not, or where their number is not known. */
+export const takeDescriptorRoom: typeof takeRoom | undefined = Number.isFinite(limit) ? takeRoom : undefined;

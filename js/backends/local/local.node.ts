@@ -73,6 +73,7 @@ import {
 import type { Signalled } from "../../engine/errors.ts";
 import { decodeListing, decodeListingYielding, decodePathFacts, decodeTreePage } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
+import { defaultStateDir } from "../state-directory.node.ts";
 import { markPathsOfHost } from "../node/host-path.node.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
 import { checkPath, childOf, normalise, parentOf } from "../paths.ts";
@@ -102,6 +103,8 @@ export class LocalBackend implements FsBackend {
   /** A copy of the backend that enforces a policy natively. A confined backend is not confined again. */
   declare readonly confine?: (policy: SandboxPolicy) => LocalBackend;
   #trusted: LocalBackend | undefined;
+  /** The directory in which this backend has taken a lock: it takes all in one. */
+  #lockDirectory: string | undefined;
 
   /**
    * @param roots the native object of the policy, where the caller has created it
@@ -454,7 +457,10 @@ export class LocalBackend implements FsBackend {
     checkPath(path);
     const options = CHECK.lock(given, path);
     const real = options.resolved ? path : await this.realpath(path);
-    return lockPath(this.#options.stateDir, real, path, options);
+    const directory = this.#lockDirectory ?? this.#options.stateDir ?? defaultStateDir();
+    const lock = await lockPath(directory, real, path, options);
+    this.#lockDirectory = directory;
+    return lock;
   }
 
   #transfer<T>(from: string, to: string, options: LocalTransferOptions, run: NativeTransfer<T>): Promise<T> {

@@ -4,7 +4,6 @@
  */
 import { join } from "node:path";
 import { loadNative, type NativeBinding } from "../../engine/load.node.ts";
-import type { NativeLock } from "../../engine/generated/binding.ts";
 import { fromEngine } from "../../engine/errors.ts";
 import type { LockHandle } from "../backend.ts";
 import { checkSignal, backendError } from "../failure.ts";
@@ -15,15 +14,18 @@ import {
   removeEndedHolder,
   tryLockByName,
 } from "../node/lock-directory.node.ts";
-import { defaultStateDir, inStateDirectory } from "../state-directory.node.ts";
+import { inStateDirectory, stateDirectoryError } from "../state-directory.node.ts";
 
 /** The longest pause between two attempts to take a lock, in milliseconds. */
 const MAX_RETRY_PAUSE_MS = 20;
 
+/** A held lock, as the addon or Node gives it. */
+type Releasable = Pick<LockHandle, "release">;
+
 /** The locks of a state directory: those of the addon, or of Node where it does not load. */
 interface Locks {
   /** Takes a lock by name without waiting. Returns null when another process holds it. */
-  tryLock(name: string): LockHandle | null;
+  tryLock(name: string): Releasable | null;
   /** Closes the directory. Held locks stay held. */
   close(): void;
 }
@@ -61,20 +63,20 @@ function useLocks(stateDir: string): { readonly locks: Locks; readonly end: () =
  * @throws LOCK_TIMEOUT, CANCELLED
  */
 export async function lockPath(
-  stateDir: string | undefined,
+  stateDir: string,
   real: string,
   path: string,
   options: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
 ): Promise<LockHandle> {
   const { timeoutMs, signal } = options;
-  const directory = stateDir ?? defaultStateDir();
-  const { end } = useLocks(directory);
+  const { locks, end } = useLocks(stateDir);
+  let lock: Releasable | null = null;
   try {
     const deadline = performance.now() + timeoutMs;
     for (let pause = 1; ; pause = Math.min(pause * 2, MAX_RETRY_PAUSE_MS)) {
       checkSignal(signal, path);
-      const lock = tryLock(directory, real);
-      if (lock !== null) return lock;
+      lock = tryIn(stateDir, locks, real);
+      if (lock !== null) return heldUntil(lock, end);
       const left = deadline - performance.now();
       if (left <= 0) {
         throw backendError("LOCK_TIMEOUT", path, "another process holds the lock", {
@@ -85,24 +87,33 @@ export async function lockPath(
       await waitOrAbort(Math.min(pause, left), signal);
     }
   } finally {
-    end();
+    if (lock === null) end();
   }
 }
 
 /** Takes a lock by name in a state directory. Returns null when another process holds it. */
 export function tryLock(stateDir: string, name: string): LockHandle | null {
   const { locks, end } = useLocks(stateDir);
-  let lock: LockHandle | null = null;
+  let lock: Releasable | null = null;
   try {
-    lock = inStateDirectory(stateDir, () => locks.tryLock(name));
+    lock = tryIn(stateDir, locks, name);
   } finally {
     if (lock === null) end();
   }
   return lock && heldUntil(lock, end);
 }
 
+/** Takes a lock of an open directory. Returns null when another process holds it. An error names the directory. */
+function tryIn(stateDir: string, locks: Locks, name: string): Releasable | null {
+  try {
+    return locks.tryLock(name);
+  } catch (error) {
+    throw stateDirectoryError(stateDir, error);
+  }
+}
+
 /** Returns the handle of a lock whose release also ends the use of its directory. */
-function heldUntil(lock: LockHandle, end: () => void): LockHandle {
+function heldUntil(lock: Releasable, end: () => void): LockHandle {
   return Object.freeze({
     release() {
       try {
@@ -135,21 +146,17 @@ function openNativeLocks(native: NativeBinding, stateDir: string): Locks {
     locks.close();
     throw error;
   }
-  const tryNative = (name: string): LockHandle | null => {
-    const lock = locks.tryLock(name);
-    return lock === null ? null : toLockHandle(lock);
-  };
   return {
     tryLock: (name) => {
       try {
-        return tryNative(name);
+        return locks.tryLock(name);
       } catch (error) {
         // A directory in the place of the lock file is the lock of a process without the addon.
         if (fromEngine(error).code !== "IS_DIRECTORY") throw error;
       }
       if (!removeEndedHolder(join(stateDir, "locks", lockFileName(name)))) return null;
       try {
-        return tryNative(name);
+        return locks.tryLock(name);
       } catch (error) {
         if (fromEngine(error).code === "IS_DIRECTORY") return null;
         throw error;
@@ -157,10 +164,6 @@ function openNativeLocks(native: NativeBinding, stateDir: string): Locks {
     },
     close: () => locks.close(),
   };
-}
-
-function toLockHandle(lock: NativeLock): LockHandle {
-  return Object.freeze({ release: () => lock.release() });
 }
 
 /** Waits `ms`, or until the signal fires. */

@@ -8,6 +8,7 @@ import { backendError } from "../failure.ts";
 import { markRefusesLinks } from "../confined/path-resolver.ts";
 import { resolveLinks } from "../fallback/links.ts";
 import { lockPath } from "../local/lock.node.ts";
+import { defaultStateDir } from "../state-directory.node.ts";
 import { childOf, parentOf } from "../paths.ts";
 import { decodeText, encodeText } from "../text.ts";
 import { deleteEntry, makeLink, removeWhole, setModeOf, sweepPath } from "./change.node.ts";
@@ -92,7 +93,7 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
     removeTree: removeWhole,
     asidePath: (path) => childOf(parentOf(path), newAsideName()),
     sweep: sweepPath,
-    lock: (path, how) => lockPath(options.stateDir, path, path, how),
+    lock: (path, how) => lockPath(options.stateDir ?? defaultStateDir(), path, path, how),
   });
   markPathsOfHost(disk);
   markRefusesLinks(disk);

@@ -89,8 +89,12 @@ export function makeLocker(takeRoom?: TakeRoom): Locker {
     }
   };
   const earlierThan = (keys: readonly LockKey[]): ReadonlySet<LockRequest> => {
-    if (keys.some(({ tree }) => tree)) return requests;
-    return new Set([...keys.flatMap(({ path }) => [...(byPath.get(path) ?? [])]), ...trees]);
+    const earlier = new Set(trees);
+    for (const { path, tree } of keys) {
+      if (tree) return requests;
+      for (const request of byPath.get(path) ?? []) earlier.add(request);
+    }
+    return earlier;
   };
 
   const release = (request: LockRequest): void => {
