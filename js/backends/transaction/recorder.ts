@@ -73,13 +73,16 @@ class Recorder {
   readonly #inner: FsBackend;
   readonly #recording: Recording;
   readonly #steps: StepMaker;
-  readonly #trees: TreeRecorder;
 
   constructor(inner: FsBackend, recording: Recording) {
     this.#inner = inner;
     this.#recording = recording;
     this.#steps = new StepMaker(inner, recording);
-    this.#trees = new TreeRecorder(inner, recording, this.#steps);
+  }
+
+  /** Returns the recorder of operations on whole trees, which few changes have. */
+  #trees(): TreeRecorder {
+    return new TreeRecorder(this.#inner, this.#recording, this.#steps);
   }
 
   changing(): ChangingMethods {
@@ -124,8 +127,8 @@ class Recorder {
           async () => this.#inner.chmod?.(path, mode),
           (_, step) => this.#steps.now(step),
         ),
-      removeTree: (path, options) => this.#trees.removeTree(path, options),
-      copyTree: (from, to, options) => this.#trees.copyTree(from, to, options),
+      removeTree: (path, options) => this.#trees().removeTree(path, options),
+      copyTree: (from, to, options) => this.#trees().copyTree(from, to, options),
     };
   }
 
