@@ -22,10 +22,15 @@ export interface ApprovedChange extends PlannedChange {
   readonly allowedBy: readonly AllowedBy[] | undefined;
 }
 
+/** A change about which nobody is asked. */
+export const NOBODY_ASKED = { reviewed: undefined, isUnreviewed: false, allowedBy: undefined } as const;
+
 /** Asks for the approval of a planned change, where it needs one. @throws FilewrightError APPROVAL_DENIED */
 export async function ask(planned: PlannedChange): Promise<ApprovedChange | SettledChange> {
   const { session, tool, args, uses, call, admitted } = planned.change;
   const { sources, ruled } = admitted;
+  // Without rules, an approver and the options that want one, nothing decides beyond what has decided already.
+  if (!session.gates.mayAsk(tool.name) && ruled.source === "none") return { ...planned, ...NOBODY_ASKED };
   const covering = approvalFactsIfNeeded(session, { tool, args, uses, call }, ruled, planned.places);
   const personal = decidePersonally(session, {
     sources,

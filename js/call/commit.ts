@@ -6,9 +6,9 @@
  * planned again: `assertStateUnchanged` in `js/pipeline/review.ts` compares what he has seen, and the call fails with
  * CONFLICT.
  */
-import { FilewrightError } from "../engine/errors.ts";
+import { checkAborted, FilewrightError } from "../engine/errors.ts";
 import type { About, Made } from "../journal/index.ts";
-import { holdNotes, MAX_PLANS_PER_CALL, throwIfCancelled } from "../pipeline/change.ts";
+import { holdNotes, MAX_PLANS_PER_CALL } from "../pipeline/change.ts";
 import { applyGuarded, isGuardRefusal } from "../pipeline/guard.ts";
 import { effectsFrom } from "../pipeline/observe.ts";
 import { acquireLocks, type HeldLocks } from "../pipeline/path-locks.ts";
@@ -38,7 +38,7 @@ export async function commit(approved: ApprovedChange): Promise<Made<Answer<unkn
   let { plan } = approved;
   try {
     for (let attempt = 1; ; attempt++) {
-      throwIfCancelled(call.signal);
+      checkAborted(call.signal);
       const made = await applyOnce(approved, plan, attempt === MAX_PLANS_PER_CALL);
       if (made !== undefined) {
         facts.tell({ what: "waited", reason: "lock", ms: locks.waitedMs });
@@ -110,7 +110,8 @@ async function apply(approved: ApprovedChange, plan: ApprovedChange["plan"]): Pr
   const { result: answer, undo } = await applyRecorded(approved, plan);
   facts.tell({ what: "changed", effects: await effectsNow?.(), allowedBy });
   if (reviewed !== undefined) facts.tell(reviewOf(reviewed));
-  const isUnasked = session.gates.confirmFor(tool.name) === undefined && !isDryRun(args);
+  const isUnasked =
+    places.length > 0 && session.gates.confirmFor(tool.name) === undefined && !isDryRun(args);
   const warnings = [...(answer.warnings ?? []), ...(isUnasked ? unaskedPlaceWarnings(places) : [])];
   return { result: { ...answer, warnings }, undo };
 }
@@ -122,7 +123,7 @@ async function applyRecorded(
 ): Promise<Made<Answer<unknown>>> {
   const { change, guarding, reviewed, isUnreviewed, allowedBy } = approved;
   const { session, tool, args, uses, call } = change;
-  const held = holdNotes(session, call);
+  const held = session.staging.stage && holdNotes(session, call);
   const undoes = tool.undoes?.(plan);
   const about: About = {
     callId: call.about.callId,
@@ -148,5 +149,5 @@ async function applyRecorded(
     return applyGuarded(guarding, { tool, args, uses, call: own }, plan);
   });
   held?.committed();
-  return withUndoWarning(made, session.past.journal);
+  return made.undo === "too_large" ? withUndoWarning(made, session.past.journal) : made;
 }

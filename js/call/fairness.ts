@@ -3,7 +3,7 @@
  * `concurrency` limits them, and a place in the queue of walks when it walks a tree. Both are given back here.
  */
 import type { CallOptions } from "../pipeline/enter.ts";
-import { throwIfCancelled } from "../pipeline/change.ts";
+import { checkAborted } from "../engine/errors.ts";
 import { LoopTurns } from "../pipeline/scheduling/admission.ts";
 import { type ScanClient, scanQueue } from "../pipeline/scheduling/scans.ts";
 import type { Session } from "../pipeline/session.ts";
@@ -24,7 +24,7 @@ export const fairness: Stage = {
 
 async function begin(request: CallRequest, next: Next): Promise<ToolResult> {
   try {
-    if (request.options.signal !== undefined) throwIfCancelled(request.options.signal);
+    checkAborted(request.options.signal);
     return await next(request);
   } finally {
     for (const leave of request.taken.splice(0)) leave();

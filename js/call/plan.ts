@@ -50,7 +50,9 @@ export async function plan(change: Change): Promise<PlannedChange | SettledChang
   const located = locateWrites(change);
   located.catch(() => {}); // The await below reports the error; the error of a failed plan is more specific.
   const { isKept, sources } = admitted;
-  const planned = await planWithApprovalToReveal(session, { tool, args, uses, call, isKept });
+  const planned = isKept
+    ? await planWithApprovalToReveal(session, { tool, args, uses, call, isKept })
+    : await tool.plan(args, call);
   if (planned.settled !== undefined) return { settled: planned.settled, isReviewed: false };
   return { change, plan: planned, guarding: guardSettingsOf(session, sources), ...(await located) };
 }

@@ -1,5 +1,4 @@
 /** What the changes of a call and of a batch share: how often they are planned, and what they note as seen. */
-import { FilewrightError } from "../engine/errors.ts";
 import type { RecordOp } from "../storage/storage.ts";
 import { holdSeen, type SeenFiles } from "../tools/lib/seen.ts";
 import type { Call } from "../tools/lib/tool.ts";
@@ -38,9 +37,4 @@ export function holdNotes(
       noted?.committed();
     },
   };
-}
-
-/** Throws when the call was cancelled. @throws FilewrightError CANCELLED */
-export function throwIfCancelled(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) throw new FilewrightError("CANCELLED", "cancelled");
 }

@@ -235,13 +235,14 @@ async function assertLinesSeen(
   const stat = await statOrNull(call.fs, at.path);
   if (stat === null || !stat.isFile) return;
   await bringInReads(call, at.path, stat);
-  const hunks = await hunksOfTouchedFile(touched);
   if (call.settings.acceptsQuotes && touched.quoted === true && call.seen.recall(at.path) === undefined) {
-    after.set(at.path, rangesAfterChange([], hunks));
+    after.set(at.path, rangesAfterChange([], await hunksOfTouchedFile(touched)));
     return;
   }
   const lines = await seenLinesOfCurrentContent(call, at, at.path, stat);
+  // The caller has seen all lines.
   if (lines === undefined) return;
+  const hunks = await hunksOfTouchedFile(touched);
   if (!coverReplacedLines(lines, hunks))
     throw partialReadError(call, at, at.path, { why: "lines that the edit changes were not read" });
   after.set(at.path, rangesAfterChange(lines, hunks));

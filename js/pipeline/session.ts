@@ -129,6 +129,8 @@ export interface SessionGates {
   readonly notify: Notify | undefined;
   /** Returns what decides about the calls of a tool, in its order. */
   sources(tool: string): readonly DecisionSource[];
+  /** Returns true when a change by a tool may need an approval, or a review afterwards, by some option. */
+  mayAsk(tool: string): boolean;
 }
 
 /** The hooks before and after calls. */

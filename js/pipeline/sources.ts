@@ -19,6 +19,7 @@ import {
   type Verdict,
 } from "../policy/index.ts";
 import { approvalsSource, approverSource, mustAsk } from "../hooks/approvals.ts";
+import type { Confirm } from "../hooks/confirm.ts";
 import type { BoundHook } from "../hooks/run.ts";
 import type { Session, SessionGates } from "./session.ts";
 import { placesSource } from "./written-places.ts";
@@ -33,7 +34,7 @@ export function asksUndecided(
 }
 
 /** The gates of a workspace without the list of what decides, which is made from them. */
-type GateParts = Omit<SessionGates, "sources">;
+type GateParts = Omit<SessionGates, "sources" | "mayAsk">;
 
 /** The other parts of a workspace that decide about its calls. */
 interface GateSettings {
@@ -41,7 +42,7 @@ interface GateSettings {
   readonly resolver: Resolver;
 }
 
-/** Completes gates by what decides about the calls of each tool, made when the first call of the tool needs it. */
+/** Completes gates by what decides about the calls of each tool, and who is asked, found when its first call needs it. */
 export function makeGates(given: GateParts, settings: GateSettings): SessionGates {
   const known = new Map<string, readonly DecisionSource[]>();
   const sources = (tool: string): readonly DecisionSource[] => {
@@ -49,7 +50,16 @@ export function makeGates(given: GateParts, settings: GateSettings): SessionGate
     known.set(tool, made);
     return made;
   };
-  return Object.freeze({ ...given, sources });
+  const approvers = new Map<string, Confirm | undefined>();
+  const confirmFor = (tool: string, calledAs?: string): Confirm | undefined => {
+    if (calledAs !== undefined) return given.confirmFor(tool, calledAs);
+    if (!approvers.has(tool)) approvers.set(tool, given.confirmFor(tool));
+    return approvers.get(tool);
+  };
+  const { rules, requireApproval, reviewsAfter } = given;
+  const alwaysAsks = requireApproval || reviewsAfter || !rules.isEmpty;
+  const mayAsk = (tool: string): boolean => alwaysAsks || confirmFor(tool) !== undefined;
+  return Object.freeze({ ...given, confirmFor, sources, mayAsk });
 }
 
 function sourcesOf(
@@ -89,6 +99,6 @@ export function decideStep(
   options: DecideOptions,
 ): Verdict {
   const verdict = decide(sources, { args: {}, places: [], effects: [], ...facts }, options);
-  mustAsk(verdict);
+  if (verdict.decision === "deny") mustAsk(verdict);
   return verdict;
 }

@@ -145,7 +145,8 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
     });
   }
   const { bytes, diff, edits, replacements } = planned;
-  refuseRepeatedInsertion(before, edits, args, call);
+  if (args.edits.some(({ insert }) => insert !== undefined))
+    refuseRepeatedInsertion(before, edits, args, call);
   const data = withoutUndefined({
     path: call.reader.display(at.path),
     applied: !args.dry_run,
@@ -354,7 +355,6 @@ function refuseRepeatedInsertion(
   { edits: asked }: EditRequest,
   call: Call,
 ): void {
-  if (!asked.some(({ insert }) => insert !== undefined)) return;
   const at = call.locations[0]!;
   const form = textFormOf(before, at.path);
   if (form === undefined) return;

@@ -9,10 +9,10 @@
  */
 import { OverlayBackend } from "../../backends/overlay/overlay.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
-import { FilewrightError } from "../../engine/errors.ts";
+import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import type { About, Undoability, Made } from "../../journal/index.ts";
 import { failedEarly, failureResult } from "../../pipeline/answer.ts";
-import { holdNotes, MAX_PLANS_PER_CALL, throwIfCancelled } from "../../pipeline/change.ts";
+import { holdNotes, MAX_PLANS_PER_CALL } from "../../pipeline/change.ts";
 import { isGuardRefusal } from "../../pipeline/guard.ts";
 import { effectsFrom } from "../../pipeline/observe.ts";
 import { lockPathsOfCall } from "../../pipeline/path-locks.ts";
@@ -163,7 +163,7 @@ async function changeAll(
   };
   const { undo } = await session.past.journal.change(session.files.fs, about, (fs) =>
     run(async (operation) => {
-      throwIfCancelled(call.signal);
+      checkAborted(call.signal);
       const { call: judged, admitted } = judgedOf(operation);
       // A read needs no record, and searches on the storage are faster than on the recording backend.
       const seen = operation.tool.kind === "read" ? admitted.view() : admitted.view(fs);

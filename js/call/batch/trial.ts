@@ -22,7 +22,7 @@ import {
 import type { PlaceToApprove } from "../../pipeline/written-places.ts";
 import { forkForTrial, type SeenFiles } from "../../tools/lib/seen.ts";
 import type { AnyChangingTool, Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
-import { ask, reviewOf } from "../ask.ts";
+import { ask, NOBODY_ASKED, reviewOf } from "../ask.ts";
 import { plan, type PlannedChange, type SettledChange } from "../plan.ts";
 import {
   type BatchCall,
@@ -62,9 +62,6 @@ class TrialRecorder {
     return { places, own, settled: false, outline: reviewed?.outline };
   }
 }
-
-/** The approval of an operation of a dry run, which changes nothing. */
-const NOBODY_ASKED = { reviewed: undefined, isUnreviewed: false, allowedBy: undefined } as const;
 
 /** The trial of a batch on its overlay. */
 export class Trial {

@@ -7,10 +7,9 @@ import type { FsBackend } from "../../backends/backend.ts";
 import { entryPathVia, lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { isBelowAny, parentOf } from "../../backends/paths.ts";
 import type { Location } from "../../policy/index.ts";
-import { FilewrightError } from "../../engine/errors.ts";
+import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { type HistoryRecord, NO_RECOVERY, type Recovery, recoveryProblemOf } from "../../journal/index.ts";
 import type { PathUse } from "../../tools/lib/tool.ts";
-import { throwIfCancelled } from "../change.ts";
 import type { Facts } from "../facts.ts";
 import { effectsFrom } from "../observe.ts";
 import { lockPathsOfCall, withLocks } from "../path-locks.ts";
@@ -87,7 +86,7 @@ export function beginUndo(
   facts.tell({ what: "undid", call: undone });
   facts.tell({ what: "sees", fs: session.files.fs });
   facts.tell({ what: "located", args: {}, ...paths });
-  throwIfCancelled(signal);
+  checkAborted(signal);
   return paths;
 }
 

@@ -66,7 +66,7 @@ export class CallSignal {
 
   /** Releases the caller's signal and the timer. */
   end(): void {
-    this.untimed();
+    if (this.#timer !== undefined) this.untimed();
     if (this.#controller !== undefined) this.#outer?.removeEventListener("abort", this.#abort);
   }
 

@@ -19,12 +19,8 @@ export async function assertFile(fs: FsBackend, at: Location): Promise<void> {
 
 /** Returns the facts about a path, or null when nothing exists there. Links are followed. */
 export async function statOrNull(fs: FsBackend, path: string): Promise<FsStat | null> {
-  return absentAsNull(() => fs.stat(path));
-}
-
-async function absentAsNull<T>(get: () => T | Promise<T>): Promise<T | null> {
   try {
-    return await get();
+    return await fs.stat(path);
   } catch (error) {
     if (error instanceof FilewrightError && error.code === "NOT_FOUND") return null;
     throw error;
@@ -48,7 +44,7 @@ export function isTextKind(kind: FileKind): boolean {
  * larger than `limit` bytes
  */
 export async function readWholeFile(call: Call, at: Location, limit: number): Promise<VersionedBytes> {
-  await assertFile(call.fs, at);
+  if (at.directory) await assertFile(call.fs, at);
   const found = await readVersioned(call.fs, at.path, { maxBytes: limit, signal: call.signal });
   return found as VersionedBytes; // `null` only answers `ifNoneMatch`.
 }

@@ -32,7 +32,7 @@ export type Aliases = Readonly<Record<string, string>>;
  * @throws FilewrightError INVALID_ARGUMENT for any other value, and for two spellings that differ
  */
 export function withCanonicalKeys(tool: string, given: unknown, aliases: Aliases = {}): Arguments {
-  const value = argumentsObjectOf(tool, given);
+  const value = isObjectWithKeys(given) ? given : argumentsObjectOf(tool, given);
   let expanded: Record<string, unknown> | undefined;
   for (const alias of Object.keys(aliases)) {
     if (!Object.hasOwn(value, alias)) continue;

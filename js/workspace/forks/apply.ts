@@ -5,12 +5,11 @@
 import type { FsBackend, WriteOptions } from "../../backends/backend.ts";
 import { chmodVia, symlinkVia, writeVia } from "../../backends/fallback/fallback.ts";
 import { deleteVia } from "../../backends/fallback/fallback-tree.ts";
-import { FilewrightError } from "../../engine/errors.ts";
+import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import type { Entry, Op, PlannedMerge } from "../../storage/storage.ts";
 import { toConflict } from "../../tools/lib/contents.ts";
 import type { Call } from "../../tools/lib/tool.ts";
-import { throwIfCancelled } from "../../pipeline/change.ts";
 
 /** Makes the changes in their order. The caller rolls them back when one fails. @throws CONFLICT */
 export async function applyOps(
@@ -20,7 +19,7 @@ export async function applyOps(
   const states = new Map(plan.states.map((state) => [state.path, state]));
   const removed = new Set<string>();
   for (const op of plan.ops) {
-    throwIfCancelled(signal);
+    checkAborted(signal);
     const path = op.op === "move" ? op.from : op.path;
     // The entry that must be there now: the planned state of the parent, or nothing once this merge has removed it.
     const expected = removed.has(path) ? null : (states.get(path)?.ours ?? null);
