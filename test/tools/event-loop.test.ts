@@ -8,7 +8,7 @@ import { type Binding, makeEngine } from "../../js/engine/engine.ts";
 import { loadNative, loadWasm } from "../../js/engine/load.node.ts";
 import { runInBackground } from "../../js/engine/workers/background.node.ts";
 import { withWorkerPool } from "../../js/engine/workers/worker-calls.ts";
-import { MemoryBackend, openWorkspace, type WorkspaceOptions } from "../../js/index.node.ts";
+import { FilewrightError, MemoryBackend, openWorkspace, type WorkspaceOptions } from "../../js/index.node.ts";
 
 /** The size in bytes up to which the calling thread may work on an input: a millisecond of work, or less. */
 const MAX_HERE_BYTES = 128 * 1024;
@@ -284,13 +284,21 @@ describe("a large file in another format", () => {
   });
 });
 
-/** The steps of the present turn of the event loop: each adds an item to a list, a set or a map. */
-function countSteps(): { readonly most: () => number; readonly stop: () => void } {
+/**
+ * The steps of the present turn of the event loop: each adds an item to a list, a set or a map; with `passes` also each
+ * that takes one out of a set or a map, and each item over which a list is filtered.
+ */
+function countSteps(passes = false): { readonly most: () => number; readonly stop: () => void } {
   let [steps, most, now] = [0, 0, performance.now()];
-  const counted = <T extends object>(prototype: T, name: keyof T): (() => void) => {
+  const counted = <T extends object>(
+    prototype: T,
+    name: keyof T,
+    itemsOf: (target: T) => number = () => 1,
+  ): (() => void) => {
     const original = prototype[name] as (...args: unknown[]) => unknown;
-    const counting = function (this: unknown, ...args: unknown[]): unknown {
-      most = Math.max(most, ++steps);
+    const counting = function (this: T, ...args: unknown[]): unknown {
+      steps += itemsOf(this);
+      most = Math.max(most, steps);
       return original.apply(this, args);
     };
     Object.assign(prototype, { [name]: counting });
@@ -300,6 +308,10 @@ function countSteps(): { readonly most: () => number; readonly stop: () => void 
     counted(Set.prototype, "add"),
     counted(Map.prototype, "set"),
     counted(Array.prototype, "push"),
+    ...(passes ? [counted(Set.prototype, "delete"), counted(Map.prototype, "delete")] : []),
+    ...(passes ? (["filter", "flatMap", "every"] as const) : []).map((name) =>
+      counted(Array.prototype, name, ({ length }) => length),
+    ),
   ];
   // Time passes by the looks at the clock, so that the pauses do not depend on the machine.
   const clock = vi.spyOn(performance, "now").mockImplementation(() => ++now);
@@ -349,5 +361,26 @@ describe("a patch of many files", () => {
     expect(result.error?.code).toBeUndefined();
     // The queue of the locks takes all paths at once; nothing else goes over all of them in one turn.
     expect(counting.most()).toBeLessThan(3 * FILES);
+  });
+
+  it("that are taken back, because one cannot be written, takes no such turn either", async () => {
+    setEngine(before);
+    class FullBackend extends MemoryBackend {
+      override writeBytes(
+        path: string,
+        ...more: [Uint8Array, never]
+      ): ReturnType<MemoryBackend["writeBytes"]> {
+        if (path.endsWith(`/f${FILES - 1}`)) throw new FilewrightError("NO_SPACE", "full");
+        return super.writeBytes(path, ...more);
+      }
+    }
+    const backend = new FullBackend({});
+    const ws = await openWorkspace({ root: "/ws", backend, guard: "off" });
+    const patch = Array.from({ length: FILES }, (_one, n) => create(n)).join("");
+    const counting = countSteps(true);
+    const { error } = await ws.call("apply_patch", { patch }).finally(counting.stop);
+    await ws.close();
+    expect(error?.code).toBe("NO_SPACE");
+    expect(counting.most()).toBeLessThan(4 * FILES);
   });
 });

@@ -344,7 +344,8 @@ export function changeDetectingFacts(entry: {
 /** Returns the current paths of set-aside entries, after later moves. */
 export function* pathsOfAsides(steps: readonly Step[]): Generator<string, void, undefined> {
   if (steps.every(({ aside }) => aside === undefined)) return;
-  const moves = [...steps.entries()].filter((one): one is [number, MoveStep] => one[1].kind === "move");
+  const moves: (readonly [at: number, step: MoveStep])[] = [];
+  for (const [at, step] of steps.entries()) if (step.kind === "move") moves.push([at, step]);
   for (const [at, step] of steps.entries()) {
     if (step.aside === undefined) continue;
     let path = step.aside;

@@ -6,7 +6,7 @@
  */
 import type { FsBackend, MaybePromise } from "../backend.ts";
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
-import { Yielder } from "../../engine/yielder.ts";
+import { forEachYielding, STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 import { tooMuchError } from "./pre-image.ts";
 import { recordingBackend } from "./recorder.ts";
 import { stageOf } from "./stage.ts";
@@ -109,12 +109,23 @@ export class Transaction {
     const settled = new Set(outcome.settled);
     // After the rollback these are where they were set aside; those below moved directories have moved
     // along.
-    const done = steps.filter(({ id }) => settled.has(id));
+    const done: Step[] = [];
+    const asides = new Set<string>();
     const yielder = new Yielder({});
-    for (const path of new Set([...done.flatMap(({ aside = [] }) => aside), ...pathsOfAsides(done)])) {
+    // The last step may have ended in the middle of a turn.
+    if (steps.length > STEPS_PER_YIELD_CHECK) await yielder.yieldNow();
+    await forEachYielding(steps, yielder, (step) => {
+      if (!settled.has(step.id)) return;
+      done.push(step);
+      if (step.aside !== undefined) asides.add(step.aside);
+    });
+    await forEachYielding(pathsOfAsides(done), yielder, (path) => asides.add(path));
+    for (const path of asides) {
       await removeAside(fs, path);
       await yielder.yieldIfDue();
     }
+    // What the caller does next, such as giving back its locks, goes over all paths again.
+    if (steps.length > STEPS_PER_YIELD_CHECK) await yielder.yieldNow();
     this.#steps = this.#steps.filter(({ id }) => !settled.has(id));
     this.#dropped.push(...outcome.settled);
     return outcome;

@@ -67,15 +67,17 @@ export type TakeRoom = (wait: LockWait) => (() => void) | Promise<() => void> | 
 export function makeLocker(takeRoom?: TakeRoom): Locker {
   const requests = new Set<LockRequest>();
   // Most requests are for files. They can overlap only requests for the same file, and for trees.
-  const byPath = new Map<string, Set<LockRequest>>();
+  const byPath = new Map<string, LockRequest | Set<LockRequest>>();
   const trees = new Set<LockRequest>();
 
   const enter = (request: LockRequest): void => {
     requests.add(request);
     for (const { path, tree } of request.keys) {
       const same = byPath.get(path);
-      if (same === undefined) byPath.set(path, new Set([request]));
-      else same.add(request);
+      // Nearly always one request: a set for each of thousands of paths takes longer than all the rest.
+      if (same === undefined) byPath.set(path, request);
+      else if (same instanceof Set) same.add(request);
+      else byPath.set(path, new Set([same, request]));
       if (tree) trees.add(request);
     }
   };
@@ -84,15 +86,19 @@ export function makeLocker(takeRoom?: TakeRoom): Locker {
     trees.delete(request);
     for (const { path } of request.keys) {
       const same = byPath.get(path);
-      same?.delete(request);
-      if (same?.size === 0) byPath.delete(path);
+      if (same instanceof Set) same.delete(request);
+      if (same === request || (same instanceof Set && same.size === 0)) byPath.delete(path);
     }
+  };
+  const at = (path: string): Iterable<LockRequest> => {
+    const same = byPath.get(path);
+    return same === undefined ? [] : same instanceof Set ? same : [same];
   };
   const earlierThan = (keys: readonly LockKey[]): ReadonlySet<LockRequest> => {
     const earlier = new Set(trees);
     for (const { path, tree } of keys) {
       if (tree) return requests;
-      for (const request of byPath.get(path) ?? []) earlier.add(request);
+      for (const request of at(path)) earlier.add(request);
     }
     return earlier;
   };
