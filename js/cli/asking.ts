@@ -30,7 +30,7 @@ export function askingOptions(
   configured: WorkspaceOptions,
   { program, quietly, interrupt }: QuestionHost,
 ): Pick<WorkspaceOptions, "confirm" | "permissions"> {
-  if (command.report !== undefined && command.asks !== true) return {};
+  if (command.report !== undefined && command.sort !== "asks") return {};
   const { stdin: input, stderr: output, env } = program;
   const terminal = terminalApprover({ input, output, env });
   const askAlone = <T>(ask: () => Promise<T>): Promise<T> =>

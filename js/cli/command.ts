@@ -3,7 +3,9 @@
  * options that commands share.
  */
 import { tooWideDirectoryError } from "../mcp/arguments.ts";
+import type { OptionOfSetting } from "../tools/lib/tool.ts";
 import type { Shell } from "./person/style.ts";
+import type { RowsOf } from "./person/view.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import {
   type Aliases,
@@ -16,6 +18,16 @@ import {
 export interface ToolCall {
   readonly tool: string;
   readonly args: unknown;
+  /** What prints the results for a person, or as plain lines. Absent where the text of the result is printed. */
+  readonly rows?: RowsOf;
+}
+
+/** The words of a command for arguments of its tool. */
+export interface ArgumentWords {
+  /** The option that makes a setting (`regex: false`), or whose absence does, where no option has its name. */
+  readonly settings?: Readonly<Record<string, OptionOfSetting>>;
+  /** The name in texts of an argument that is no option. */
+  readonly called?: Readonly<Record<string, string>>;
 }
 
 /** The output of a command that makes no tool call: as text, and as data for `--json`. */
@@ -88,12 +100,16 @@ export interface Command {
   readonly outcome?: (data: unknown) => SearchOutcome;
   /** Runs a command that needs no workspace, and returns the exit status. */
   readonly run?: (parsed: ParsedCommandLine, shell: Shell) => Promise<number>;
-  /** True when the command reports on this machine, and accesses no file of the workspace. */
-  readonly aboutMachine?: true;
-  /** True when the command takes none of the global options except `--help`. */
-  readonly own?: true;
-  /** True when the command makes a change without a tool call, which `--ask` must approve. */
-  readonly asks?: true;
+  /**
+   * What sets the command apart. `own`: it takes none of the global options except `--help`. `machine`: it reports on this
+   * machine, and accesses no file of the workspace. `asks`: it makes a change without a tool call, which `--ask` must
+   * approve.
+   */
+  readonly sort?: "asks" | "machine" | "own";
+  /** The tool in whose place texts for a person name the command. */
+  readonly tool?: string;
+  /** Its words for arguments of the tool. */
+  readonly words?: ArgumentWords;
   /** True when the result may be longer than the screen. On a terminal it is then shown in a pager. */
   readonly pages?: true;
   /** True when the command prints the text that models get, even on a terminal. */
@@ -110,6 +126,9 @@ export const FLAG_OPTION = { type: "boolean" } as const;
 export const VALUE_OPTION = { type: "string" } as const;
 /** An option that may be given several times. */
 export const REPEATABLE_OPTION = { type: "string", multiple: true } as const;
+
+/** The words of commands that search ignored files with `--no-ignore`. */
+export const NO_IGNORE_WORDS = { "respect_ignore: false": { add: "--no-ignore" } } as const;
 
 /** Returns false when a switch was given that turns something off; otherwise undefined. */
 export const falseIfGiven = (given: OptionValues, name: string): false | undefined =>
@@ -128,17 +147,17 @@ export function parseJsonOption(text: string, option: string): unknown {
 const ASKING_OPTIONS: readonly string[] = ["ask", "ask-dirs", "grants-file"];
 
 /** Returns true for a command that asks the person at the terminal if an option says so. */
-function canAskPerson({ toCall, asks }: Command): boolean {
-  return toCall !== undefined || asks === true;
+function canAskPerson({ toCall, sort }: Command): boolean {
+  return toCall !== undefined || sort === "asks";
 }
 
 /** Commands that read contents, which take `--secrets`. */
-const takesSecrets = ({ toCall, own, options }: Command): boolean =>
-  toCall !== undefined && own !== true && options["secrets"] === undefined;
+const takesSecrets = ({ toCall, sort, options }: Command): boolean =>
+  toCall !== undefined && sort !== "own" && options["secrets"] === undefined;
 
 /** Returns the names of the global options that a command takes. */
 export function globalOptionsOf(command: Command): readonly string[] {
-  if (command.own === true) return ["help"];
+  if (command.sort === "own") return ["help"];
   const names = Object.keys(GLOBAL_OPTIONS).filter((name) => name !== "secrets" || takesSecrets(command));
   return canAskPerson(command) ? names : names.filter((name) => !ASKING_OPTIONS.includes(name));
 }
@@ -236,7 +255,7 @@ export const GLOBAL_HELP: readonly OptionHelp[] = [
 
 /** Returns the help for all options that a command takes. */
 export function optionHelpOf(command: Command): readonly OptionHelp[] {
-  if (command.own === true) return [...command.help, ...GLOBAL_HELP.slice(-1)];
+  if (command.sort === "own") return [...command.help, ...GLOBAL_HELP.slice(-1)];
   const shared = canAskPerson(command)
     ? GLOBAL_HELP
     : GLOBAL_HELP.filter((row) => !ASKING_HELP.includes(row));

@@ -31,7 +31,7 @@ const VERSION_COMMAND: Command = {
   help: [],
   examples: [["filewright version", "as filewright --version"]],
   takes: [0, 0],
-  own: true,
+  sort: "own",
   async run(_, shell) {
     printText(shell, packageVersion());
     return 0;
@@ -71,7 +71,7 @@ export const COMMANDS: readonly Command[] = [
       ["filewright tools --json > tools.json", "with their schemas"],
     ],
     takes: [0, 0],
-    aboutMachine: true,
+    sort: "machine",
   },
   {
     name: "call",

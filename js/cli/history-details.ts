@@ -16,7 +16,7 @@ import { object } from "../tools/lib/schema.ts";
 import { texts } from "../tools/lib/shared.ts";
 import { MAX_COMPARED_BYTES, MAX_COMPARED_PATHS } from "../tools/undo.ts";
 import { type ToolDefinition, toolsFor, type Workspace } from "../workspace/index.ts";
-import { singleToolPreset } from "./names.ts";
+import { singleToolPreset } from "./single-tool.ts";
 
 /** What a change did to one path. */
 interface FileDetail {

@@ -7,6 +7,8 @@ import type { GrepData, ReadFileData, ReadOne } from "../tools/index.ts";
 import { BYTES_PER_MIB, type Limits } from "../tools/lib/limits.ts";
 import type { ToolResult } from "../workspace/index.ts";
 import type { ToolCall } from "./command.ts";
+import { hasTrait, TOOL_FOR_ACCESS } from "../schema/tool-facts.ts";
+import { takesArgument } from "../schema/tool-names.ts";
 
 /** Makes one call. */
 export type RunCall = (call: ToolCall) => Promise<ToolResult>;
@@ -27,53 +29,80 @@ const NO_TIMEOUT_MS = 2_147_483_647;
 /** The number of results and of lines that are asked for at once. */
 const [PAGE_MATCHES, PAGE_NAMES, PAGE_LINES, PAGE_FILES] = [10_000, 100_000, 10_000, 10_000] as const;
 
-/** How a tool is asked for a page: the argument for the number of results, the number, and the lists that have them. */
+/** The arguments that limit the number of results. */
+const LIMIT_ARGUMENTS = ["max_results", "limit"] as const;
+/** The lists in the data of a page that have its results. */
+const RESULT_LISTS = ["matches", "files", "counts", "entries"] as const;
+
+/** How a tool gives its results page by page, and how the data of its pages become that of one. */
 interface Paging {
-  readonly limit: string;
-  readonly page: number;
-  readonly lists: readonly string[];
-  /** Arguments that a command line always gives. */
-  readonly more: Readonly<Record<string, unknown>>;
+  pages(call: ToolCall, run: RunCall, budget: ResultBudget): AsyncGenerator<ToolResult>;
+  join(joined: Record<string, unknown>, pages: readonly Record<string, unknown>[]): object;
 }
 
-const PAGING_BY_TOOL: Readonly<Record<string, Paging>> = {
-  grep: {
-    limit: "max_results",
-    page: PAGE_MATCHES,
-    lists: ["matches", "files", "counts"],
-    more: { max_line_chars: 0 },
-  },
-  glob: { limit: "limit", page: PAGE_NAMES, lists: ["matches"], more: {} },
-  find_files: { limit: "limit", page: PAGE_NAMES, lists: ["files"], more: {} },
-  list_directory: { limit: "limit", page: PAGE_NAMES, lists: ["entries"], more: {} },
+const FILE_PAGING: Paging = {
+  pages: pagesOfFile,
+  join: (joined, pages) => joinedFile(joined, pages as unknown as readonly ReadFileData[]),
 };
+
+const FILES_PAGING: Paging = {
+  pages: pagesOfFiles,
+  join: (joined) => ({ ...joined, files: joinedPieces(joined["files"] as readonly ReadOne[]) }),
+};
+
+const LIST_PAGING: Paging = { pages: pagesOfList, join: withFirstTotal };
+
+const SEARCH_PAGING: Paging = {
+  pages: pagesOfList,
+  join: (joined, pages) => joinedSearch(joined, pages as unknown as readonly GrepData[]),
+};
+
+/** A tool that answers at once. */
+const NO_PAGING: Paging = {
+  async *pages(call, run) {
+    yield await run(call);
+  },
+  join: withFirstTotal,
+};
+
+/** Returns how a tool gives its pages, by the arguments with which it can be asked for one. */
+function pagingOf(tool: string): Paging {
+  if (takesArgument(tool, "start_byte")) return FILE_PAGING;
+  if (hasTrait(tool, "takesLists")) return FILES_PAGING;
+  if (limitArgumentOf(tool) === undefined) return NO_PAGING;
+  return takesArgument(tool, "max_line_chars") ? SEARCH_PAGING : LIST_PAGING;
+}
+
+/** Returns the argument for the number of results; undefined for a tool that cannot be asked for fewer. */
+function limitArgumentOf(tool: string): string | undefined {
+  return LIMIT_ARGUMENTS.find((argument) => takesArgument(tool, argument));
+}
 
 /** Returns the number of results that a person allows; infinite without a limit. */
 export function budgetOf({ tool, args }: ToolCall): ResultBudget {
-  const limit = (args as Record<string, unknown>)[PAGING_BY_TOOL[tool]?.limit ?? ""];
+  const limit = (args as Record<string, unknown>)[limitArgumentOf(tool) ?? ""];
   return { left: typeof limit === "number" ? limit : Number.POSITIVE_INFINITY };
 }
 
 /** Makes the calls for everything that a call wants, and gives the result of each. The last may be a failure. */
-export async function* pagesOf(
+export function pagesOf(
   call: ToolCall,
   run: RunCall,
   budget: ResultBudget = budgetOf(call),
 ): AsyncGenerator<ToolResult> {
-  const paging = PAGING_BY_TOOL[call.tool];
-  if (call.tool === "read_file") yield* pagesOfFile(call, run);
-  else if (call.tool === "read_many_files") yield* pagesOfFiles(call, run);
-  else if (paging === undefined) yield await run(call);
-  else yield* pagesOfList(call, run, budget, paging);
+  return pagingOf(call.tool).pages(call, run, budget);
 }
 
 async function* pagesOfList(
   { tool, args }: ToolCall,
   run: RunCall,
   budget: ResultBudget,
-  { limit, page, lists, more }: Paging,
 ): AsyncGenerator<ToolResult> {
   const given = args as Record<string, unknown>;
+  const limit = limitArgumentOf(tool) as string;
+  const [page, more] = takesArgument(tool, "max_line_chars")
+    ? [PAGE_MATCHES, { max_line_chars: 0 }]
+    : [PAGE_NAMES, {}];
   let cursor: unknown;
   do {
     const asked = { ...given, ...more, timeout_ms: NO_TIMEOUT_MS, [limit]: Math.min(budget.left, page) };
@@ -81,7 +110,10 @@ async function* pagesOfList(
     yield result;
     if (!result.ok) return;
     const data = result.data as Record<string, unknown>;
-    budget.left -= lists.reduce((sum, list) => sum + ((data[list] as unknown[] | undefined)?.length ?? 0), 0);
+    budget.left -= RESULT_LISTS.reduce(
+      (sum, list) => sum + ((data[list] as unknown[] | undefined)?.length ?? 0),
+      0,
+    );
     cursor = data["next_cursor"];
   } while (cursor !== undefined && budget.left > 0);
 }
@@ -150,7 +182,7 @@ async function* pagesOfFiles({ tool, args }: ToolCall, run: RunCall): AsyncGener
 
 /** Reads a file that is larger than a page, as pieces of the answer to the call for several files. */
 async function* piecesOfFile(file: ReadOne, answer: ToolResult, run: RunCall): AsyncGenerator<ToolResult> {
-  for await (const page of pagesOfFile({ tool: "read_file", args: { path: file.path } }, run)) {
+  for await (const page of pagesOfFile({ tool: TOOL_FOR_ACCESS.read, args: { path: file.path } }, run)) {
     if (!page.ok) return yield page;
     const { content, next_start_line: line, next_start_byte: byte } = page.data as ReadFileData;
     yield pageOfFiles(answer, [{ ...file, content, truncated: line !== undefined || byte !== undefined }]);
@@ -200,7 +232,6 @@ function withoutCursor(data: object): object {
 
 /** Returns the data of several pages as that of one. */
 function joinedData(tool: string, pages: readonly Record<string, unknown>[]): object {
-  const first = pages[0] as Record<string, unknown>;
   const last = pages.at(-1) as Record<string, unknown>;
   const list = (name: string): readonly unknown[] => pages.flatMap((page) => (page[name] as unknown[]) ?? []);
   const joined: Record<string, unknown> = { ...last };
@@ -208,12 +239,14 @@ function joinedData(tool: string, pages: readonly Record<string, unknown>[]): ob
     if (pages.some((page) => Array.isArray(page[name]))) joined[name] = list(name);
   const warnings = [...new Set(list("warnings"))];
   if (warnings.length > 0) joined["warnings"] = warnings;
-  if (tool === "grep") return joinedSearch(joined, pages as unknown as readonly GrepData[]);
-  if (tool === "read_many_files")
-    return { ...joined, files: joinedPieces(joined["files"] as readonly ReadOne[]) };
-  if (tool === "read_file") return joinedFile(joined, pages as unknown as readonly ReadFileData[]);
-  if (first["total"] !== undefined) joined["total"] = first["total"];
-  return joined;
+  return pagingOf(tool).join(joined, pages);
+}
+
+function withFirstTotal(
+  joined: Record<string, unknown>,
+  [first]: readonly Record<string, unknown>[],
+): Record<string, unknown> {
+  return first?.["total"] === undefined ? joined : { ...joined, total: first["total"] };
 }
 
 /** Returns the data of a search with the sums of its pages. Each page begins in the file in which the last one ended. */

@@ -86,8 +86,8 @@ async function runCommand(command: Command, argv: readonly string[], plain: Shel
   const help: OptionTable = { help: { type: "boolean", short: "h" } };
   // The option --preset is parsed for every command, so that the error can say which commands take it.
   const everywhere: OptionTable = { ...GLOBAL_OPTIONS, preset: VALUE_OPTION };
-  const options = { ...(command.own === true ? help : everywhere), ...command.options };
-  const aliases = command.own === true ? {} : { ...GLOBAL_ALIASES, ...command.aliases };
+  const options = { ...(command.sort === "own" ? help : everywhere), ...command.options };
+  const aliases = command.sort === "own" ? {} : { ...GLOBAL_ALIASES, ...command.aliases };
   const [least, most, operand = "an argument"] = command.takes;
   const typed = parseCommandLine(argv, options, aliases, most === 0 ? undefined : operand);
   const parsed = command.several?.arrange?.(typed) ?? typed;
@@ -118,7 +118,7 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, sh
   const form = outputFormOf(parsed, shell);
   const { workspace, roots, server } = effectiveSettingsOf(settingFlags(parsed));
   const typed = rootsOfCommandLine(parsed, roots);
-  if (command.aboutMachine !== true) for (const { path } of typed) assertNarrowRoot(path, parsed);
+  if (command.sort !== "machine") for (const { path } of typed) assertNarrowRoot(path, parsed);
   const calls = await callsOfPaths(command, parsed, shell);
   const call = calls?.[0]?.call ?? (await command.toCall?.(parsed, shell));
   // The help must not load an engine.

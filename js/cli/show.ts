@@ -11,7 +11,6 @@ import { callInTurn, isCancelled, nothingFoundIn } from "./several-paths.ts";
 import { printError, printJson, jsonLinesOf, printNote, colouredTextOf } from "./streams.ts";
 import type { ParsedCommandLine } from "../schema/command-line.node.ts";
 import { type OutputForm, withStyle } from "./person/style.ts";
-import { rowPrinterOf } from "./person/view.ts";
 
 /** A call of a command line that is not made yet; its path is empty where the command takes only one. */
 export type PathCall = Omit<PathResult, "result">;
@@ -112,7 +111,7 @@ class CallPrinter {
     const { command, form, parsed, run } = this.#shown;
     const isHeaded = this.#calls.length > 1 && command.several?.merge === undefined && !this.#isLines;
     const models = command.speaksToModels === true;
-    const rows = models ? undefined : rowPrinterOf(call, form, parsed.values["long"] === true);
+    const rows = models ? undefined : call.rows?.(call.args, form, parsed.values["long"] === true);
     let isBegun = false;
     for await (const result of pagesOf(call, run, budget ?? budgetOf(call))) {
       if (!result.ok) {

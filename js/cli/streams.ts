@@ -8,6 +8,7 @@ import { hasColours, type Shell, type Style, withStyle } from "./person/style.ts
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { UsageError } from "../schema/command-line.node.ts";
+import { hasTrait } from "../schema/tool-facts.ts";
 
 /** Writes a text to standard output, with a final line feed. */
 export function printText({ program }: Shell, text: string): void {
@@ -43,21 +44,18 @@ export function printNote({ program }: Shell, text: string): void {
 
 /** Returns the text of a result, in colour if it is a diff. */
 export function colouredTextOf(shell: Shell, tool: string, result: ToolResult): string {
-  return TOOLS_WITH_DIFFS.has(tool) ? colourDiff(shell, patchText(tool, result)) : result.text;
+  return hasTrait(tool, "showsDiff") ? colourDiff(shell, patchText(result)) : result.text;
 }
 
 /**
  * Returns the text of a result. For a comparison this is the diff of the data, which has the line endings of
  * the files, as `git apply` needs them.
  */
-function patchText(tool: string, { text, data }: ToolResult): string {
+function patchText({ text, data }: ToolResult): string {
   const { diff } = (data ?? {}) as { readonly diff?: unknown };
-  const isDiff = tool === "diff" && text.startsWith("--- ") && typeof diff === "string";
+  const isDiff = text.startsWith("--- ") && typeof diff === "string";
   return isDiff ? diff.replace(/\n$/u, "") : text;
 }
-
-/** The tools whose text may contain a diff. */
-const TOOLS_WITH_DIFFS: ReadonlySet<string> = new Set(["diff", "edit_file", "apply_patch"]);
 
 /** Returns the text with colours for the lines of a diff, if output is coloured. */
 export function colourDiff(shell: Shell, text: string): string {

@@ -1,6 +1,6 @@
 /** A tool call over a storage: how many round trips it takes, and that all of it happens or nothing. */
 import { describe, expect, it } from "vitest";
-import { singleToolPreset } from "../../js/cli/names.ts";
+import { singleToolPreset } from "../../js/cli/single-tool.ts";
 import {
   openWorkspace,
   type ToolDefinition,

@@ -22,7 +22,7 @@ export const AUDIT_COMMAND: Command = {
     ["filewright audit verify audit.jsonl", "that no line was changed, removed or inserted"],
     ["filewright audit verify audit.jsonl --head sha256:…", "that it still contains what it contained then"],
   ],
-  aboutMachine: true,
+  sort: "machine",
   takes: [2, 2],
   async report(_ws, { positionals, values }: ParsedCommandLine): Promise<CommandReport> {
     const [verb, file = ""] = positionals;

@@ -8,6 +8,7 @@ import {
   FLAG_OPTION,
   parseJsonOption,
   falseIfGiven,
+  NO_IGNORE_WORDS,
   VALUE_OPTION,
   REPEATABLE_OPTION,
 } from "../command.ts";
@@ -18,11 +19,20 @@ import {
   UsageError,
   parseIntegerOption,
 } from "../../schema/command-line.node.ts";
+import { rowsOfFiles } from "../person/view.ts";
+
+const TRANSFER_SETTINGS = {
+  "create_dirs: true": { leaveOut: "--no-parents" },
+  // That of filewright delete, which makes room for the destination.
+  "recursive: true": { add: "-r" },
+} as const;
 
 /** Returns the command `copy` or `move`. */
 function transferCommand(name: "copy" | "move", summary: string, example: string): Command {
   return {
     name,
+    tool: name,
+    words: { settings: TRANSFER_SETTINGS },
     summary,
     usage: `filewright ${name} SOURCE DESTINATION [--overwrite] [--no-parents]`,
     about:
@@ -50,6 +60,8 @@ function transferCommand(name: "copy" | "move", summary: string, example: string
 export const CHANGE_COMMANDS: readonly Command[] = [
   {
     name: "write",
+    tool: "write_file",
+    words: { settings: { "overwrite: true": { leaveOut: "--no-overwrite" } } },
     summary: "write a file from an argument, a file or standard input",
     usage: "filewright write PATH [- | --content TEXT | --from FILE] [--append] [--no-overwrite]",
     about:
@@ -108,6 +120,7 @@ export const CHANGE_COMMANDS: readonly Command[] = [
   transferCommand("move", "move or rename a file or a directory", "filewright move draft.md docs/guide.md"),
   {
     name: "delete",
+    tool: "delete",
     summary: "delete a file, a link or a directory",
     usage: "filewright delete PATH [-r] [-f]",
     about: "Removes a link itself, never its target. filewright undo restores deleted files.",
@@ -130,6 +143,10 @@ export const CHANGE_COMMANDS: readonly Command[] = [
   },
   {
     name: "mkdir",
+    tool: "mkdir",
+    words: {
+      settings: { "exist_ok: true": { leaveOut: "--new" }, "parents: true": { leaveOut: "--no-parents" } },
+    },
     summary: "create a directory with its parents",
     usage: "filewright mkdir PATH [--new] [--no-parents]",
     about: "An existing directory is no error unless --new is given.",
@@ -151,6 +168,7 @@ export const CHANGE_COMMANDS: readonly Command[] = [
   },
   {
     name: "batch",
+    tool: "batch",
     summary: "run several calls as one change, all or none",
     usage: "filewright batch FILE|- [--not-atomic] [--dry-run]",
     about:
@@ -177,6 +195,8 @@ export const CHANGE_COMMANDS: readonly Command[] = [
   },
   {
     name: "cat",
+    tool: "read_many_files",
+    words: { settings: NO_IGNORE_WORDS },
     summary: "print several files, each after its name",
     usage: "filewright cat PATH... [--exclude GLOB] [--max-files N] [--max-bytes N]",
     about:
@@ -198,6 +218,7 @@ export const CHANGE_COMMANDS: readonly Command[] = [
     takes: [1, 10_000],
     toCall: ({ positionals, values: given }: ParsedCommandLine) => ({
       tool: "read_many_files",
+      rows: rowsOfFiles,
       args: withoutUndefined({
         paths: positionals,
         exclude: valuesOfRepeatedOption(given["exclude"]),
@@ -209,6 +230,7 @@ export const CHANGE_COMMANDS: readonly Command[] = [
   },
   {
     name: "access",
+    tool: "access_info",
     summary: "show which paths may be read and changed",
     usage: "filewright access",
     about: "Prints the roots, the denied paths, and the confinement by the kernel.",

@@ -71,7 +71,7 @@ function toCompletedCommand(command: Command): CompletedCommand {
 
 /** Lists of values that the help does not show because they are too long. */
 const LONG_VALUE_LIST_BY_OPTION: Readonly<Record<string, (command: Command) => readonly string[]>> = {
-  preset: ({ own }) => [...(own === true ? [FILEWRIGHT_DEFAULTS.preset] : []), ...PRESET_NAMES],
+  preset: ({ sort }) => [...(sort === "own" ? [FILEWRIGHT_DEFAULTS.preset] : []), ...PRESET_NAMES],
   "print-config": () => Object.keys(CONFIG_BY_CLIENT),
   "log-level": () => LOG_LEVELS,
 };

@@ -13,6 +13,7 @@ import type { ToolResult, Workspace } from "../../workspace/index.ts";
 import { EXIT_STATUS } from "../command.ts";
 import { colourDiff, printText, printError } from "../streams.ts";
 import { type Shell, withStyle } from "../person/style.ts";
+import { hasTrait } from "../../schema/tool-facts.ts";
 
 /** The maximum number of lines that are shown of each answer. */
 const MAX_SHOWN_LINES = 8;
@@ -131,10 +132,11 @@ async function playCall(
 function shortenAnswer(shell: Shell, tool: string, result: ToolResult): string {
   if (!result.ok) return withStyle(shell, "bad", result.text);
   const lines = result.text.split("\n");
+  const isDiff = hasTrait(tool, "showsDiff");
   const shown = lines
-    .slice(0, tool === "edit_file" ? MAX_SHOWN_DIFF_LINES : MAX_SHOWN_LINES)
+    .slice(0, isDiff ? MAX_SHOWN_DIFF_LINES : MAX_SHOWN_LINES)
     .map((line) => (line.length > MAX_SHOWN_CHARS ? `${line.slice(0, MAX_SHOWN_CHARS)}…` : line));
   const rest = lines.length - shown.length;
   const text = shown.join("\n");
-  return `${tool === "edit_file" ? colourDiff(shell, text) : text}${rest > 0 ? `\n${withStyle(shell, "faint", `… and ${rest} more lines`)}` : ""}`;
+  return `${isDiff ? colourDiff(shell, text) : text}${rest > 0 ? `\n${withStyle(shell, "faint", `… and ${rest} more lines`)}` : ""}`;
 }

@@ -11,7 +11,7 @@ export const DOCTOR_COMMAND: Command = {
   options: {},
   help: [],
   examples: [["filewright doctor --json", "for programs, and for reports of defects"]],
-  aboutMachine: true,
+  sort: "machine",
   takes: [0, 0],
   run: async (parsed, shell) => (await import("../doctor/run.ts")).runDoctor(parsed, shell),
 };

@@ -3,6 +3,7 @@ import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { type Command, FLAG_OPTION, parseJsonOption, falseIfGiven, VALUE_OPTION } from "../command.ts";
 import { readInput, readStdin } from "../streams.ts";
 import { UsageError, parseIntegerOption } from "../../schema/command-line.node.ts";
+import { rowsOfFile, rowsOfFiles } from "../person/view.ts";
 
 /** Options of `read` that select a page; they apply to a single file. */
 const PAGE_OPTIONS = {
@@ -18,6 +19,7 @@ const PAGE_OPTIONS = {
 export const FILE_COMMANDS: readonly Command[] = [
   {
     name: "read",
+    tool: "read_file",
     summary: "print a file, or some of its lines, with line numbers",
     usage: "filewright read PATH... [--start N] [--lines N] [--numbers STYLE]",
     about:
@@ -53,14 +55,17 @@ export const FILE_COMMANDS: readonly Command[] = [
         start_byte: parseIntegerOption(given["start-byte"], "start-byte"),
         force_text: given["force-text"],
       });
-      if (positionals.length === 1) return { tool: "read_file", args: { path: positionals[0], ...page } };
+      if (positionals.length === 1)
+        return { tool: "read_file", rows: rowsOfFile, args: { path: positionals[0], ...page } };
       const option = Object.keys(PAGE_OPTIONS).find((name) => given[name] !== undefined);
       if (option !== undefined) throw new UsageError(`--${option} goes with one path`);
-      return { tool: "read_many_files", args: { paths: positionals } };
+      return { tool: "read_many_files", rows: rowsOfFiles, args: { paths: positionals } };
     },
   },
   {
     name: "edit",
+    tool: "edit_file",
+    words: { called: { old_text: "the old text", new_text: "the new text" } },
     summary: "replace text in a file, exactly or not at all",
     usage: "filewright edit PATH (OLD NEW | --old TEXT --new TEXT | --edits JSON) [--all] [--dry-run]",
     about:
@@ -120,6 +125,7 @@ export const FILE_COMMANDS: readonly Command[] = [
   },
   {
     name: "patch",
+    tool: "apply_patch",
     summary: "apply a patch to its files, all or nothing",
     usage: "filewright patch FILE|- [--path PATH] [--reverse] [--dry-run]",
     about:
@@ -157,6 +163,7 @@ export const FILE_COMMANDS: readonly Command[] = [
   },
   {
     name: "diff",
+    tool: "diff",
     summary: "compare two files",
     usage: "filewright diff A B|- [-w] [--context N] [--format unified|json|html]",
     about:
@@ -194,6 +201,7 @@ export const FILE_COMMANDS: readonly Command[] = [
   },
   {
     name: "stat",
+    tool: "stat",
     summary: "print type, size and times of a path",
     usage: "filewright stat PATH [--hash] [--no-follow]",
     about: "Type, size, permissions, times and media type.",

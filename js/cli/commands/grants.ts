@@ -22,7 +22,7 @@ export const GRANTS_COMMAND: Command = {
     ["filewright grants", "the granted directories, their access and expiry"],
     ["filewright grants revoke ~/src/project", "ask again for this directory"],
   ],
-  aboutMachine: true,
+  sort: "machine",
   takes: [0, Number.MAX_SAFE_INTEGER],
   async report(_ws, { positionals, values }: ParsedCommandLine): Promise<CommandReport> {
     const [verb = "list", ...dirs] = positionals;

@@ -19,7 +19,7 @@ import { reportKept, reportUnreviewed } from "./history-review.ts";
 import { CALL_WORDS, changeText, type LineCounts, lineCounts } from "../change-text.ts";
 import { allowedByInWords } from "../../review/past/past-words.ts";
 import { type ChangeDetail, changeDetailsOf } from "../history-details.ts";
-import { singleToolPreset } from "../names.ts";
+import { singleToolPreset } from "../single-tool.ts";
 import { requireByBeginning } from "../past-ids.ts";
 import { directoryOf, sharedCwdOf, touches } from "../past-roots.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
@@ -35,6 +35,7 @@ const MAX_SHOWN_PATHS = 4;
 export const HISTORY_COMMANDS: readonly Command[] = [
   {
     name: "history",
+    tool: "history",
     summary: "list the changes that can be undone, or show one",
     usage:
       "filewright history [show ID | unreviewed | keep ID... | keep --all] [--by NAME] [--agent NAME] [--path PATH] [--since WHEN] [--limit N]",
@@ -104,6 +105,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
   },
   {
     name: "undo",
+    tool: "undo",
     summary: "undo a change",
     usage: "filewright undo [ID]",
     about:
@@ -115,7 +117,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
       ["filewright undo 0mf3k2p9a-1b2c3d4e5f60", "an earlier one"],
     ],
     takes: [0, 1],
-    asks: true,
+    sort: "asks",
     async report(ws, parsed) {
       const { positionals } = parsed;
       const [undo] = toolsFor(ws, UNDO_PRESET);

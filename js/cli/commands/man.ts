@@ -20,7 +20,7 @@ export function manCommand(commands: () => readonly Command[]): Command {
       ["filewright man grep | man -l -", "the page of one command"],
     ],
     takes: [0, 1],
-    own: true,
+    sort: "own",
     async run({ positionals }: ParsedCommandLine, shell) {
       const [name] = positionals;
       const all = commands();

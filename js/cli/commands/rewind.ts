@@ -59,7 +59,7 @@ export const REWIND_COMMANDS: readonly Command[] = [
       ["filewright rewind 2h src", "the changes below src in the last two hours"],
     ],
     takes: [1, 1000],
-    asks: true,
+    sort: "asks",
     report: reportRewind,
   },
 ];

@@ -4,6 +4,7 @@ import {
   type Command,
   FLAG_OPTION,
   falseIfGiven,
+  NO_IGNORE_WORDS,
   type OptionHelp,
   type SearchOutcome,
   VALUE_OPTION,
@@ -15,6 +16,7 @@ import {
   parseIntegerOption,
 } from "../../schema/command-line.node.ts";
 import { mergeSearches } from "../several-paths.ts";
+import { rowsOfEntries, rowsOfFoundFiles, rowsOfMatches, rowsOfPaths } from "../person/view.ts";
 
 /**
  * Returns what a search found, for the exit status. Without a match it is `unknown` when the search ended
@@ -61,6 +63,11 @@ const literalPattern = (text: string): string => text.replaceAll(/[\\^$.|?*+()[\
 export const SEARCH_COMMANDS: readonly Command[] = [
   {
     name: "grep",
+    tool: "grep",
+    words: {
+      settings: { "regex: false": { add: "-F" }, "case: insensitive": { add: "-i" }, ...NO_IGNORE_WORDS },
+      called: { path: "PATH", pattern: "PATTERN" },
+    },
     summary: "search the contents of files",
     usage: "filewright grep PATTERN [PATH...] [options]",
     about:
@@ -136,6 +143,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
     pages: true,
     toCall: ({ positionals, values: given }) => ({
       tool: "grep",
+      rows: rowsOfMatches,
       args: withoutUndefined({
         pattern: positionals[0],
         path: positionals[1],
@@ -160,6 +168,8 @@ export const SEARCH_COMMANDS: readonly Command[] = [
   },
   {
     name: "glob",
+    tool: "glob",
+    words: { settings: NO_IGNORE_WORDS },
     summary: "find files by name",
     usage: "filewright glob PATTERN... [--path DIR] [options]",
     about:
@@ -194,6 +204,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
     outcome: searchOutcomeOf,
     toCall: ({ positionals, values: given }) => ({
       tool: "glob",
+      rows: rowsOfPaths,
       args: withoutUndefined({
         pattern: positionals,
         path: given["path"],
@@ -209,6 +220,8 @@ export const SEARCH_COMMANDS: readonly Command[] = [
   },
   {
     name: "find",
+    tool: "find_files",
+    words: { settings: NO_IGNORE_WORDS },
     summary: "find files by letters of their paths",
     usage: "filewright find LETTERS [PATH] [options]",
     about:
@@ -228,6 +241,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
     outcome: searchOutcomeOf,
     toCall: ({ positionals, values: given }) => ({
       tool: "find_files",
+      rows: rowsOfFoundFiles,
       args: withoutUndefined({
         query: positionals[0],
         path: positionals[1],
@@ -239,6 +253,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
   },
   {
     name: "ls",
+    tool: "list_directory",
     summary: "list a directory",
     usage: "filewright ls [PATH...] [--depth N] [--sort type|name|size|mtime] [--format FORM]",
     about: "Links are shown with their target and never followed.",
@@ -275,6 +290,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
     several: { from: 0 },
     toCall: ({ positionals, values: given }) => ({
       tool: "list_directory",
+      rows: rowsOfEntries,
       args: withoutUndefined({
         path: positionals[0],
         depth:

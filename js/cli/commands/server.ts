@@ -150,7 +150,7 @@ export const SERVER_COMMANDS: readonly Command[] = [
       ],
     ],
     takes: [0, MAX_SERVED_DIRECTORIES],
-    own: true,
+    sort: "own",
     // This function runs only with `--help`: without it, `main.node.ts` starts the server itself.
     run: async () => 0,
   },
@@ -206,7 +206,7 @@ export const SERVER_COMMANDS: readonly Command[] = [
       ],
     ],
     takes: [0, MAX_SERVED_DIRECTORIES],
-    own: true,
+    sort: "own",
     run: runServe,
   },
 ];

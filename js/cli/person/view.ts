@@ -14,7 +14,6 @@ import type {
 import { type GrepRow, grepRowsOf } from "../../tools/grep/text.ts";
 import { CANONICAL_NAMES } from "../../tools/lib/tool.ts";
 import { renderListing } from "../../tools/render/listing.ts";
-import type { ToolCall } from "../command.ts";
 import {
   type OutputForm,
   type Shell,
@@ -29,44 +28,44 @@ import { relativeTo } from "../../backends/paths.ts";
 import { HIDDEN_TARGET_TEXT } from "../../tools/render/link-target.ts";
 
 /** Returns the lines of a page of results, without notes; the last may go on with the next page. */
-export type RowPrinter = (data: unknown) => string;
+type RowPrinter = (data: unknown) => string;
 
 /**
- * Returns what prints the results of a call, page by page: for a person, or as plain lines. Undefined when the text of
- * the result is printed.
+ * Returns what prints the results of a call with these arguments, page by page: for a person, or as plain lines. `long`:
+ * also in a pipe with the facts that a person sees.
  */
-export function rowPrinterOf(
-  { tool, args }: ToolCall,
-  form: OutputForm,
-  long: boolean,
-): RowPrinter | undefined {
+export type RowsOf = (args: unknown, form: OutputForm, long: boolean) => RowPrinter;
+
+/** Prints the matches of a search. */
+export const rowsOfMatches: RowsOf = (args, form) => grepPrinter(args as SearchPattern, form);
+
+/** Prints a directory. */
+export const rowsOfEntries: RowsOf = (args, { shell, person }, long) => {
   const given = args as Record<string, unknown>;
-  const { shell } = form;
-  switch (tool) {
-    case "grep":
-      return grepPrinter(given as unknown as SearchPattern, form);
-    case "list_directory":
-      return (form.person || long) && given["format"] === undefined
-        ? (data) => ended(directoryListingLines(shell, data as ListDirectoryData))
-        : plainListingPrinter(given);
-    case "glob":
-      return (data) => ended(pathLines(shell, (data as GlobData).matches));
-    case "find_files":
-      return (data) =>
-        ended(
-          pathLines(
-            shell,
-            (data as FindFilesData).files.map(({ path }) => path),
-          ),
-        );
-    case "read_file":
-      return pagePrinter(given as unknown as PageArgs, form);
-    case "read_many_files":
-      return filesPrinter();
-    default:
-      return undefined;
-  }
-}
+  return (person || long) && given["format"] === undefined
+    ? (data) => ended(directoryListingLines(shell, data as ListDirectoryData))
+    : plainListingPrinter(given);
+};
+
+/** Prints the paths that match a pattern. */
+export const rowsOfPaths: RowsOf =
+  (_args, { shell }) =>
+  (data) =>
+    ended(pathLines(shell, (data as GlobData).matches));
+
+/** Prints the paths that were found by some letters. */
+export const rowsOfFoundFiles: RowsOf =
+  (_args, { shell }) =>
+  (data) => {
+    const paths = (data as FindFilesData).files.map(({ path }) => path);
+    return ended(pathLines(shell, paths));
+  };
+
+/** Prints a file. */
+export const rowsOfFile: RowsOf = (args, form) => pagePrinter(args as PageArgs, form);
+
+/** Prints several files. */
+export const rowsOfFiles: RowsOf = () => filesPrinter();
 
 const ended = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
 
