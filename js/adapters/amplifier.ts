@@ -12,7 +12,7 @@
 import { FilewrightError } from "../engine/errors.ts";
 import type { BeforeReply, Hook, HookContext } from "../hooks/hook.ts";
 import type { MaybePromise } from "../backends/backend.ts";
-import { type Preset, presetOf } from "../presets/index.ts";
+import { type Preset, presetOf, PRESETS } from "../presets/index.ts";
 import {
   anything,
   callback,
@@ -161,9 +161,6 @@ const checkHooks = optionChecker(
 
 const checkPreset = optionChecker("toAmplifierHooks", PRESET_CHOICE_OPTIONS);
 
-/** The tools that call rules deny on `denied_write_paths`. */
-const WRITING_TOOLS = ["write_file", "edit_file"] as const;
-
 /**
  * Mounts the file tools at the mount point `tools`. Returns a function that unmounts them and
  * closes the workspace.
@@ -202,9 +199,11 @@ function openConfigured(coordinator: AmplifierCoordinator, config: AmplifierConf
   const { working_dir, allowed_read_paths = null, allowed_write_paths = ["."], options = {} } = config;
   const session = coordinator.get_capability?.("session.working_dir");
   const cwd = working_dir ?? (typeof session === "string" && session !== "" ? session : ".");
+  const changing = PRESETS.amplifier.tools.filter(({ kind }) => kind === "change");
   const denied = (config.denied_write_paths ?? []).flatMap((path) =>
-    WRITING_TOOLS.map(
-      (tool) => ({ tool, path: path.replaceAll(/[\\*?[\]{}!()]/gu, "\\$&"), decision: "deny" }) as const,
+    changing.map(
+      ({ tool: { name: tool } }) =>
+        ({ tool, path: path.replaceAll(/[\\*?[\]{}!()]/gu, "\\$&"), decision: "deny" }) as const,
     ),
   );
   return openWorkspace({

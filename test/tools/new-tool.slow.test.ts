@@ -1,6 +1,7 @@
 /**
  * A new tool is its file and one line in the list of tools: in a copy of the sources `touch` is added so, and is then a
- * call, a method with types, a tool of every list, an operation of a batch, and known to rules, approvals and undo.
+ * call, a method with types, a tool of every list, an operation of a batch, and known to rules, approvals, undo, the words
+ * of errors and of the review page, and to servers.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -15,10 +16,18 @@ import type { TouchData } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import { statOrNull } from "./lib/contents.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
-import { path, PATH_ALIASES, text } from "./lib/shared.ts";
-import type { ChangingTool } from "./lib/tool.ts";
+import { flag, path, PATH_ALIASES, text } from "./lib/shared.ts";
+import { type ChangingTool, locationError } from "./lib/tool.ts";
+import { withCreatedParents } from "./lib/transfer.ts";
 
-const inputSchema = object({ path: path("The file to make") }, ["path"]);
+const inputSchema = object(
+  {
+    path: path("The file to make"),
+    exist_ok: flag("Accept a file that is there.", true),
+    create_dirs: flag("Make missing directories.", false),
+  },
+  ["path"],
+);
 const outputSchema = object({ path: text("The file, relative to the workspace.") }, ["path"]);
 
 /** Makes an empty file. */
@@ -26,7 +35,8 @@ export const touch: ChangingTool<CheckedArgs["touch"], TouchData, undefined> = {
   kind: "change",
   name: "touch",
   title: "Touch",
-  traits: [],
+  traits: ["acceptsExisting", "alsoDeletes"],
+  otherNames: { names: /^mktouch$/u, does: "makes empty files" },
   description: "Makes an empty file where there is none.",
   inputSchema,
   outputSchema,
@@ -34,10 +44,11 @@ export const touch: ChangingTool<CheckedArgs["touch"], TouchData, undefined> = {
   aliases: PATH_ALIASES,
   parse: compileArgumentCheck("touch", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write", missing: "create" }],
-  async plan(_args, call) {
+  async plan(args, call) {
     const at = call.locations[0]!;
     if ((await statOrNull(call.fs, at.path)) === null)
       return { todo: undefined, base: [{ path: at.path, version: null }] };
+    if (!args.exist_ok) throw locationError("ALREADY_EXISTS", at);
     return { settled: { data: { path: call.reader.display(at.path) } }, todo: undefined, base: [] };
   },
   preview: (_plan, args, call) => ({
@@ -49,9 +60,11 @@ export const touch: ChangingTool<CheckedArgs["touch"], TouchData, undefined> = {
     risk: "low",
     changes: [{ path: call.locations[0]!.path, kind: "create", type: "file" }],
   }),
-  async apply(_plan, _args, call) {
+  async apply(_plan, args, call) {
     const at = call.locations[0]!;
-    await call.fs.writeBytes(at.path, new Uint8Array(), { ifAbsent: true });
+    await withCreatedParents(call.fs, at.path, args.create_dirs, async () =>
+      call.fs.writeBytes(at.path, new Uint8Array(), { ifAbsent: true }),
+    );
     return { data: { path: call.reader.display(at.path) } };
   },
   render: (data) => \`Touched \${data.path}\`,
@@ -64,6 +77,10 @@ import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openWorkspace } from "./dist/filewright.node.js";
+import { describeCovered } from "./dist/hooks/scope/scope.js";
+import { localWorkspaceHost } from "./dist/mcp/host.js";
+import { offersOf, instructionsFor } from "./dist/mcp/offered.js";
+import { sentenceOf } from "./dist/review/questions/wider-draft.js";
 const dir = mkdtempSync(join(tmpdir(), "new-tool-"));
 const ws = await openWorkspace({ root: dir, stateDir: mkdtempSync(join(tmpdir(), "new-tool-")) });
 const made = await ws.touch({ path: "a" });
@@ -76,12 +93,34 @@ const misspelt = await ws.call("touch", { pth: "a" });
 const ruled = await openWorkspace({ root: dir, rules: [{ tool: "touch", path: "d", decision: "deny" }] });
 const denied = await ruled.call("touch", { path: "d" });
 const asked = [];
-const asking = await openWorkspace({ root: dir, confirm: (details) => { asked.push(details.title); return "cancel"; } });
+const scopes = [];
+const asking = await openWorkspace({ root: dir, confirm: (details) => {
+  asked.push(details.title);
+  scopes.push(...details.scopes.map(({ label }) => label).filter((label) => label.startsWith("touch on every path")));
+  return "cancel";
+} });
 const refused = await asking.call("touch", { path: "e" });
 const why = await ws.why({ tool: "touch", path: "/outside" });
+const messageOf = async (name, args) => (await ws.call(name, args)).error.message;
+const question = { kind: "change", tool: "touch", wider: { files: [], places: [], until: [] } };
+const wider = { place: "everywhere", isAgentOnly: false, until: "turn" };
+const [listed] = await localWorkspaceHost([dir], { preset: "lean", tools: ["touch"] }).tools();
+const readOnly = offersOf({ preset: "canonical", readOnly: true, history: true });
+const onlyTouch = offersOf({ preset: "canonical", tools: ["touch"], readOnly: false, history: true });
 console.log(JSON.stringify({
   made, there, undone, batch: batch.ok, misspelt: misspelt.error.message, denied: denied.error.code,
   asked, refused: refused.error.code, why: why.find(({ verdict }) => verdict === "stops")?.gate,
+  words: {
+    exists: await messageOf("touch", { path: "b", exist_ok: false }),
+    parent: await messageOf("touch", { path: "none/other" }),
+    otherName: await messageOf("mktouch", {}),
+  },
+  approvals: { scopes, covered: describeCovered({ tool: "touch", path: "**" }), page: sentenceOf(question, { wider }) },
+  server: {
+    listed: [listed.name, listed.description, listed.annotations.idempotentHint, Object.keys(listed.inputSchema.properties)],
+    readOnly: readOnly("touch"),
+    instructions: instructionsFor("canonical", onlyTouch).split(" inside")[0],
+  },
   offered: ws.tools.some(({ name }) => name === "touch"), files: ["b", "c", "d", "e"].filter((name) => existsSync(join(dir, name))),
 }));
 await Promise.all([ws.close(), ruled.close(), asking.close()]);
@@ -122,6 +161,27 @@ it("is its file and one line in the list", () => {
     asked: ["Touch e"],
     refused: "APPROVAL_DENIED",
     why: "root",
+    words: {
+      exists: "'b' already exists; set exist_ok: true if that is fine.",
+      parent:
+        "'none/other' does not exist. Its directory 'none' does not exist. Set create_dirs: true to make it.",
+      otherName: "There is no tool 'mktouch': touch makes empty files.",
+    },
+    approvals: {
+      scopes: [expect.stringContaining("touch on every path of this workspace without deleting files")],
+      covered: "touch on every path of this workspace without deleting files",
+      page: expect.stringContaining("Later calls of touch without deleting files by any agent"),
+    },
+    server: {
+      listed: [
+        "touch",
+        "Makes an empty file where there is none.",
+        true,
+        ["path", "exist_ok", "create_dirs"],
+      ],
+      readOnly: false,
+      instructions: "Read, search and change files",
+    },
     offered: true,
     files: ["b", "c"],
   });

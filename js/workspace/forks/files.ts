@@ -16,6 +16,7 @@ import type { OpenedFork } from "../storage.ts";
 import { allowsChanges } from "./allowed.ts";
 import { applyOps } from "./apply.ts";
 import { OverlayState } from "./overlay-state.ts";
+import { MERGE } from "../../tools/host-calls.ts";
 
 /** The settings of the plan of a merge. */
 export type PlanOptions = Pick<MergeOfForkOptions, "favour" | "signal">;
@@ -83,7 +84,7 @@ export function storageFiles(
         isOther = !isSamePlan(plan, found);
         return !isOther;
       };
-      const actor = { agent, tool: "merge", callId };
+      const actor = { agent, tool: MERGE.name, callId };
       const more = { key: callId, actor, signal, review, planned: plan };
       // Before the merge: a record without its commit is ignored, and a merge without its record is not reviewed.
       const { kind, id, put } = unreviewedRecord(callId);

@@ -21,6 +21,7 @@ import type { Session } from "../../pipeline/session.ts";
 import { rootOf } from "../../policy/index.ts";
 import { withStage } from "../../pipeline/staged.ts";
 import { nearest } from "../../schema/nearest.ts";
+import { REWIND } from "../../tools/host-calls.ts";
 import type { Call, Tool } from "../../tools/lib/tool.ts";
 import type { HistoryMark } from "../../tools/lib/history-entry.ts";
 import type { LeftByRewind, RewindOptions, UnrecordedCall } from "./options.ts";
@@ -94,7 +95,7 @@ export async function rewindTo(
       return toRewound(done, display, done.changes.length > 0 ? made.meta.call_id : undefined);
     }
     // What a person approved is not planned again.
-    const isApproved = digest !== undefined || session.gates.confirmFor("rewind") !== undefined;
+    const isApproved = digest !== undefined || session.gates.confirmFor(REWIND.name) !== undefined;
     if (attempt === MAX_PLANS || isApproved || !isLate(made.error)) throw errorOfData(made.error);
   }
 }
