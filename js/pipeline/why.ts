@@ -1,24 +1,19 @@
 /**
- * Explains the decision about a call, gate by gate, in the order in which calls pass them. The gates are those of
- * calls: the resolver of paths, and the decision sources of the workspace, consulted by the same `decide`. Nobody is
- * asked, nothing is read but what decides, and no hook runs.
+ * Explains the decision about a call, gate by gate: each tells what it decides, in the order in which calls pass them. The
+ * gates are those of calls: the resolver of paths, and the decision sources of the workspace, consulted step by step by
+ * the same `decide`. Nobody is asked, nothing is read but what decides, and no hook runs.
  */
-import type { ExactCommand } from "../hooks/scope/command.ts";
 import { displayPath } from "../backends/windows-paths.ts";
 import { entryPathVia, lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import {
-  type CallFacts,
-  decide,
-  type DecisionSource,
-  type Grant,
-  type Location,
-  type Verdict,
-} from "../policy/index.ts";
+import { type CallFacts, decide, type DecisionSource, type Location, type Verdict } from "../policy/index.ts";
+import { DECISION_ORDER, type DecisionStep } from "../policy/decide.ts";
 import { gateOfRefusal, type PathGate } from "../policy/resolve.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { anything, mapOf, optionChecker, type Options, options, required, text } from "../schema/option.ts";
 import type { AnyTool, PathUse } from "../tools/lib/tool.ts";
+import { Facts } from "./facts.ts";
+import type { GateName, WhyGate } from "./gates.ts";
 import { factsOfReachedPaths } from "./reach.ts";
 import { exactCommandOf } from "./review.ts";
 import type { Session } from "./session.ts";
@@ -36,36 +31,6 @@ export interface WhyQuestion {
   readonly agent?: string | undefined;
   /** The turn of the call, as in the options of a call. */
   readonly turn?: string | undefined;
-}
-
-/** The name of a gate: a check of the policy, or a source of decisions. */
-export type GateName =
-  | PathGate
-  | "secret"
-  | "hooks"
-  | "rules"
-  | "grants"
-  | "default"
-  | "places"
-  | "approvals"
-  | "approver"
-  | "guard";
-
-/** One gate of a call. */
-export interface WhyGate {
-  /** The name of the gate. */
-  readonly gate: GateName;
-  /**
-   * `passes`: the gate changes nothing. `allows` and `asks`: it decides so. `stops`: the call is refused here. `depends`:
-   * it decides by what is known only during the call. `not reached`: an earlier gate stopped the call.
-   */
-  readonly verdict: "passes" | "allows" | "asks" | "stops" | "depends" | "not reached";
-  /** The reason, in one sentence; absent for a gate that changes nothing. */
-  readonly because?: string;
-  /** The options that configure the gate. */
-  readonly configured: string;
-  /** The directories and secrets that the gate `grants` misses and that `ws.grants.add` can grant; absent for none. */
-  readonly missing?: readonly Pick<Grant, "dir" | "access">[];
 }
 
 /**
@@ -116,32 +81,49 @@ interface Finding {
 
 const PASSES: Finding = { verdict: "passes" };
 
-/** The gates of a call, in their order. After one that stops the call none is reached. */
-class Gates {
-  readonly #passed: WhyGate[] = [];
-  #isStopped = false;
+/** The names of all gates, in the order in which calls pass them. */
+const GATES: readonly GateName[] = Object.keys(CONFIGURED) as GateName[];
+
+/** A decision that is explained. What its gates tell are its facts; after one that stops the call none is reached. */
+class Explanation {
+  readonly #session: Session;
+  readonly #facts = new Facts();
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
 
   get isStopped(): boolean {
-    return this.#isStopped;
+    return this.#facts.last("gate")?.gate.verdict === "stops";
   }
 
-  add(gate: GateName, { verdict, because, configured = CONFIGURED[gate], missing = [] }: Finding): void {
-    this.#passed.push(
-      this.#isStopped
-        ? { gate, verdict: "not reached", configured }
-        : {
-            gate,
-            verdict,
-            ...withoutUndefined({ because }),
-            configured,
-            ...withoutUndefined({ missing: missing.length === 0 ? undefined : missing }),
-          },
-    );
-    this.#isStopped ||= verdict === "stops";
+  tell(gate: GateName, { verdict, because, configured = CONFIGURED[gate], missing = [] }: Finding): void {
+    if (this.isStopped) return;
+    const more = withoutUndefined({ because, missing: missing.length === 0 ? undefined : missing });
+    this.#facts.tell({ what: "gate", gate: { gate, verdict, configured, ...more } });
   }
 
-  all(): readonly WhyGate[] {
-    return Object.freeze(this.#passed);
+  /** Consults the sources of a step about each of some facts; they leave the decision where there are none. */
+  consult(step: DecisionStep, call: KnownCall, about: readonly CallFacts[], before: Verdict): Verdict {
+    let verdict = before;
+    for (const source of this.#session.gates.sources(call.tool.name)) {
+      const { name } = source;
+      // The gates of the policy are those of the path.
+      if (DECISION_ORDER[name] !== step || name === "policy" || name === "framework") continue;
+      const earlier = verdict;
+      for (const facts of about) verdict = decide([source], facts, { before: verdict });
+      this.tell(name, verdict === earlier ? PASSES : findingOf(this.#session, call, name, verdict));
+    }
+    return verdict;
+  }
+
+  /** Returns the gates as they have told it, and those that are not reached. */
+  gates(): readonly WhyGate[] {
+    const told = this.#facts.all("gate").map(({ gate }) => gate);
+    const further = GATES.slice(told.length).map((gate): WhyGate => {
+      return { gate, verdict: "not reached", configured: CONFIGURED[gate] };
+    });
+    return Object.freeze([...told, ...further]);
   }
 }
 
@@ -151,20 +133,27 @@ export async function explainDecision(
   tool: AnyTool,
   question: WhyQuestion,
 ): Promise<readonly WhyGate[]> {
-  const gates = new Gates();
+  const explained = new Explanation(session);
   const runs = session.hooks.bound.some(({ hook }) => hook.stage === "before");
-  gates.add("hooks", runs ? { verdict: "depends", because: "A hook may refuse the call." } : PASSES);
+  explained.tell("hooks", runs ? { verdict: "depends", because: "A hook may refuse the call." } : PASSES);
   const located = await locate(session, tool, question.path);
-  const { refusal } = located;
+  const refusal = "refusal" in located ? located.refusal : undefined;
   // If the error does not tell which check refused the path, the first of them is reported.
   const stoppedAt = refusal && (gateOfRefusal(refusal) ?? "root");
   for (const gate of PATH_GATES)
-    gates.add(gate, stoppedAt === gate ? { verdict: "stops", because: refusal?.message } : PASSES);
-  const call = await factsOf(session, tool, question, gates.isStopped ? {} : located);
-  let verdict: Verdict = { decision: "allow", source: "none" };
-  for (const source of session.gates.sources(tool.name))
-    verdict = explainSource(session, call, source, { verdict, gates });
-  return gates.all();
+    explained.tell(gate, stoppedAt === gate ? { verdict: "stops", because: refusal?.message } : PASSES);
+  if ("refusal" in located) return explained.gates();
+  const call = await factsOf(session, tool, question, located);
+  const { facts, personal, grants } = call;
+  const ruled = explained.consult("paths", call, [facts], { decision: "allow", source: "none" });
+  explained.tell("secret", secretFinding(session, call));
+  const needed = grants.map((grant) => ({ ...facts, grant }));
+  // A directory is asked about on its own: its answer is no approval of the call.
+  explained.consult("grants", call, needed, ruled);
+  const isAsked = tool.kind !== "read" || ruled.decision === "ask";
+  explained.consult("approval", call, isAsked ? [personal] : [], ruled);
+  explained.tell("guard", guardFinding(session, call));
+  return explained.gates();
 }
 
 /** A call as far as it is known before it is made. */
@@ -179,64 +168,29 @@ interface KnownCall {
   readonly isSecret: boolean;
 }
 
-/** Returns the facts of a call. A path that was refused has no location. */
+/** Returns the facts of a call. */
 async function factsOf(
   session: Session,
   tool: AnyTool,
   question: WhyQuestion,
-  { at, real, isAskedPlace = false }: LocatedPath,
+  { at, real, isAskedPlace }: LocatedPath,
 ): Promise<KnownCall> {
   const { approvals, rules } = session.gates;
   const { fs } = session.files;
   const agent = question.agent ?? session.caller.agent;
-  const args = question.args ?? {};
-  const named = { tool: tool.name, args };
-  const places = at === undefined || real === undefined ? [] : [[real]];
-  const personal = (facts: CallFacts, command: ExactCommand | undefined): CallFacts => {
-    // The question is no activity of a turn. A call that would begin one is covered by no approval of a turn.
-    const caller = { agent, turn: approvals.currentTurn(agent, question.turn) ?? "", command };
-    return { ...facts, places, caller, writesAskedPlace: isAskedPlace };
-  };
-  if (at === undefined) {
-    const facts = { ...named, places: [], effects: [] };
-    return { tool, facts, personal: personal(facts, undefined), grants: [], isSecret: false };
-  }
   const uses = [pathUseOf(tool, question.path)];
+  const named = { tool: tool.name, args: question.args ?? {} };
   const reached = { fs, disk: fs, rules, uses, ...named, locations: [at], signal: undefined };
   const facts = await factsOfReachedPaths(reached);
   // Without its arguments the command is not known, so that no approval covers it.
   const command = await exactCommandOf({ tool, args: question.args, call: { fs, locations: [at] } });
-  const isSecret = tool.kind === "read" && real !== undefined && (await readsSecret(session, real));
+  const isSecret = tool.kind === "read" && (await readsSecret(session, real));
   const grants = await grantFactsOf(session, tool, at, agent);
   await approvals.refresh?.();
-  return { tool, facts, personal: personal(facts, command), grants, isSecret };
-}
-
-/** The decision of the sources so far, and the gates that they have made. */
-interface SoFar {
-  readonly verdict: Verdict;
-  readonly gates: Gates;
-}
-
-/** Adds the gate of one source of decisions. Returns the decision with it. */
-function explainSource(
-  session: Session,
-  call: KnownCall,
-  source: DecisionSource,
-  { verdict: before, gates }: SoFar,
-): Verdict {
-  const { name } = source;
-  // Hooks and the policy come first, above; an adapter's own question is not a part of the workspace.
-  if (name === "hooks" || name === "policy" || name === "framework") return before;
-  if (name === "guard") {
-    gates.add(name, guardFinding(session, call));
-    return before;
-  }
-  if (name === "grants") gates.add("secret", secretFinding(session, call));
-  const verdict = decideBy(source, call, before);
-  gates.add(name, verdict === before ? PASSES : findingOf(session, call, name, verdict));
-  // A directory is asked about on its own: its answer is no approval of the call.
-  return name === "grants" && verdict.decision === "ask" ? before : verdict;
+  // The question is no activity of a turn. A call that would begin one is covered by no approval of a turn.
+  const caller = { agent, turn: approvals.currentTurn(agent, question.turn) ?? "", command };
+  const personal = { ...facts, places: [[real]], caller, writesAskedPlace: isAskedPlace };
+  return { tool, facts, personal, grants, isSecret };
 }
 
 function guardFinding({ gates: { guard } }: Session, { tool }: KnownCall): Finding {
@@ -247,18 +201,6 @@ function guardFinding({ gates: { guard } }: Session, { tool }: KnownCall): Findi
 function secretFinding({ gates: { permissions } }: Session, { isSecret }: KnownCall): Finding {
   if (!isSecret || permissions !== undefined) return PASSES;
   return { verdict: "stops", because: "The file is a secret. Reading it needs a grant of its own." };
-}
-
-/** Returns the decision with that of one source. */
-function decideBy(source: DecisionSource, call: KnownCall, before: Verdict): Verdict {
-  const { tool, facts, personal, grants } = call;
-  if (source.name === "grants")
-    return grants.reduce(
-      (verdict, grant) => decide([source], { ...facts, grant }, { before: verdict }),
-      before,
-    );
-  if (source.name === "rules") return decide([source], facts, { before });
-  return tool.kind === "read" && before.decision !== "ask" ? before : decide([source], personal, { before });
 }
 
 /** Returns what a source that has decided says. */
@@ -277,17 +219,20 @@ function findingOf(
     : { verdict, because };
 }
 
-/** The location of a path and its real path, or the refusal of one of them. */
+/** The location of a path and its real path. */
 interface LocatedPath {
-  readonly at?: Location;
-  readonly real?: string;
-  readonly refusal?: FilewrightError;
+  readonly at: Location;
+  readonly real: string;
   /** True when a change at the path needs an approval because of the place. */
-  readonly isAskedPlace?: boolean;
+  readonly isAskedPlace: boolean;
 }
 
-/** Locates the path of a question. */
-async function locate(session: Session, tool: AnyTool, typed: string): Promise<LocatedPath> {
+/** Locates the path of a question, or returns the refusal of it. */
+async function locate(
+  session: Session,
+  tool: AnyTool,
+  typed: string,
+): Promise<LocatedPath | { readonly refusal: FilewrightError }> {
   const { resolver, fs } = session.files;
   const { intent, entry = false } = pathUseOf(tool, typed);
   try {
