@@ -27,7 +27,6 @@ import {
 } from "../schema/option.ts";
 import { DEFAULT_LIMITS } from "../tools/lib/limits.ts";
 import { TOOL_NAMES } from "../schema/tool-names.ts";
-import { withoutUndefined } from "../schema/without-undefined.ts";
 import {
   type Approvals,
   approvalsSource,
@@ -37,7 +36,8 @@ import {
   mustAsk,
 } from "./approvals.ts";
 import { oneOf } from "./approvers.ts";
-import { approvesCall, askConfirm, type Confirm, refusedBy, type Scope } from "./confirm.ts";
+import { askReviewer, type CallQuestion } from "./asking.ts";
+import { approvesCall, type Confirm, refusedBy, type Scope } from "./confirm.ts";
 import { type Notify, notifySafely } from "./events.ts";
 import { type AnyHook, type Hook, HOOK_OPTIONS, type HookResult } from "./hook.ts";
 import { digestOfParts } from "./question.ts";
@@ -233,13 +233,13 @@ class HookedTool {
 
   async #ask(confirm: Confirm, asked: AskedQuestion, args: Readonly<Record<string, unknown>>): Promise<void> {
     const [{ tool }, approvals, { notify }] = [asked, this.#approvals, this.#options];
-    notifySafely(notify, { type: "approval_asked", tool, path: "", title: tool });
     const scopes = approvals.offer(asked, []).filter(({ outcome }) => outcome !== "proceed_always");
-    const reply = await askConfirm(confirm, questionAbout(tool, args, scopes), undefined);
-    const approval = await approvals.remember(reply, asked);
-    const { outcome } = reply;
-    const event = { type: "approval_answered" as const, tool, path: "", outcome, approval };
-    notifySafely(notify, withoutUndefined(event));
+    const question = questionAbout(tool, args, scopes);
+    const reply = await askReviewer(
+      { confirm, approvals, notify },
+      { asked, title: tool, question },
+      undefined,
+    );
     if (!approvesCall(reply)) throw refusedBy(reply);
   }
 }
@@ -255,7 +255,7 @@ function questionAbout(
   tool: string,
   args: Readonly<Record<string, unknown>>,
   scopes: readonly Scope[],
-): Parameters<typeof askConfirm>[1] {
+): CallQuestion["question"] {
   return {
     type: "exec",
     title: `Run ${tool}`,

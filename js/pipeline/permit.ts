@@ -15,8 +15,8 @@ import type { FsBackend } from "../backends/backend.ts";
 import { nameOf } from "../backends/paths.ts";
 import type { AllowedBy } from "../backends/transaction/step.ts";
 import { mustAsk } from "../hooks/approvals.ts";
-import { approvesCall, askConfirm, type Confirm, refusedBy } from "../hooks/confirm.ts";
-import { notifySafely } from "../hooks/events.ts";
+import { askReviewer, type CallQuestion } from "../hooks/asking.ts";
+import { approvesCall, type Confirm, refusedBy } from "../hooks/confirm.ts";
 import { digestOfParts } from "../hooks/question.ts";
 import type { Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
 import type { MetaApproval } from "./result.ts";
@@ -243,33 +243,29 @@ export async function requestApproval(
   if (confirm === undefined) return;
   const [at] = locations;
   const [path, title] = [at?.path ?? "", escapeControls(`${tool.title}: ${at?.typed ?? tool.name}`)];
-  notifySafely(notify, { type: "approval_asked", tool: tool.name, path, title });
-  const reply = await askConfirm(
-    confirm,
-    {
-      type: "info",
-      title,
-      tool: tool.name,
-      fileName: at === undefined ? "" : nameOf(at.path),
-      fileDiff: "",
-      originalContent: null,
-      newContent: null,
-      path,
-      paths: locations.map((one) => one.path),
-      risk: "low",
-      ...(agent === undefined ? {} : { agent }),
-      turn,
-      ...(onProgress === undefined ? {} : { hasProgress: true }),
-      scopes: approvals.offer(asked, []),
-      changes: [],
-      digest: digestOfParts(["filewright read 1", tool.name, locations.map((one) => one.path)]),
-      complete: true,
-    },
+  const question: CallQuestion["question"] = {
+    type: "info",
+    title,
+    tool: tool.name,
+    fileName: at === undefined ? "" : nameOf(at.path),
+    fileDiff: "",
+    originalContent: null,
+    newContent: null,
+    path,
+    paths: locations.map((one) => one.path),
+    risk: "low",
+    ...(agent === undefined ? {} : { agent }),
+    turn,
+    ...(onProgress === undefined ? {} : { hasProgress: true }),
+    scopes: approvals.offer(asked, []),
+    changes: [],
+    digest: digestOfParts(["filewright read 1", tool.name, locations.map((one) => one.path)]),
+    complete: true,
+  };
+  const reply = await askReviewer(
+    { confirm, approvals, notify },
+    { asked: { ...asked, turn }, title, question },
     signal,
   );
-  const { outcome } = reply;
-  const approval = await approvals.remember(reply, { ...asked, turn });
-  const lasting = approval === undefined ? {} : { approval };
-  notifySafely(notify, { type: "approval_answered", tool: tool.name, path, outcome, ...lasting });
   if (!approvesCall(reply)) throw refusedBy(reply);
 }

@@ -14,15 +14,8 @@ import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { toBase64 } from "../engine/wire/bytes.ts";
 import { confirmedChange } from "../hooks/changed-files.ts";
-import {
-  askConfirm,
-  type Confirm,
-  type Confirmation,
-  type ConfirmReply,
-  denied,
-  refusedBy,
-} from "../hooks/confirm.ts";
-import { notifySafely } from "../hooks/events.ts";
+import { askReviewer, type CallQuestion } from "../hooks/asking.ts";
+import { type Confirm, type Confirmation, type ConfirmReply, denied, refusedBy } from "../hooks/confirm.ts";
 import { digestOfParts } from "../hooks/question.ts";
 import type { ExactCommand } from "../hooks/scope/command.ts";
 import { currentVersion } from "../tools/lib/contents.ts";
@@ -320,7 +313,7 @@ async function askAboutChange<Args extends object, Data, Todo>(
   const { approvals, notify } = session.gates;
   const { tool, call } = reviewable;
   const roots = rootsContaining(call.locations);
-  const { path, title, hash, complete, changes, newContent } = details;
+  const { title, complete, changes, newContent } = details;
   const changing =
     tool.revise === undefined
       ? []
@@ -330,44 +323,26 @@ async function askAboutChange<Args extends object, Data, Todo>(
         ];
   const offered = { tool: tool.name, roots, command: await exactCommandOf(reviewable) };
   const scopes = approvals.offer(offered, changing);
-  const about = {
-    tool: tool.name,
-    path,
-    ...(details.callId === undefined ? {} : { callId: details.callId }),
+  const question: CallQuestion["question"] = {
+    ...details,
+    ...(replaces === undefined ? {} : { replaces }),
+    ...(call.reader.onProgress === undefined ? {} : { hasProgress: true }),
+    ...staleFunctionsOf(
+      async () => {
+        session.staging.stage?.refresh();
+        await assertStateUnchanged({ places, base }, reviewable);
+      },
+      async () => {
+        session.staging.stage?.refresh();
+        await replan?.(true);
+      },
+    ),
+    scopes: complete ? scopes : scopes.filter(({ outcome }) => outcome === "cancel"),
+    ...(isModifying ? { isModifying: true } : {}),
   };
-  notifySafely(notify, { type: "approval_asked", ...about, title });
-  const reply = await askConfirm(
-    confirm,
-    {
-      ...details,
-      ...(replaces === undefined ? {} : { replaces }),
-      ...(call.reader.onProgress === undefined ? {} : { hasProgress: true }),
-      ...staleFunctionsOf(
-        async () => {
-          session.staging.stage?.refresh();
-          await assertStateUnchanged({ places, base }, reviewable);
-        },
-        async () => {
-          session.staging.stage?.refresh();
-          await replan?.(true);
-        },
-      ),
-      scopes: complete ? scopes : scopes.filter(({ outcome }) => outcome === "cancel"),
-      ...(isModifying ? { isModifying: true } : {}),
-    },
-    call.signal,
-  );
-  const { outcome, payload } = reply;
-  const approval = await approvals.remember(reply, { ...offered, turn: call.about.turn });
-  notifySafely(notify, {
-    type: "approval_answered",
-    ...about,
-    outcome,
-    ...(hash === undefined ? {} : { hash }),
-    ...(approval === undefined ? {} : { approval }),
-    ...(payload?.by === undefined ? {} : { by: payload.by }),
-  });
-  if (outcome === "cancel") throw refusedBy(reply);
+  const asked = { ...offered, turn: call.about.turn };
+  const reply = await askReviewer({ confirm, approvals, notify }, { asked, title, question }, call.signal);
+  if (reply.outcome === "cancel") throw refusedBy(reply);
   return reply;
 }
 

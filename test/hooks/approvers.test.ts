@@ -17,6 +17,7 @@ import {
   serveApprovals,
   withHooks,
   within,
+  type WorkspaceEvent,
 } from "../../js/index.node.ts";
 import { confirmedChange } from "../../js/hooks/changed-files.ts";
 import { place } from "../tools/harness.ts";
@@ -361,6 +362,17 @@ describe("tools that are not ours", () => {
     const alone = withHooks(tool(), [], { rules });
     expect((await alone.execute({ command: "cp" })).error?.code).toBe("APPROVAL_DENIED");
     expect(events).toEqual(["call_denied", "approval_asked", "approval_answered", "call_denied"]);
+  });
+
+  test("tell who answered the question about a call", async () => {
+    const events: WorkspaceEvent[] = [];
+    const notify = (event: WorkspaceEvent): void => void events.push(event);
+    const confirm: Confirm = () => ({ outcome: "proceed_once", payload: { by: "Ann" } });
+    await withHooks(tool(), [], { confirm, notify }).execute({ command: "ls" });
+    expect(events).toEqual([
+      { type: "approval_asked", tool: "bash", path: "", title: "bash" },
+      { type: "approval_answered", tool: "bash", path: "", outcome: "proceed_once", by: "Ann" },
+    ]);
   });
 
   test("are stopped by what a hook raises, and by one that fails", async () => {
