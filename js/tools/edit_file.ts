@@ -414,8 +414,9 @@ function deletionWarnings(edits: readonly AppliedEdit[], { edits: asked }: EditR
 
 function closingTagWarnings({ edits }: EditRequest): readonly string[] {
   return edits.flatMap(({ new_text: text = "", old_text: old = "" }) => {
-    const warning = old.trimEnd().endsWith(">") ? undefined : closingTagWarning(text);
-    return warning ?? [];
+    // The tags of a call end in `>`, and few new texts do.
+    const mayEndInTag = text.trimEnd().endsWith(">") && !old.trimEnd().endsWith(">");
+    return (mayEndInTag ? closingTagWarning(text) : undefined) ?? [];
   });
 }
 
