@@ -55,6 +55,7 @@ pub(crate) use budget::WorkBudget;
 pub(crate) use correcting::MAX_RETRIES;
 pub(crate) use correcting::corrections::is_same_but_for_blanks;
 pub(crate) use correcting::hunk::{hunk_corrections, similar_lines};
+pub(crate) use correcting::part::{change_of_part, change_of_words};
 pub(crate) use explaining::truncate::truncate_error;
 pub(crate) use matching::fuzzy::find_hunk_positions;
 pub(crate) use matching::repair::without_line_number;

@@ -122,7 +122,7 @@ fn is_whitespace_change(base: &[&[u8]], side: &[&[u8]], change: &Change) -> bool
 }
 
 /// Splits a line into words, runs of white space, and single other characters.
-fn split_tokens(line: &[u8]) -> Vec<&[u8]> {
+pub(in crate::edit) fn split_tokens(line: &[u8]) -> Vec<&[u8]> {
     let class = |byte: u8| match byte {
         b' ' | b'\t' => 1,
         b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => 2,

@@ -10,12 +10,13 @@
 use std::ops::Range;
 
 use super::MAX_RETRIES;
+use super::part::change_beside_drift;
 use crate::diff::{Change, changes_between_lines};
 use crate::edit::Splice;
 use crate::edit::applying::merge::{BlankEdges, merge_edit};
 use crate::edit::applying::tokens::merge_words_strictly;
 use crate::edit::lines::{indentation_of, trim};
-use crate::edit::matching::alignment::{AlignmentStep, Cut};
+use crate::edit::matching::alignment::{Alignment, AlignmentStep, Cut};
 use crate::edit::matching::candidates::{Candidate, NoMatch};
 use crate::edit::matching::haystack::Haystack;
 use crate::edit::matching::locate::{locate, locate_approximate};
@@ -33,8 +34,8 @@ const MAX_CORRECTED_PLACES: usize = 40;
 
 type EditLines<'e> = &'e [&'e [u8]];
 
-/// Returns the splices that apply the edit at the places that it can mean, at most
-/// [`MAX_RETRIES`]; none if no place is similar enough. A splice changes nothing where the file has
+/// Returns the splices that apply the edit at the places that it can mean; none if no place is
+/// similar enough, or if there are more than [`MAX_RETRIES`]. A splice changes nothing where the file has
 /// the change already.
 pub(in crate::edit) fn corrections(
     hay: &Haystack<'_>,
@@ -67,22 +68,108 @@ fn corrections_of_any_kind(
 ) -> Vec<Splice> {
     let needle = Needle::new(old, new);
     if let Ok(places) = locate(hay, &needle) {
-        let all = (0..places.len().min(MAX_RETRIES)).map(|at| places.get(at));
+        let all = (0..places.len().min(MAX_RETRIES + 1)).map(|at| places.get(at));
         let merged = all.filter_map(|place| {
             merge_edit(hay, &place.alignment, old, new, BlankEdges::default()).ok()
         });
         let merged: Vec<Splice> = merged.collect();
         if !merged.is_empty() {
-            return merged;
+            return unless_too_many(merged);
         }
     }
-    approximate_places(hay, &needle)
+    let found = meant_places(hay, &needle)
         .iter()
-        .take(MAX_CORRECTED_PLACES)
-        .filter(|place| is_justified(&needle, place))
         .filter_map(|place| CorrectedLines::new(hay, place, old, new)?.splice())
-        .take(MAX_RETRIES)
-        .collect()
+        .take(MAX_RETRIES + 1)
+        .collect();
+    let found = unless_too_many(found);
+    match (old, new) {
+        ([old], [new]) if found.is_empty() => {
+            change_beside_drift(hay.text, old, new, hay.work).into_iter().collect()
+        }
+        _ => found,
+    }
+}
+
+/// Returns the splices, or none if there are more than [`MAX_RETRIES`]: a list of some of the places
+/// can lack the one that is meant.
+fn unless_too_many(splices: Vec<Splice>) -> Vec<Splice> {
+    if splices.len() > MAX_RETRIES { Vec::new() } else { splices }
+}
+
+/// Returns the places that the old text can mean: the most similar ones, and all whose lines say the
+/// same; none if these are too many to list.
+fn meant_places(hay: &Haystack<'_>, needle: &Needle<'_>) -> Vec<Candidate> {
+    let mut places = approximate_places(hay, needle);
+    places.truncate(MAX_CORRECTED_PLACES);
+    places.retain(|place| is_justified(needle, place));
+    let [only] = places.as_slice() else { return places };
+    let rivals = rivals_of(hay, only).filter(|rivals| rivals.len() < MAX_RETRIES);
+    let Some(rivals) = rivals else { return Vec::new() };
+    places.extend(rivals);
+    places.sort_by_key(|place| place.alignment.file.start);
+    places
+}
+
+/// Returns the other places that have every line of the file that says the place: each that is equal
+/// to its old line or nearly so. The other old lines, which are alike by chance, do not decide.
+/// Returns `None` if there are too many to compare.
+fn rivals_of(hay: &Haystack<'_>, place: &Candidate) -> Option<Vec<Candidate>> {
+    let steps = place.alignment.steps.iter();
+    let telling = steps.filter_map(|step| match step {
+        AlignmentStep::Pair { file, likeness, .. } if *likeness >= MIN_LINE_SIMILARITY => {
+            Some(file.clone())
+        }
+        _ => None,
+    });
+    let telling: Vec<usize> = telling.flatten().filter(|&line| hay.lens[line] > 0).collect();
+    let Some(&first) = telling.first() else { return Some(Vec::new()) };
+    if !hay.work.try_spend(8 * hay.len()) {
+        return None;
+    }
+    let is_start = |at: &usize| *at != first && hay.hashes[*at] == hay.hashes[first];
+    let starts: Vec<usize> = (0..hay.len()).filter(is_start).collect();
+    if !hay.work.try_spend_times(8 * telling.len(), starts.len()) {
+        return None;
+    }
+    let is_same = |line: &usize, start: usize| {
+        let there = (line + start).checked_sub(first).and_then(|at| hay.hashes.get(at));
+        there == Some(&hay.hashes[*line])
+    };
+    let rivals =
+        starts.into_iter().filter(|&start| telling.iter().all(|line| is_same(line, start)));
+    let moved = rivals.filter_map(|start| moved_place(hay, place, start, first));
+    Some(moved.take(MAX_RETRIES).collect())
+}
+
+/// Returns a place moved by as many lines as `start` is after `first`; `None` if it is not in the
+/// file there.
+fn moved_place(
+    hay: &Haystack<'_>,
+    place: &Candidate,
+    start: usize,
+    first: usize,
+) -> Option<Candidate> {
+    let moved = |lines: &Range<usize>| {
+        let start_line = (lines.start + start).checked_sub(first)?;
+        Some(start_line..start_line + lines.len())
+    };
+    let file = moved(&place.alignment.file).filter(|file| file.end <= hay.len())?;
+    let step = |step: &AlignmentStep| match step {
+        AlignmentStep::Pair { old, file, likeness, cut } => Some(AlignmentStep::Pair {
+            old: old.clone(),
+            file: moved(file)?,
+            likeness: *likeness,
+            cut: *cut,
+        }),
+        AlignmentStep::FileOnly(line) => {
+            Some(AlignmentStep::FileOnly(moved(&(*line..line + 1))?.start))
+        }
+        AlignmentStep::OldOnly(line) => Some(AlignmentStep::OldOnly(*line)),
+    };
+    let steps = place.alignment.steps.iter().map(step).collect::<Option<_>>()?;
+    let alignment = Alignment { steps, file, cost: place.alignment.cost };
+    Some(Candidate { alignment, score: place.score })
 }
 
 /// Returns the places that are most similar to the old text, whatever differs there.
@@ -101,7 +188,7 @@ pub(super) fn justified_place(hay: &Haystack<'_>, lines: EditLines<'_>) -> Optio
     let needle = Needle::new(lines, lines);
     let places = match locate(hay, &needle) {
         Ok(places) => (0..places.len().min(MAX_RETRIES)).map(|at| places.get(at)).collect(),
-        Err(_) => approximate_places(hay, &needle),
+        Err(_) => meant_places(hay, &needle),
     };
     let mut meant = places.iter().filter(|place| is_justified(&needle, place));
     match (meant.next(), meant.next()) {

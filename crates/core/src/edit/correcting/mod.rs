@@ -7,6 +7,7 @@
 
 pub(in crate::edit) mod corrections;
 pub(in crate::edit) mod hunk;
+pub(in crate::edit) mod part;
 mod readings;
 pub(in crate::edit) mod retry;
 

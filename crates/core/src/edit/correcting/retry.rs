@@ -361,6 +361,13 @@ mod tests {
                 "    let product = width + height;\n    log(product);\n    product\n}",
                 Vec::new(),
             ),
+            (
+                "a part of a line beside another word",
+                Fuzzy,
+                "area[width, height) * depth",
+                "area[width, height) + depth",
+                changed("height) * depth", "height) + depth"),
+            ),
             ("nothing like it", Fuzzy, "struct Point {\n    x: f32,\n}", "struct P;", Vec::new()),
             ("nothing to do", Fuzzy, "log(0);", "log(0);", Vec::new()),
         ] {
@@ -378,6 +385,10 @@ mod tests {
         };
         for strictness in [Strictness::Exact, Strictness::Whitespace, Strictness::Fuzzy] {
             assert_eq!(retried(text, "  one();", "  two();", strictness), [at(1), at(2)]);
+            // A line that is not there does not choose between those that are.
+            let old = "  invented(here);\n  one();\n  end();";
+            let new = old.replace("one", "two");
+            assert_eq!(retried(text, old, &new, strictness), [at(1), at(2)]);
         }
         assert!(retried(&"x();\n".repeat(9), "x();", "y();", Strictness::Fuzzy).is_empty());
     }

@@ -44,7 +44,7 @@ pub(in crate::edit) fn push_key(line: &[u8], key: &mut Vec<u8>) {
     }
 }
 
-fn is_ascii_space(byte: u8) -> bool {
+pub(in crate::edit) fn is_ascii_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
@@ -90,7 +90,7 @@ pub(in crate::edit) fn has_word(key: &[u8]) -> bool {
 
 /// Returns true for an ASCII letter, a digit, an underscore, and a byte of a character beyond
 /// ASCII.
-pub(super) fn is_word_byte(byte: u8) -> bool {
+pub(in crate::edit) fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 

@@ -6,6 +6,7 @@
 //! is tried before it is reported. A file with a hunk that no place justifies has no retry.
 
 mod above;
+mod by_change;
 mod contents;
 mod partial;
 mod places;

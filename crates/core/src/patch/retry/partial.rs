@@ -159,7 +159,10 @@ fn forms_of(lines: &[PatchLine]) -> Forms {
         lines.map(|line| PatchLine { mark: becomes, ..line.clone() }).collect()
     };
     if !lines.iter().any(is_changed) {
-        return vec![lines.to_vec()];
+        let is_blank = lines.iter().all(|line| line.text.trim().is_empty());
+        // A blank line between two others says nothing about the place.
+        let left_out = is_blank.then(Vec::new);
+        return std::iter::once(lines.to_vec()).chain(left_out).collect();
     }
     let gone = marked(LineMark::Removed, LineMark::Removed);
     let kept = marked(LineMark::Added, LineMark::Context);
@@ -173,8 +176,13 @@ fn forms_of(lines: &[PatchLine]) -> Forms {
     if !is_removal {
         forms.push(kept);
     }
-    forms.push([gone, new].concat());
+    forms.push([gone.clone(), new].concat());
     if is_removal {
+        let blank = |line: &PatchLine| line.text.trim().is_empty();
+        let last = gone.iter().rposition(|line| !blank(line)).map_or(0, |at| at + 1);
+        if last < gone.len() {
+            forms.push(gone[..last].to_vec());
+        }
         forms.push(Vec::new());
     }
     forms

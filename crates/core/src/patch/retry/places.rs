@@ -2,10 +2,11 @@
 //!
 //! A hunk gets another place: anywhere in the file, at each of several places, below the context
 //! that stands alone before it, or where its lines are most similar. Of a hunk that is applied in
-//! part, the rest is applied. If nothing of its context is in the file, its old lines alone say the
-//! place, where they stand once.
+//! part, the rest is applied. If all of that finds nothing, the change itself says the place
+//! ([`by_change`](super::by_change)).
 
 use super::above::{ContextAbove, is_below_context, splice_at};
+use super::by_change::places_by_change;
 use super::partial::{Rest, rest_of};
 use crate::edit::{self, MAX_RETRIES, Splice, WorkBudget};
 use crate::patch::anchors::AnchorPlaces;
@@ -13,10 +14,7 @@ use crate::patch::apply::HunkOptions;
 use crate::patch::file::{TargetFile, eq_ignore_indent};
 use crate::patch::locate::place_hunk;
 use crate::patch::mismatch::HunkMismatch;
-use crate::patch::{Hunk, LineMark, PatchLine};
-
-/// The minimum number of letters and digits in old lines that say a place without their context.
-const MIN_BARE_WORD_CHARS: usize = 12;
+use crate::patch::{Hunk, PatchLine};
 
 /// A place of a hunk, or `None` for a hunk that has nothing to do.
 pub(super) type HunkPlace = Option<Splice>;
@@ -77,8 +75,23 @@ impl PlaceSearch<'_> {
             Err(HunkMismatch::Already(_)) => vec![None],
             Err(HunkMismatch::Several(lines)) => self.places_among(hunk, &lines),
             Err(HunkMismatch::NoContext | HunkMismatch::TooMuch) => Vec::new(),
+            Err(HunkMismatch::NoAnchor(anchor)) if hunk.before().next().is_none() => {
+                self.places_at_number(hunk, &anchor)
+            }
             Err(_) => self.other_places(hunk),
         }
+    }
+
+    /// Returns the places of new lines at a line number (`@@ 12`): before that line and after it.
+    fn places_at_number(&self, hunk: &Hunk, anchor: &str) -> Vec<HunkPlace> {
+        let count = self.target.lines.len();
+        let line = anchor.trim().parse().ok().filter(|line| (1..=count).contains(line));
+        let at = |line: usize| {
+            let lines = 0..hunk.lines.len();
+            self.target.splice(hunk, lines, line..line, false)
+        };
+        let splices = line.map(|line| vec![at(line - 1), at(line)]).unwrap_or_default();
+        self.narrowed(hunk, splices)
     }
 
     /// Returns the place of a hunk that fits at several lines (1-based) if its anchor proves one,
@@ -88,16 +101,23 @@ impl PlaceSearch<'_> {
             return self.narrowed(hunk, vec![splice]);
         }
         if lines.len() > MAX_RETRIES {
-            return Vec::new();
+            return self.narrowed(hunk, places_by_change(self.target, hunk, self.work));
         }
         let at = |line: &u64| {
-            let hunk = Hunk { old_start: Some(*line), anchors: Vec::new(), ..hunk.clone() };
-            let placed = place_hunk(self.target, &hunk, 0, 0, self.options, self.work);
-            placed.ok().map(|(splice, _)| splice)
+            let mut ways = (0..=self.options.fuzz as u64).filter_map(|left_out| {
+                // The line may be that of the hunk without its first lines.
+                let old_start = Some(line.checked_sub(left_out)?);
+                let hunk = Hunk { old_start, anchors: Vec::new(), ..hunk.clone() };
+                place_hunk(self.target, &hunk, 0, 0, self.options, self.work).ok()
+            });
+            ways.find(|(_, at)| at.placed.line == *line).map(|(splice, _)| splice)
         };
         let all = lines.iter().map(at).collect::<Option<Vec<_>>>().unwrap_or_default();
         let meant = self.narrowed(hunk, all);
-        if meant.len() == lines.len() { meant } else { Vec::new() }
+        match meant.len() == lines.len() {
+            true => meant,
+            false => self.narrowed(hunk, places_by_change(self.target, hunk, self.work)),
+        }
     }
 
     /// Returns the places of a hunk that fits nowhere as it is.
@@ -111,7 +131,7 @@ impl PlaceSearch<'_> {
         let corrected = self.narrowed(hunk, corrected_places(target, hunk, work));
         let places = without_known_insertions(target, corrected);
         match places.is_empty() {
-            true => self.narrowed(hunk, bare_places(target, hunk, work)),
+            true => self.narrowed(hunk, places_by_change(target, hunk, work)),
             false => places,
         }
     }
@@ -183,30 +203,6 @@ fn corrected_places(target: &TargetFile<'_>, hunk: &Hunk, work: &WorkBudget) -> 
         }
     }
     found
-}
-
-/// Returns the place of the only change of a hunk, found by its old lines alone; none if a line of
-/// its context is in the file, which then says another place.
-fn bare_places(target: &TargetFile<'_>, hunk: &Hunk, work: &WorkBudget) -> Vec<Splice> {
-    let is_changed = |line: &&PatchLine| line.mark != LineMark::Context;
-    let changed = hunk.lines.iter().skip_while(|line| !is_changed(line)).take_while(is_changed);
-    let lines: Vec<PatchLine> = changed.cloned().collect();
-    let is_only = lines.len() == hunk.lines.iter().filter(is_changed).count();
-    let bare = Hunk { lines, ..hunk.clone() };
-    let context = hunk.lines.iter().filter(|line| !is_changed(line));
-    let mut context = context.filter(|line| line.text.chars().any(char::is_alphanumeric));
-    let is_there = |line: &PatchLine| {
-        !target.find(&[line.text.as_bytes()], 0, false, eq_ignore_indent).is_empty()
-    };
-    let has_words = words(bare.before()).chars().filter(|text| text.is_alphanumeric()).count()
-        >= MIN_BARE_WORD_CHARS;
-    let is_searched = work.try_spend_times(hunk.lines.len(), target.text.len());
-    if !is_only || !has_words || !is_searched || context.any(is_there) {
-        return Vec::new();
-    }
-    let bare = Hunk { old_start: None, anchors: Vec::new(), ..bare };
-    let placed = place_hunk(target, &bare, 0, 0, HunkOptions { fuzz: 1 }, work);
-    placed.map(|(splice, _)| splice).into_iter().collect()
 }
 
 /// Returns a splice reduced to the lines that it changes, so that hunks whose context overlaps can

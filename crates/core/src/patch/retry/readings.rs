@@ -15,8 +15,9 @@ pub(super) fn readings(
     if !work.try_spend_times(lines, target.lines.len()) {
         return Vec::new();
     }
-    let plain: Option<Vec<Hunk>> = hunks.iter().map(|hunk| without_listing(target, hunk)).collect();
-    let Some(plain) = plain else { return Vec::new() };
+    let hunks = hunks.iter().filter(|hunk| !is_file_header(hunk));
+    let plain: Option<Vec<Hunk>> = hunks.map(|hunk| without_listing(target, hunk)).collect();
+    let Some(plain) = plain.filter(|plain| !plain.is_empty()) else { return Vec::new() };
     let with_anchors = |hunk: &Hunk| Hunk { anchors: plain_anchors(hunk), ..hunk.clone() };
     let mut all = vec![plain.clone()];
     for reading in [without_repeats(&plain), plain.iter().map(with_anchors).collect()] {
@@ -26,6 +27,15 @@ pub(super) fn readings(
         }
     }
     all
+}
+
+/// Returns true for `--- a/name` and `+++ b/name` of a diff that was sent inside an envelope, where
+/// they count as a removed and an added line.
+fn is_file_header(hunk: &Hunk) -> bool {
+    let [old, new] = hunk.lines.as_slice() else { return false };
+    (old.mark, new.mark) == (LineMark::Removed, LineMark::Added)
+        && old.text.starts_with("-- ")
+        && new.text.starts_with("++ ")
 }
 
 /// Returns the hunks without those that have the same lines, anchors and numbers as an earlier one.
@@ -84,6 +94,21 @@ fn without_listing(target: &TargetFile<'_>, hunk: &Hunk) -> Option<Hunk> {
         PatchLine { text: text.to_owned(), ..line.clone() }
     };
     let lines: Vec<PatchLine> = lines.iter().map(plain).collect();
+    // A line that keeps its hash is one of the file.
+    let unmarked = |line: &PatchLine| {
+        let text = text_after_hash(&line.text).filter(|_| line.mark == LineMark::Added);
+        match text
+            .into_iter()
+            .flat_map(|text| [text, text.strip_prefix(' ').unwrap_or(text)])
+            .find(|text| has(text))
+        {
+            Some(text) => {
+                PatchLine { mark: LineMark::Context, text: text.to_owned(), open: line.open }
+            }
+            None => line.clone(),
+        }
+    };
+    let lines: Vec<PatchLine> = lines.iter().map(unmarked).collect();
     // Lines that the listing numbers anew are not added, nor is a rest of its hash.
     let added = || {
         let added = lines.iter().filter(|line| line.mark == LineMark::Added);
@@ -93,14 +118,14 @@ fn without_listing(target: &TargetFile<'_>, hunk: &Hunk) -> Option<Hunk> {
         lines.iter().any(|other| other.mark == LineMark::Context && other.text == line.text)
     };
     let is_renumbered = added().next().is_some() && added().all(is_context);
-    let is_torn = added().any(|line| begins_with_hash(&line.text));
+    let is_torn = added().any(|line| text_after_hash(&line.text).is_some());
     (!is_renumbered && !is_torn).then(|| Hunk { lines: lines.clone(), ..hunk.clone() })
 }
 
-/// Returns true for `k3x|text`, a line of a listing with hashes that lost its number.
-fn begins_with_hash(text: &str) -> bool {
+/// Returns the text after the hash of `k3x|text`, a line of a listing that lost its number.
+fn text_after_hash(text: &str) -> Option<&str> {
     let hash = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
-    (2..=4).contains(&hash) && text[hash..].starts_with('|')
+    text[hash..].strip_prefix('|').filter(|_| (2..=4).contains(&hash))
 }
 
 /// Returns a context line ` -\ttext` or ` +\ttext` of a listing as the changed line that it is.
@@ -116,11 +141,20 @@ fn with_own_mark(line: &PatchLine) -> PatchLine {
     }
 }
 
-/// Returns the anchors of a hunk without further marks `@@` and line numbers, and without those that
-/// repeat the one before.
+/// Returns the anchors of a hunk without further marks `@@`, line numbers and headers that are not
+/// well formed, and without those that repeat the one before.
 fn plain_anchors(hunk: &Hunk) -> Vec<String> {
+    let is_range = |text: &str| {
+        text.bytes().any(|byte| byte.is_ascii_digit())
+            && text.bytes().all(|byte| byte.is_ascii_hexdigit() || b",+- ".contains(&byte))
+    };
     let plain = |anchor: &String| {
         let text = anchor.trim_start_matches(['@', ' ']);
+        let text = match text.split_once("@@") {
+            Some((range, text)) if is_range(range) => text.trim(),
+            None if is_range(text) => "",
+            _ => text,
+        };
         without_line_number(text.strip_prefix("LINE:").unwrap_or(text)).to_owned()
     };
     let mut anchors: Vec<String> = hunk.anchors.iter().map(plain).collect();

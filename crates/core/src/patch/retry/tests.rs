@@ -147,6 +147,12 @@ fn a_hunk_that_is_applied_in_part_is_completed() {
             FILE.replace("    one", "    zero();\n    one"),
         ),
         (
+            "a blank line of the hunk is not there",
+            FILE.to_owned(),
+            "@@\n fn first() {\n+    zero();\n     one();\n \n     two();\n-    extra();\n     three();\n",
+            FILE.replace("    one", "    zero();\n    one"),
+        ),
+        (
             "with CRLF",
             FILE.replace("one()", "zero()").replace('\n', "\r\n"),
             "@@\n fn first() {\n-    one();\n+    zero();\n     two();\n-    three();\n+    tree();\n",
@@ -215,12 +221,92 @@ fn marks_of_a_listing_and_of_the_model_are_taken_off() {
 
 #[test]
 fn an_ambiguous_patch_has_a_retry_for_each_place() {
-    let retries = send(FILE, &envelope("@@\n-    two();\n+    2;\n")).unwrap_err();
-    let made: Vec<String> = retries.iter().map(|retry| send(FILE, retry).unwrap()).collect();
     let first = FILE.replacen("two()", "2", 1);
     let both = FILE.replace("two()", "2");
     let second = both.replacen("    2;", "    two();", 1);
-    assert_eq!(made, [first, second]);
+    for (name, body, results) in [
+        ("no context", "@@\n-    two();\n+    2;\n", [&first, &second]),
+        (
+            "context that is nowhere",
+            "@@\n one_line\n another_line\n-    two();\n+    2;\n yet_another\n",
+            [&first, &second],
+        ),
+        (
+            "new lines at the number of a line",
+            "@@ 8\n+    zero();\n",
+            [
+                &FILE.replace("    four(a);", "    zero();\n    four(a);"),
+                &FILE.replace("four(a);", "four(a);\n    zero();"),
+            ],
+        ),
+    ] {
+        let retries = send(FILE, &envelope(body)).unwrap_err();
+        let made: Vec<String> = retries.iter().map(|retry| send(FILE, retry).unwrap()).collect();
+        assert_eq!(made.iter().collect::<Vec<_>>(), results, "{name}: {retries:?}");
+    }
+}
+
+#[test]
+fn a_change_says_its_place_where_the_context_is_not_that_of_the_file() {
+    let third = FILE.replace("fn second", "fn third");
+    for (name, body, made) in [
+        (
+            "a line that stands once, near a line of its context",
+            "@@\n nothing_like_this;\n not_this;\n nor_this;\n-fn second(a: u8, b: u8) {\n+fn third(a: u8, b: u8) {\n nor_like_this;\n or_this;\n     five(b);\n",
+            third.clone(),
+        ),
+        (
+            "lines below a line of their context",
+            "@@\n fn second(a: u8, b: u8) {\n not_this;\n nor_this;\n nor_like_this;\n-    four(a);\n-    two();\n-    five(b);\n+    2;\n or_this;\n at_all;\n of_it;\n",
+            FILE.replace("    four(a);\n    two();\n    five(b)", "    2"),
+        ),
+        (
+            "new lines between lines that stand once",
+            "@@\n nothing_like_this;\n not_this;\n nor_this;\n fn second(a: u8, b: u8) {\n     four(a);\n+    zero();\n     two();\n     five(b);\n nor_like_this;\n or_this;\n at_all;\n",
+            FILE.replace("four(a);", "four(a);\n    zero();"),
+        ),
+        (
+            "a part of a line",
+            "@@\n nothing_like_this;\n-  second(a: u8, b: u8)\n+  third(a: u8, b: u8)\n",
+            third.clone(),
+        ),
+        (
+            "a part of the context, sent as a line of its own",
+            "@@\n fn second(a: u8, b: u8) {\n-    b: u8;\n+    b: u16;\n",
+            FILE.replace("b: u8)", "b: u16)"),
+        ),
+        (
+            "a part of a line that the context leaves out",
+            "@@\n     two();\n     three();\n }\n \n-    (a: u8\n+    (c: u8\n     four(a);\n     two();\n     five(b);\n",
+            FILE.replace("(a: u8", "(c: u8"),
+        ),
+        (
+            "the header of a diff inside the envelope",
+            "@@\n--- a/f\n+++ b/f\n@@ 7,2 +7,2 @@\n-fn second(a: u8, b: u8) {\n+fn third(a: u8, b: u8) {\n     four(a);\n",
+            third.clone(),
+        ),
+        (
+            "a header that is not well formed",
+            "@@ 7,2 @@ fn second(a: u8, b: u8) {\n+    zero();\n",
+            FILE.replace("    four", "    zero();\n    four"),
+        ),
+        (
+            "a line of a listing that has kept its hash",
+            "@@\n 7:k3x|fn second(a: u8, b: u8) {\n 8:9ab|    four(a);\n+    zero();\n+0cd|    two();\n",
+            FILE.replace("four(a);", "four(a);\n    zero();"),
+        ),
+    ] {
+        let retries = send(FILE, &envelope(body)).unwrap_err();
+        let [retry] = retries.as_slice() else { panic!("{name}: {retries:?}") };
+        assert_eq!(send(FILE, retry), Ok(made), "{name}: {retry}");
+    }
+    let text = "let wide =\n    width != none && is_wide(width);\n";
+    let body = "@@\n invented();\n-let wide = width != none && is_wide(width);\n+let wide = width != none || is_wide(width);\n";
+    let retries = send(text, &envelope(body)).unwrap_err();
+    assert_eq!(send(text, &retries[0]), Ok(text.replace("&&", "||")));
+    let far = format!("{FILE}{}fn late() {{\n}}\n", "x;\n".repeat(30));
+    let body = "@@\n fn late() {\n not_this;\n nor_this;\n-fn second(a: u8, b: u8) {\n+fn third(a: u8, b: u8) {\n";
+    assert_eq!(send(&far, &envelope(body)), Err(Vec::new()), "its context stands elsewhere");
 }
 
 #[test]
@@ -228,8 +314,15 @@ fn nothing_is_guessed() {
     for body in [
         "@@\n-    nine();\n+    ten();\n",
         "@@\n-    four(c);\n+    four(d);\n",
-        "@@\n one_line\n another_line\n-    two();\n+    2;\n yet_another\n",
         "@@ fn third() {\n+    two();\n",
+        // A line of the context stands above the line to replace, and not below.
+        "@@\n nothing_like_this;\n not_this;\n-fn second(a: u8, b: u8) {\n+fn third(a: u8, b: u8) {\n nor_this;\n or_this;\n     one();\n",
+        // The changed words stand twice in the context.
+        "@@\n fn second(a: u8, b: u8) {\n-    : u8;\n+    : u16;\n",
+        // Beside the word that changes stands another one than in the file.
+        "@@\n }\n \n-    (a: u16\n+    (c: u16\n     four(a);\n     two();\n     five(b);\n",
+        // No such line.
+        "@@ 12\n+    zero();\n",
         // The context below which the lines stand is not clear, or has two of them.
         "@@\n     two();\n@@\n-    one()\n+    zero()\n",
         // A line to replace is neither there nor replaced.
