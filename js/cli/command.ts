@@ -6,7 +6,8 @@ import { tooWideDirectoryError } from "../mcp/arguments.ts";
 import type { OptionOfSetting } from "../tools/lib/tool.ts";
 import type { Shell } from "./person/style.ts";
 import type { RowsOf } from "./person/view.ts";
-import type { ToolResult, Workspace } from "../workspace/index.ts";
+import type { ToolResult } from "../workspace/index.ts";
+import type { Past } from "./past-roots.ts";
 import {
   type Aliases,
   type OptionTable,
@@ -114,8 +115,8 @@ export interface Command {
   readonly pages?: true;
   /** True when the command prints the text that models get, even on a terminal. */
   readonly speaksToModels?: true;
-  /** Runs on an open workspace instead of making a tool call. */
-  readonly report?: (ws: Workspace, parsed: ParsedCommandLine, shell: Shell) => Promise<CommandReport>;
+  /** Runs on the histories of its directories instead of making a tool call. */
+  readonly report?: (past: Past, parsed: ParsedCommandLine, shell: Shell) => Promise<CommandReport>;
 }
 
 type OptionValues = ParsedCommandLine["values"];

@@ -1,6 +1,7 @@
 /**
- * Finds the history that a command about the past means. A server of several directories keeps one history for all of
- * them, and a person asks for it in any: each finds there what was changed in it, and can take that back.
+ * Finds the histories that a command about the past means. A server of several directories keeps one history for all of
+ * them, and a person asks for it in any; the same directory may have a history of its own, and others. A command lists
+ * all of them together, finds an id wherever it is, and takes back what was changed in its own directories.
  */
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
@@ -8,107 +9,124 @@ import { openStateDirectory } from "../backends/state-directory.node.ts";
 import { isWithin } from "../backends/paths.ts";
 import { sharedHistoriesOf } from "../backends/shared-history.node.ts";
 import type { ServedRoot } from "../mcp/settings.ts";
-import type { ParsedCommandLine } from "../schema/command-line.node.ts";
 import type { HistoryEntry, Workspace, WorkspaceOptions } from "../workspace/index.node.ts";
-import type { Command } from "./command.ts";
-import { findByBeginning } from "./past-ids.ts";
 
-/** The commands that look into the history. */
-const COMMANDS_ABOUT_PAST: ReadonlySet<string> = new Set(["history", "undo", "mark", "rewind"]);
-
-/** How a command opens its workspace. */
-interface Opening {
-  readonly open: (where: readonly ServedRoot[]) => Promise<Workspace>;
-  /** The options of the workspace. */
-  readonly workspace: Pick<WorkspaceOptions, "stateDir" | "history">;
+/** The histories of a command about the past, and its directories. */
+export interface Past {
+  /** A workspace for each history, without one that has no change; at least one. */
+  readonly all: readonly Workspace[];
+  /** The real paths of the directories of the command line. */
+  readonly directories: readonly string[];
 }
 
-/** The directory of a command about the past, and the roots of the workspace whose history it means. */
-export interface PastRoots {
-  readonly where: readonly ServedRoot[];
-  /** Other histories in which this directory was changed: the working directory of each. */
-  readonly others: readonly string[];
+/** Opens a workspace. */
+type Open = (where: readonly ServedRoot[]) => Promise<Workspace>;
+
+/** A change, and the history that has it. */
+export interface PastEntry {
+  readonly ws: Workspace;
+  readonly entry: HistoryEntry;
 }
 
-/** Returns the real directory of a command line. */
-export function directoryOf({ values }: ParsedCommandLine): string {
-  const typed = resolve(String(values["root"] ?? "."));
-  return existsSync(typed) ? realpathSync(typed) : typed;
-}
-
-/** Returns true for a change that touches a directory. `cwd` is the working directory of its history. */
-export function touches({ paths }: HistoryEntry, cwd: string, directory: string): boolean {
-  return paths.some((path) => isWithin(resolve(cwd, path), directory));
-}
-
-/** Returns the working directory of a workspace with several directories; undefined for one with a single directory. */
-export function sharedCwdOf(ws: Workspace): string | undefined {
-  const { cwd, write } = ws.policy();
-  return write.length > 1 ? cwd : undefined;
-}
-
-/** Returns the roots of the workspace whose history a command means; those that are given for any other command. */
-export async function rootsOfPast(
-  command: Command,
-  parsed: ParsedCommandLine,
-  where: readonly ServedRoot[],
-  { open, workspace: { stateDir, history } }: Opening,
-): Promise<PastRoots> {
-  const [only] = where;
-  const isOne = where.length === 1 && only?.access === "write";
-  if (!COMMANDS_ABOUT_PAST.has(command.name) || !isOne || history === false) return { where, others: [] };
-  const directory = directoryOf(parsed);
-  const shared = sharedHistoriesOf(openStateDirectory(stateDir).path, directory).filter(({ roots }) =>
-    roots.every((root) => existsSync(root)),
+/** Returns the changes of all histories, the newest first. */
+export async function entriesOf({ all }: Past): Promise<readonly PastEntry[]> {
+  const found = await Promise.all(
+    all.map(async (ws) => (await ws.history()).map((entry): PastEntry => ({ ws, entry }))),
   );
-  if (shared.length === 0) return { where, others: [] };
-  // A history of several directories that begins here is that of this directory, too.
-  const own = shared.some(({ roots }) => roots[0] === directory) ? [] : [where];
-  const candidates = [...own, ...shared.map(({ roots }) => roots.map(writable))];
-  const histories: HistoryOfDirectory[] = [];
-  for (const roots of candidates) histories.push(await lookInto(roots, directory, open));
-  const wanted = idOf(command, parsed);
-  const byId = wanted === undefined ? undefined : histories.find((one) => knows(one, wanted));
-  const newest = [...histories].sort((a, b) => b.newest - a.newest)[0] as HistoryOfDirectory;
-  const chosen = byId ?? newest;
-  const others = histories.filter((one) => one !== chosen && one.newest > 0).map(({ cwd }) => cwd);
-  return { where: chosen.roots, others };
+  return found.flat().sort((a, b) => Date.parse(b.entry.time) - Date.parse(a.entry.time));
 }
 
-const writable = (path: string): ServedRoot => ({ path, access: "write" });
-
-/** One history, and the part of it that concerns the directory. */
-interface HistoryOfDirectory {
-  readonly roots: readonly ServedRoot[];
-  readonly cwd: string;
-  readonly entries: readonly HistoryEntry[];
-  readonly marks: readonly string[];
-  /** The time of the newest change in the directory, in milliseconds since 1970; 0 for none. */
-  readonly newest: number;
+/** Returns the real paths of a change. */
+export function pathsOf({ ws, entry }: PastEntry): readonly string[] {
+  const { cwd } = ws.policy();
+  return entry.paths.map((path) => resolve(cwd, path));
 }
 
-async function lookInto(
-  roots: readonly ServedRoot[],
-  directory: string,
-  open: Opening["open"],
-): Promise<HistoryOfDirectory> {
-  const cwd = resolve((roots[0] as ServedRoot).path);
-  const ws = await open(roots);
+/** Returns true for a change of a path at or below one of several. */
+export const touches = (one: PastEntry, within: readonly string[]): boolean =>
+  pathsOf(one).some((path) => within.some((root) => isWithin(path, root)));
+
+/** Returns the directories that the histories are about: more than one where the rows of a list name theirs. */
+export const directoriesOf = ({ all }: Pick<Past, "all">): readonly string[] => [
+  ...new Set(all.flatMap((ws) => ws.policy().write)),
+];
+
+/** Returns true where the command line stands for a part of what its histories are about. */
+export const isShared = (past: Past): boolean => past.all.length > 1 || directoriesOf(past).length > 1;
+
+/** Returns the real paths of the directories that a command may change. */
+function realDirectories(where: readonly ServedRoot[]): readonly string[] {
+  return where.filter(({ access }) => access === "write").map(({ path }) => realPath(path));
+}
+
+function realPath(path: string): string {
+  const absolute = resolve(path);
+  return existsSync(absolute) ? realpathSync(absolute) : absolute;
+}
+
+/**
+ * Returns the roots of each history in which one of these directories can have been changed, by its working directory:
+ * the first has the roots of the command line.
+ */
+function rootsOfHistories(
+  where: readonly ServedRoot[],
+  { stateDir, history }: Pick<WorkspaceOptions, "stateDir" | "history">,
+): readonly (readonly ServedRoot[])[] {
+  const directories = realDirectories(where);
+  if (history === false || directories.length === 0) return [where];
+  const byCwd = new Map<string, ServedRoot[]>();
+  const add = (roots: readonly ServedRoot[]): void => {
+    const [first] = roots;
+    if (first === undefined) return;
+    const cwd = realPath(first.path);
+    const known = byCwd.get(cwd) ?? [];
+    byCwd.set(cwd, known);
+    for (const root of roots)
+      if (!known.some(({ path }) => realPath(path) === realPath(root.path))) known.push(root);
+  };
+  add(where);
+  for (const path of directories) add([{ path, access: "write" }]);
+  const state = openStateDirectory(stateDir).path;
+  for (const directory of directories)
+    for (const { roots } of sharedHistoriesOf(state, directory))
+      if (existsSync(roots[0] as string))
+        add(roots.filter((root) => existsSync(root)).map((path) => ({ path, access: "write" })));
+  return [...byCwd.values()];
+}
+
+/** Opens the workspace of a command that is not about the past. */
+export const openAlone = async (where: readonly ServedRoot[], open: Open): Promise<Past> => ({
+  all: [await open(where)],
+  directories: [],
+});
+
+/** Closes the workspaces of a command. */
+export async function closePast({ all }: Past): Promise<void> {
+  for (const ws of all) await ws.close();
+}
+
+/** Opens the histories of a command about the past. */
+export async function openPast(
+  where: readonly ServedRoot[],
+  options: Pick<WorkspaceOptions, "stateDir" | "history">,
+  open: Open,
+): Promise<Past> {
+  const opened: { readonly ws: Workspace; readonly isEmpty: boolean }[] = [];
   try {
-    const entries = await ws.history();
-    const marks = (await ws.marks()).map(({ name }) => name);
-    const times = entries.filter((one) => touches(one, cwd, directory)).map(({ time }) => Date.parse(time));
-    return { roots, cwd, entries, marks, newest: Math.max(0, ...times) };
-  } finally {
-    await ws.close();
+    for (const roots of rootsOfHistories(where, options)) {
+      const ws = await open(roots);
+      opened.push({ ws, isEmpty: false });
+      const isEmpty = (await ws.history()).length === 0 && (await ws.marks()).length === 0;
+      opened[opened.length - 1] = { ws, isEmpty };
+    }
+    // Without a change anywhere, the one of the command line answers.
+    const kept = opened.some(({ isEmpty }) => !isEmpty)
+      ? opened.filter(({ isEmpty }) => !isEmpty)
+      : opened.slice(0, 1);
+    for (const one of opened) if (!kept.includes(one)) await one.ws.close();
+    return { all: kept.map(({ ws }) => ws), directories: realDirectories(where) };
+  } catch (error) {
+    for (const { ws } of opened) await ws.close();
+    throw error;
   }
-}
-
-function knows({ entries, marks }: HistoryOfDirectory, typed: string): boolean {
-  return marks.includes(typed) || findByBeginning(entries, typed) !== undefined;
-}
-
-/** Returns the id or the mark that a command line names. */
-function idOf({ name }: Command, { positionals }: ParsedCommandLine): string | undefined {
-  return name === "history" ? positionals[1] : name === "mark" ? undefined : positionals[0];
 }

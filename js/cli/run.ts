@@ -37,6 +37,7 @@ import {
   parseCommandLine,
   type ParsedCommandLine,
   UsageError,
+  valuesOfRepeatedOption,
 } from "../schema/command-line.node.ts";
 import { onFirstSignal, type Program } from "../mcp/program.ts";
 import { outputFormOf, type Shell, shellWithColour } from "./person/style.ts";
@@ -49,7 +50,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { missingAddonNotice } from "../engine/native/addon-notice.node.ts";
 import { presetOfCommandLine } from "./names.ts";
-import { rootsOfPast } from "./past-roots.ts";
+import { closePast, openAlone, openPast, type Past } from "./past-roots.ts";
 
 /** The reports that may contain a diff, which is coloured. */
 const COMMANDS_WITH_DIFFS: ReadonlySet<string> = new Set(["history", "rewind", "undo"]);
@@ -150,18 +151,15 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, sh
       }),
       ...(server.audit === undefined ? {} : { observers: [await auditFile(server.audit)] }),
     });
-  const { where, others } = await rootsOfPast(command, parsed, typed, { open, workspace });
-  const ws = await open(where);
-  for (const cwd of others)
-    program.stderr.write(
-      `[changed here in the history of ${escapeControls(cwd)}, too: --root ${escapeControls(cwd)}]\n`,
-    );
+  const isAboutPast = command.report !== undefined;
+  const past = await (isAboutPast ? openPast(typed, workspace, open) : openAlone(typed, open));
+  const [ws] = past.all as [Workspace];
   const slower = missingAddonNotice();
   if (slower !== undefined) program.stderr.write(`filewright: ${slower}\n`);
   const recovered = describeRecovery(ws.recovery);
   if (recovered !== undefined) program.stderr.write(`filewright: ${recovered}\n`);
   try {
-    if (command.report !== undefined) return await printReport(command, ws, parsed, shell);
+    if (isAboutPast) return await printReport(command, past, parsed, shell);
     if (call === undefined) return await printTools(ws, parsed, shell);
     unhear = onFirstSignal(program, ["SIGINT"], () => stop.abort());
     progress = showProgress(program, command.name, parsed.values["quiet"] === true);
@@ -180,7 +178,7 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, sh
     return EXIT_STATUS.interrupted;
   } finally {
     unhear();
-    await ws.close();
+    await closePast(past);
   }
 }
 
@@ -204,11 +202,11 @@ async function printDataOr(
 /** Prints the report of a command that calls no tool. Returns the exit status. */
 async function printReport(
   command: Command,
-  ws: Workspace,
+  past: Past,
   parsed: ParsedCommandLine,
   shell: Shell,
 ): Promise<number> {
-  const report = await command.report?.(ws, parsed, shell);
+  const report = await command.report?.(past, parsed, shell);
   if (report === undefined) return EXIT_STATUS.nothing;
   const { text, data, nothing } = report;
   const { pager } = outputFormOf(parsed, shell);
@@ -249,9 +247,9 @@ function rootsOfCommandLine(
   { values }: ParsedCommandLine,
   configured: readonly ServedRoot[],
 ): readonly ServedRoot[] {
-  const { root } = values;
-  if (root === undefined && configured.length > 0) return configured;
-  return [{ path: String(root ?? "."), access: "write" }];
+  const roots = valuesOfRepeatedOption(values["root"]);
+  if (roots === undefined && configured.length > 0) return configured;
+  return (roots ?? ["."]).map((path) => ({ path, access: "write" }));
 }
 
 /**

@@ -1,5 +1,6 @@
 /** `history unreviewed` and `history keep`: the changes that were made without a question, and that a person keeps. */
-import type { HistoryEntry, Workspace } from "../../workspace/index.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
+import type { Past, PastEntry } from "../past-roots.ts";
 import type { CommandReport } from "../command.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 import { personOf } from "../approve/server.ts";
@@ -7,27 +8,38 @@ import { requireByBeginning, type MissingWords } from "../past-ids.ts";
 import { formatLocalTime, type Shell } from "../person/style.ts";
 import { formatTable, widthOfOutput } from "../streams.ts";
 
+/** An unreviewed change, the workspace of its history, and how far back that reaches. */
+async function unreviewedOf({ all }: Past): Promise<{
+  readonly calls: readonly PastEntry[];
+  readonly forgottenBefore: string | undefined;
+}> {
+  const found = await Promise.all(all.map(async (ws) => ({ ws, ...(await ws.unreviewed()) })));
+  const calls = found.flatMap(({ ws, calls: own }) => own.map((entry): PastEntry => ({ ws, entry })));
+  const times = found.flatMap(({ forgottenBefore }) => forgottenBefore ?? []).sort();
+  return {
+    calls: calls.sort((a, b) => Date.parse(b.entry.time) - Date.parse(a.entry.time)),
+    forgottenBefore: times.at(-1),
+  };
+}
+
 /** Returns the table of the changes that nobody has kept. */
 export async function reportUnreviewed(
-  ws: Workspace,
-  cellsOf: (entry: HistoryEntry) => readonly string[],
+  past: Past,
+  cellsOf: (one: PastEntry) => readonly string[],
   shell: Shell,
 ): Promise<CommandReport> {
-  const found = await ws.unreviewed();
+  const { calls, forgottenBefore } = await unreviewedOf(past);
   const lines =
-    found.calls.length === 0
-      ? ["Nothing is unreviewed."]
-      : [formatTable(found.calls.map(cellsOf), widthOfOutput(shell))];
-  if (found.forgottenBefore !== undefined)
-    lines.push(
-      `! the history has forgotten changes before ${formatLocalTime(found.forgottenBefore, "seconds")}`,
-    );
-  return { text: lines.join("\n"), data: found };
+    calls.length === 0 ? ["Nothing is unreviewed."] : [formatTable(calls.map(cellsOf), widthOfOutput(shell))];
+  if (forgottenBefore !== undefined)
+    lines.push(`! the history has forgotten changes before ${formatLocalTime(forgottenBefore, "seconds")}`);
+  const data = withoutUndefined({ calls: calls.map(({ entry }) => entry), forgottenBefore });
+  return { text: lines.join("\n"), data };
 }
 
 /** Keeps the changes with these ids, or their beginnings; with `--all` every unreviewed one. @throws UsageError, NOT_FOUND */
 export async function reportKept(
-  ws: Workspace,
+  past: Past,
   typed: readonly string[],
   { values }: Pick<ParsedCommandLine, "values">,
   { program }: Shell,
@@ -35,12 +47,21 @@ export async function reportKept(
   const isAll = values["all"] === true;
   if (isAll === typed.length > 0)
     throw new UsageError("history keep needs the ids of changes, or --all; history unreviewed lists them");
-  const { calls } = await ws.unreviewed();
-  const ids = isAll
-    ? calls.map(({ callId }) => callId)
-    : typed.map((id) => requireByBeginning(calls, id, NO_UNREVIEWED).callId);
+  const { calls } = await unreviewedOf(past);
+  const entries = calls.map(({ entry }) => entry);
+  const wanted = new Set(
+    (isAll ? entries : typed.map((id) => requireByBeginning(entries, id, NO_UNREVIEWED))).map(
+      ({ callId }) => callId,
+    ),
+  );
   const by = String(values["by"] ?? personOf(program));
-  const kept = ids.length === 0 ? [] : await ws.keep(ids, { by });
+  const kept: unknown[] = [];
+  for (const ws of past.all) {
+    const ids = calls.flatMap((one) =>
+      one.ws === ws && wanted.has(one.entry.callId) ? [one.entry.callId] : [],
+    );
+    if (ids.length > 0) kept.push(...(await ws.keep(ids, { by })));
+  }
   const noun = kept.length === 1 ? "change" : "changes";
   return { text: `Kept ${kept.length} ${noun}.`, data: { kept, by } };
 }

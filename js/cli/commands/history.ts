@@ -1,27 +1,36 @@
 /** The commands about the history of changes: list them, show one, undo one. */
 import { withoutUndefined } from "../../schema/without-undefined.ts";
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
+import { isWithin } from "../../backends/paths.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { makeError } from "../../engine/errors.ts";
 import type { Preset } from "../../presets/preset.ts";
 import type { Tool } from "../../tools/lib/tool.ts";
 import { undoTool } from "../../tools/undo.ts";
+import { type HistoryChange, type ToolDefinition, toolsFor, type Workspace } from "../../workspace/index.ts";
 import {
-  type HistoryChange,
-  type HistoryEntry,
-  type ToolDefinition,
-  toolsFor,
-  type Workspace,
-} from "../../workspace/index.ts";
-import { type Command, type CommandReport, FLAG_OPTION, VALUE_OPTION } from "../command.ts";
+  type Command,
+  type CommandReport,
+  FLAG_OPTION,
+  REPEATABLE_OPTION,
+  VALUE_OPTION,
+} from "../command.ts";
 import { reportKept, reportUnreviewed } from "./history-review.ts";
 import { CALL_WORDS, changeText, type LineCounts, lineCounts } from "../change-text.ts";
 import { allowedByInWords } from "../../review/past/past-words.ts";
 import { type ChangeDetail, changeDetailsOf } from "../history-details.ts";
 import { singleToolPreset } from "../single-tool.ts";
 import { requireByBeginning } from "../past-ids.ts";
-import { directoryOf, sharedCwdOf, touches } from "../past-roots.ts";
+import {
+  directoriesOf,
+  entriesOf,
+  isShared,
+  type Past,
+  type PastEntry,
+  pathsOf,
+  touches,
+} from "../past-roots.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 import { formatTable, widthOfOutput } from "../streams.ts";
 import { formatLocalTime } from "../person/style.ts";
@@ -40,8 +49,9 @@ export const HISTORY_COMMANDS: readonly Command[] = [
     usage:
       "filewright history [show ID | unreviewed | keep ID... | keep --all] [--by NAME] [--agent NAME] [--path PATH] [--since WHEN] [--limit N]",
     about:
-      "Newest first: the id for undo, the local time, the tool and the agent, the lines added and removed, the paths. Lists the changes of all programs with this working directory. Lines are counted if the contents are still known. show prints the diff of one change; the beginning of an ID suffices. unreviewed lists the changes that were made without a question and that nobody has kept; keep says that a person has looked at them.",
+      "Newest first: the id for undo, the local time, the tool and the agent, the lines added and removed, the paths. Lists the changes of all programs with this working directory, and of servers that have it among several: each line then names its directory. Lines are counted if the contents are still known. show prints the diff of one change; the beginning of an ID suffices. unreviewed lists the changes that were made without a question and that nobody has kept; keep says that a person has looked at them.",
     options: {
+      root: REPEATABLE_OPTION,
       limit: VALUE_OPTION,
       path: VALUE_OPTION,
       since: VALUE_OPTION,
@@ -66,31 +76,28 @@ export const HISTORY_COMMANDS: readonly Command[] = [
     ],
     takes: [0, 1000],
     pages: true,
-    async report(ws, parsed, shell) {
+    async report(past, parsed, shell) {
       const { positionals, values } = parsed;
       const limit = Number(values["limit"] ?? DEFAULT_SHOWN_CHANGES);
       if (!(Number.isSafeInteger(limit) && limit > 0)) throw new UsageError("--limit must be 1 or more");
       const [verb, ...ids] = positionals;
-      if (verb === "keep") return reportKept(ws, ids, parsed, shell);
+      if (verb === "keep") return reportKept(past, ids, parsed, shell);
       if (values["all"] !== undefined || values["by"] !== undefined)
         throw new UsageError("--all and --by belong to history keep");
       if (positionals.length > 2) throw new UsageError("history takes one change");
       if (verb === "unreviewed" && ids.length === 0)
-        return reportUnreviewed(ws, (entry) => tableCellsOf(entry, {}), shell);
-      const all = await ws.history();
-      if (positionals[0] !== undefined) return showChange(ws, all, positionals);
-      const wanted = all.filter(changeFilterOf(parsed, sharedCwdOf(ws)));
+        return reportUnreviewed(past, (one) => rowOf(one, {}, past), shell);
+      const all = await entriesOf(past);
+      if (positionals[0] !== undefined) return showChange(past, all, positionals);
+      const wanted = all.filter(changeFilterOf(parsed, past));
       const shown = wanted.slice(0, limit);
-      const details = await changeDetailsOf(
-        ws,
-        shown.map(({ callId }) => callId),
-      );
+      const details = await detailsOf(shown);
       const lines =
         shown.length === 0
           ? []
           : [
               formatTable(
-                shown.map((entry, at) => tableCellsOf(entry, lineCountsOf(details[at]))),
+                shown.map((one) => rowOf(one, lineCountsOf(details.get(one)), past)),
                 widthOfOutput(shell),
               ),
             ];
@@ -99,7 +106,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
       const none = all.length === 0 ? "Nothing to undo." : "No such change.";
       return {
         text: lines.join("\n") || none,
-        data: shown.map((entry, at) => ({ ...entry, ...lineCountsOf(details[at]) })),
+        data: shown.map((one) => ({ ...dataOf(one, past), ...lineCountsOf(details.get(one)) })),
       };
     },
   },
@@ -109,8 +116,8 @@ export const HISTORY_COMMANDS: readonly Command[] = [
     summary: "undo a change",
     usage: "filewright undo [ID]",
     about:
-      "Restores the content before a change, and shows the diff: of the last change, or of the one with this ID of history. Refused if a file has changed since. An undo is a change, too, and can be undone.",
-    options: {},
+      "Restores the content before a change, and shows the diff: of the last change in this directory, or of the one with this ID of history. Refused if a file has changed since. An undo is a change, too, and can be undone.",
+    options: { root: REPEATABLE_OPTION },
     help: [],
     examples: [
       ["filewright undo", "the last change"],
@@ -118,19 +125,18 @@ export const HISTORY_COMMANDS: readonly Command[] = [
     ],
     takes: [0, 1],
     sort: "asks",
-    async report(ws, parsed) {
-      const { positionals } = parsed;
+    async report(past, { positionals: [typed] }) {
+      const found = await undoneBy(past, typed);
+      if (found === null) return nothingToUndo(past, "There is no change to undo in this directory.");
+      const { ws, id } = found;
       const [undo] = toolsFor(ws, UNDO_PRESET);
-      const [typed] = positionals;
-      const id = await undoneBy(ws, typed, parsed);
-      if (id === null) return nothingToUndo(ws, "There is no change to undo in this directory.");
       const result = await (undo as ToolDefinition).execute(id === undefined ? {} : { call_id: id });
       if (result.ok)
         return { text: result.text, data: { ...(result.data as object), callId: result.meta.call_id } };
       const { code, message, ...more } = result.error;
       if (code === "NOT_FOUND" && typed === undefined)
         return {
-          text: `${message}${await redoAdvice(ws)}`,
+          text: `${message}${await redoAdvice(past)}`,
           data: { undone: null, paths: [] },
           nothing: true,
         };
@@ -140,39 +146,54 @@ export const HISTORY_COMMANDS: readonly Command[] = [
 ];
 
 /**
- * Returns the id of the change that an undo means. In a history of several directories, the last one in this directory
- * that is not undone, or null for none; undefined for the last of all.
+ * Returns the change that an undo means, and its workspace: the one with the typed id, wherever it is. Without one, the
+ * last that is not undone in the directories of the command line, or null for none; for a directory with one history the
+ * tool finds it.
  */
 async function undoneBy(
-  ws: Workspace,
+  past: Past,
   typed: string | undefined,
-  parsed: ParsedCommandLine,
-): Promise<string | null | undefined> {
-  if (typed !== undefined) return requireByBeginning(await ws.history(), typed).callId;
-  const cwd = sharedCwdOf(ws);
-  if (cwd === undefined) return undefined;
-  const entries = await ws.history();
+): Promise<{ readonly ws: Workspace; readonly id: string | undefined } | null> {
+  const [first] = past.all as [Workspace];
+  if (typed === undefined && !isShared(past)) return { ws: first, id: undefined };
+  const entries = await entriesOf(past);
+  if (typed !== undefined) {
+    const { ws, entry } = requireEntry(entries, typed);
+    return { ws, id: entry.callId };
+  }
   const done = new Set(
-    entries.flatMap(({ undoOf, undoes = [] }) => [...undoes, ...[undoOf].filter(Boolean)]),
+    entries.flatMap(({ entry: { undoOf, undoes = [] } }) => [...undoes, ...[undoOf].filter(Boolean)]),
   );
   const here = entries.find(
-    (entry) =>
-      entry.undoOf === undefined && !done.has(entry.callId) && touches(entry, cwd, directoryOf(parsed)),
+    (one) => one.entry.undoOf === undefined && !done.has(one.entry.callId) && touches(one, past.directories),
   );
-  return here?.callId ?? null;
+  return here === undefined ? null : { ws: here.ws, id: here.entry.callId };
+}
+
+/** Returns the change whose id begins with the typed text. @throws UsageError, FilewrightError NOT_FOUND */
+function requireEntry(entries: readonly PastEntry[], typed: string): PastEntry {
+  const { callId } = requireByBeginning(
+    entries.map(({ entry }) => entry),
+    typed,
+  );
+  return entries.find(({ entry }) => entry.callId === callId) as PastEntry;
 }
 
 /** Returns the report of an undo that finds nothing to undo. */
-async function nothingToUndo(ws: Workspace, message: string): Promise<CommandReport> {
-  return { text: `${message}${await redoAdvice(ws)}`, data: { undone: null, paths: [] }, nothing: true };
+async function nothingToUndo(past: Past, message: string): Promise<CommandReport> {
+  return { text: `${message}${await redoAdvice(past)}`, data: { undone: null, paths: [] }, nothing: true };
 }
 
 /** Returns how to redo what was undone last; empty when nothing was undone. */
-async function redoAdvice(ws: Workspace): Promise<string> {
-  const last = (await ws.history()).find(
-    ({ undoOf, undoes }) => undoOf !== undefined || undoes !== undefined,
+async function redoAdvice(past: Past): Promise<string> {
+  const last = (await entriesOf(past)).find(
+    (one) =>
+      (one.entry.undoOf !== undefined || one.entry.undoes !== undefined) &&
+      (!isShared(past) || touches(one, past.directories)),
   );
-  return last === undefined ? "" : ` What was undone last is made again by: filewright undo ${last.callId}`;
+  return last === undefined
+    ? ""
+    : ` What was undone last is made again by: filewright undo ${last.entry.callId}`;
 }
 
 /** The tool by which a person undoes a change of any caller. Rules and approvals apply to it. */
@@ -183,22 +204,23 @@ const UNDO_PRESET: Preset = singleToolPreset(undoTool(true) as unknown as Tool, 
  * NOT_FOUND
  */
 async function showChange(
-  ws: Workspace,
-  all: readonly HistoryEntry[],
+  past: Past,
+  all: readonly PastEntry[],
   [verb, id]: readonly string[],
 ): Promise<CommandReport> {
   if (verb !== "show") throw new UsageError(`history can show one change, not '${verb}'`);
   if (id === undefined) throw new UsageError("show needs the id of a change; filewright history lists them");
-  const entry = requireByBeginning(all, id);
+  const one = requireEntry(all, id);
+  const { ws, entry } = one;
   const changes = await ws.changes(entry.callId);
   const counts = lineCounts(changes.flatMap(({ diff }) => (diff === "" ? [] : [diff])));
   return {
     text: [
-      tableCellsOf(entry, counts).filter(Boolean).join("  "),
+      rowOf(one, counts, past).filter(Boolean).join("  "),
       ...(entry.allowedBy ?? []).map(allowedLine),
       ...changes.map((change) => changeText(change, CALL_WORDS)),
     ].join("\n"),
-    data: { ...entry, ...counts, files: changes.map(plainChange) },
+    data: { ...dataOf(one, past), ...counts, files: changes.map(plainChange) },
   };
 }
 
@@ -215,23 +237,32 @@ function plainChange(change: HistoryChange): object {
   return withoutUndefined({ ...facts, display, ...shown, binary });
 }
 
-/**
- * Returns a function that selects changes by the options of a command line; of a history of several directories, whose
- * working directory is `shared`, those in the directory of the command line. @throws UsageError
- */
+/** Returns a function that selects changes by the options of a command line. @throws UsageError */
 function changeFilterOf(
-  parsed: ParsedCommandLine,
-  shared: string | undefined,
-): (entry: HistoryEntry) => boolean {
-  const { agent, path, since } = parsed.values;
+  { values: { agent, path, since } }: ParsedCommandLine,
+  { directories }: Past,
+): (one: PastEntry) => boolean {
   const begin = since === undefined ? undefined : parseSinceTime(String(since), Date.now());
-  const directory = directoryOf(parsed);
   const within =
-    path === undefined && shared === undefined ? undefined : resolve(directory, String(path ?? "."));
-  return (entry) =>
-    (agent === undefined || entry.agent === agent) &&
-    (begin === undefined || Date.parse(entry.time) >= begin) &&
-    (within === undefined || touches(entry, shared ?? directory, within));
+    path === undefined ? undefined : directories.map((directory) => resolve(directory, String(path)));
+  return (one) =>
+    (agent === undefined || one.entry.agent === agent) &&
+    (begin === undefined || Date.parse(one.entry.time) >= begin) &&
+    (within === undefined || touches(one, within));
+}
+
+/** Returns what each of these changes did to its files. */
+async function detailsOf(entries: readonly PastEntry[]): Promise<ReadonlyMap<PastEntry, ChangeDetail>> {
+  const found = new Map<PastEntry, ChangeDetail>();
+  for (const ws of new Set(entries.map((one) => one.ws))) {
+    const own = entries.filter((one) => one.ws === ws);
+    const details = await changeDetailsOf(
+      ws,
+      own.map(({ entry }) => entry.callId),
+    );
+    for (const [at, one] of own.entries()) found.set(one, details[at] as ChangeDetail);
+  }
+  return found;
 }
 
 const MS_BY_UNIT = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
@@ -262,14 +293,37 @@ function lineCountsOf(change: ChangeDetail | undefined): LineCounts {
   return { added: sum(files.map(({ added }) => added)), removed: sum(files.map(({ removed }) => removed)) };
 }
 
-function tableCellsOf(
-  { callId, tool, time, paths, agent, undoOf }: HistoryEntry,
-  { added, removed }: LineCounts,
-): readonly string[] {
+/** Returns the cells of a change. Where there are several directories, one names those of the change. */
+function rowOf(one: PastEntry, { added, removed }: LineCounts, past: Past): readonly string[] {
+  const { callId, tool, time, paths, agent, undoOf } = one.entry;
   const done = undoOf === undefined ? tool : `${tool} of ${undoOf}`;
   const what = agent === undefined ? done : `${done} by ${escapeControls(agent)}`;
   const counts = added === undefined ? "" : `+${added} -${removed}`;
-  return [callId, formatLocalTime(time, "seconds"), what, counts, shortenedPathList(paths)];
+  const cells = [callId, formatLocalTime(time, "seconds"), what, counts];
+  const all = directoriesOf(past);
+  if (all.length < 2) return [...cells, shortenedPathList(paths)];
+  const changed = changedDirectories(one, all);
+  const [only] = changed;
+  // Paths within one directory are told from there; otherwise they are whole.
+  const shown =
+    changed.length === 1 && only !== undefined
+      ? pathsOf(one).map((path) => (isWithin(path, only) ? relative(only, path) || "." : path))
+      : pathsOf(one);
+  return [...cells, changed.map(escapeControls).join(", "), shortenedPathList(shown)];
+}
+
+/** Returns a change as data for `--json`. Where there are several directories, with those of the change and whole paths. */
+function dataOf(one: PastEntry, past: Past): object {
+  const all = directoriesOf(past);
+  if (all.length < 2) return one.entry;
+  return { ...one.entry, paths: pathsOf(one), directories: changedDirectories(one, all) };
+}
+
+/** Returns the directories in which a change was made: for each path the deepest. */
+function changedDirectories(one: PastEntry, all: readonly string[]): readonly string[] {
+  const deepest = [...all].sort((a, b) => b.length - a.length);
+  const found = pathsOf(one).map((path) => deepest.find((directory) => isWithin(path, directory)));
+  return [...new Set(found.filter((directory) => directory !== undefined))];
 }
 
 function shortenedPathList(paths: readonly string[]): string {

@@ -4,14 +4,20 @@ import { discardEarlyKeys, readKey } from "../../hooks/terminal/keys.node.ts";
 import { resolve } from "node:path";
 import type { RewindOptions, Rewound, Workspace } from "../../workspace/index.ts";
 import { changeText, REWIND_WORDS } from "../change-text.ts";
-import { FLAG_OPTION, type Command, type CommandReport, VALUE_OPTION } from "../command.ts";
+import {
+  FLAG_OPTION,
+  type Command,
+  type CommandReport,
+  REPEATABLE_OPTION,
+  VALUE_OPTION,
+} from "../command.ts";
 import type { ParsedCommandLine } from "../../schema/command-line.node.ts";
 import { formatLocalTime, type Shell } from "../person/style.ts";
 import { colourDiff, formatTable, printText, widthOfOutput } from "../streams.ts";
 import { isWithin } from "../../backends/paths.ts";
 import { shellWord } from "../../schema/shell-word.ts";
 import { findByBeginning } from "../past-ids.ts";
-import { directoryOf, sharedCwdOf } from "../past-roots.ts";
+import { entriesOf, isShared, type Past, touches } from "../past-roots.ts";
 import { parseSinceTime } from "./history.ts";
 
 /** The commands `mark` and `rewind`. */
@@ -22,19 +28,20 @@ export const REWIND_COMMANDS: readonly Command[] = [
     usage: "filewright mark [NAME]",
     about:
       "Names the present place in the history, for rewind. Without NAME it lists the marks, the newest first. A mark lasts as long as the history reaches back to it.",
-    options: {},
+    options: { root: REPEATABLE_OPTION },
     help: [],
     examples: [
       ['filewright mark "before tests"', "names this place"],
       ["filewright mark", "the marks of this directory"],
     ],
     takes: [0, 1],
-    async report(ws, { positionals: [name] }, shell) {
+    async report({ all }, { positionals: [name] }, shell) {
       if (name !== undefined) {
-        const mark = await ws.mark(name);
+        const mark = await (all[0] as Workspace).mark(name);
         return { text: `Marked: ${mark.name}`, data: mark };
       }
-      const marks = await ws.marks();
+      const marks = (await Promise.all(all.map((ws) => ws.marks()))).flat();
+      marks.sort((a, b) => Date.parse(b.time) - Date.parse(a.time));
       const rows = marks.map(({ name: each, time, agent }) => [
         formatLocalTime(time, "seconds"),
         agent === undefined ? each : `${each} by ${escapeControls(agent)}`,
@@ -48,7 +55,7 @@ export const REWIND_COMMANDS: readonly Command[] = [
     usage: "filewright rewind TO [PATH...] [--of AGENT] [--dry-run | --yes]",
     about:
       "TO is a mark, the id of a change (the state before it; the beginning suffices), an age (30m, 2h, 3d), a time of today (13:00) or a date. Undoes all later changes as one change, and shows the diff; at a terminal it shows it first and asks. What a person or another program has changed since is named and left, unless it is a PATH. A rewind can be undone.",
-    options: { of: VALUE_OPTION, "dry-run": FLAG_OPTION },
+    options: { root: REPEATABLE_OPTION, of: VALUE_OPTION, "dry-run": FLAG_OPTION },
     help: [
       ["--of AGENT", "only the changes of this agent"],
       ["--dry-run", "show the diff and change nothing"],
@@ -65,14 +72,18 @@ export const REWIND_COMMANDS: readonly Command[] = [
 ];
 
 /** Rewinds, or shows what a rewind would change. At a terminal a person sees that first and decides. */
-async function reportRewind(ws: Workspace, parsed: ParsedCommandLine, shell: Shell): Promise<CommandReport> {
+async function reportRewind(past: Past, parsed: ParsedCommandLine, shell: Shell): Promise<CommandReport> {
   const {
     positionals: [typed = "", ...paths],
     values,
   } = parsed;
-  const { to, label } = await placeOf(ws, typed);
-  const limits = limitsOf(ws, parsed, paths);
-  const elsewhere = paths.length > 0 ? [] : await leftElsewhere(ws, parsed, { to, typed });
+  const place = await placeOf(past, typed);
+  const { ws, to, label } = place;
+  const limits = limitsOf(past, parsed, paths);
+  const elsewhere = [
+    ...(paths.length > 0 ? [] : await leftElsewhere(past, place, { typed, agent: limits.agent })),
+    ...(await leftInOthers(past, place, limits)),
+  ];
   const isTrial = values["dry-run"] === true;
   const report = (data: Rewound, text: string): CommandReport =>
     data.changes.length === 0 ? { text, data, nothing: true } : { text, data };
@@ -97,21 +108,18 @@ async function reportRewind(ws: Workspace, parsed: ParsedCommandLine, shell: She
 
 /**
  * Returns the paths and the agent to which a rewind is limited. In a history of several directories it stays in the
- * directory of the command line.
+ * directories of the command line.
  */
 function limitsOf(
-  ws: Workspace,
-  parsed: ParsedCommandLine,
+  past: Past,
+  { values: { of: agent } }: ParsedCommandLine,
   typed: readonly string[],
 ): Pick<RewindOptions, "paths" | "agent"> {
-  const { of: agent } = parsed.values;
-  const directory = sharedCwdOf(ws) === undefined ? undefined : directoryOf(parsed);
+  const { directories } = past;
+  const whole = isShared(past) ? directories : [];
+  const [first = "."] = directories;
   const paths =
-    directory === undefined
-      ? typed
-      : typed.length === 0
-        ? [directory]
-        : typed.map((path) => resolve(directory, path));
+    typed.length === 0 ? whole : isShared(past) ? typed.map((path) => resolve(first, path)) : typed;
   return {
     paths: paths.length === 0 ? undefined : paths,
     agent: agent === undefined ? undefined : String(agent),
@@ -123,23 +131,46 @@ function limitsOf(
  * command that does; none where the history is that of one directory.
  */
 async function leftElsewhere(
-  ws: Workspace,
-  parsed: ParsedCommandLine,
-  { to, typed }: { readonly to: string | Date; readonly typed: string },
+  { directories }: Past,
+  { ws, to }: NamedPlace,
+  { typed, agent }: { readonly typed: string; readonly agent: string | undefined },
 ): Promise<readonly string[]> {
-  if (sharedCwdOf(ws) === undefined) return [];
-  const directory = directoryOf(parsed);
-  const { write } = ws.policy();
-  const { agent } = limitsOf(ws, parsed, []);
+  const { cwd, write } = ws.policy();
+  if (write.length < 2) return [];
   const { changes } = await ws.rewind(to, { agent, dryRun: true });
-  return changes.flatMap(({ path }) => {
-    const root = write.find((one) => one !== directory && isWithin(path, one));
-    if (isWithin(path, directory) || root === undefined) return [];
+  return changes.flatMap(({ path: shown }) => {
+    const path = resolve(cwd, shown);
+    const root = write.find((one) => !directories.includes(one) && isWithin(path, one));
+    if (directories.some((one) => isWithin(path, one)) || root === undefined) return [];
     const command = `filewright rewind ${shellWord(typed)} --root ${shellWord(root)}`;
     return [
       `! ${escapeControls(path)} stays: it is in another directory; ${escapeControls(command)} takes it back`,
     ];
   });
+}
+
+/**
+ * Returns a line for each path of a rewind that another history has changed since, with the command that takes that
+ * back: a rewind is one change, and so of one history.
+ */
+async function leftInOthers(
+  past: Past,
+  { ws, moment }: NamedPlace,
+  { paths = past.directories, agent }: Pick<RewindOptions, "paths" | "agent">,
+): Promise<readonly string[]> {
+  const lines: string[] = [];
+  const since = (await entriesOf(past)).filter(({ entry }) => Date.parse(entry.time) >= moment);
+  for (const other of past.all.filter((one) => one !== ws)) {
+    const first = since.findLast((one) => one.ws === other && touches(one, paths));
+    if (first === undefined) continue;
+    const { changes } = await other.rewind(first.entry.callId, { paths, agent, dryRun: true });
+    const command = `filewright rewind ${first.entry.callId}`;
+    for (const { path } of changes)
+      lines.push(
+        `! ${escapeControls(resolve(other.policy().cwd, path))} stays as another history left it; ${command} takes that back`,
+      );
+  }
+  return lines;
 }
 
 /** The time in milliseconds within which no key answers. */
@@ -152,22 +183,37 @@ function isAsked({ values }: ParsedCommandLine, { program }: Shell): boolean {
   return isForPerson && isTerminal && values["yes"] !== true && values["ask"] !== true;
 }
 
-/** A place in the history: as `ws.rewind` takes it, and for the person. */
+/** A place in a history: as `ws.rewind` takes it, and for the person. */
 interface NamedPlace {
+  readonly ws: Workspace;
   readonly to: string | Date;
   readonly label: string;
+  /** In milliseconds since 1970. */
+  readonly moment: number;
 }
 
-/** Returns the place that a person names. */
-async function placeOf(ws: Workspace, typed: string): Promise<NamedPlace> {
-  if ((await ws.marks()).some(({ name }) => name === typed)) return { to: typed, label: `“${typed}”` };
-  const call = findByBeginning(await ws.history(), typed);
-  if (call !== undefined)
-    return { to: call.callId, label: `before ${call.tool} of ${formatLocalTime(call.time, "seconds")}` };
+/** Returns the place that a person names: a mark or an id in the history that has it, a time in the newest one. */
+async function placeOf(past: Past, typed: string): Promise<NamedPlace> {
+  for (const ws of past.all) {
+    const mark = (await ws.marks()).find(({ name }) => name === typed);
+    if (mark !== undefined) return { ws, to: typed, label: `“${typed}”`, moment: Date.parse(mark.time) };
+  }
+  const entries = await entriesOf(past);
+  const call = findByBeginning(
+    entries.map(({ entry }) => entry),
+    typed,
+  );
+  const found = entries.find(({ entry }) => entry === call);
+  if (call !== undefined && found !== undefined) {
+    const label = `before ${call.tool} of ${formatLocalTime(call.time, "seconds")}`;
+    return { ws: found.ws, to: call.callId, label, moment: Date.parse(call.time) };
+  }
+  const newest = entries.find((one) => touches(one, past.directories));
+  const ws = newest?.ws ?? (past.all[0] as Workspace);
   const isTime = /^(?:\d+[smhdw]|\d\d?:\d\d|\d{4}-\d\d-\d\d.*)$/u.test(typed);
-  if (!isTime) return { to: typed, label: typed };
+  if (!isTime) return { ws, to: typed, label: typed, moment: Number.POSITIVE_INFINITY };
   const to = new Date(parseSinceTime(typed, Date.now()));
-  return { to, label: formatLocalTime(to.getTime(), "seconds") };
+  return { ws, to, label: formatLocalTime(to.getTime(), "seconds"), moment: to.getTime() };
 }
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
