@@ -1,14 +1,11 @@
 // The acceptance kit's view of a workspace whose files are in a storage: that in memory, which has every method.
 import { resolve } from "node:path";
+import * as library from "../../dist/cli/library.js";
 import { createWith } from "./create.mjs";
-import { ROOMS } from "./rooms.mjs";
-
-for (const room of ROOMS) await import(`../../dist/${room}.js`);
-const { memoryStorage } = await import("../../dist/cli/library.js");
 
 /** Makes a storage with the files of a case, in the form of `dump`. */
 async function seededStorage(seed) {
-  const storage = memoryStorage();
+  const storage = library.memoryStorage();
   const ops = Object.entries(seed).map(([path, { type, b64, target }]) => {
     if (type === "dir") return { op: "mkdir", path };
     if (type === "symlink") return { op: "symlink", path, target };
@@ -31,7 +28,7 @@ async function dumpOf(storage) {
   );
 }
 
-export const create = createWith(await import("../../dist/cli/library.js"), resolve, {
+export const create = createWith(library, resolve, {
   seededStorage,
   dumpOf,
 });

@@ -1,8 +1,6 @@
 // The acceptance kit's view of Filewright on Node.
 import { resolve } from "node:path";
+import * as library from "../../dist/cli/library.js";
 import { createWith } from "./create.mjs";
-import { ROOMS } from "./rooms.mjs";
 
-for (const room of ROOMS) await import(`../../dist/${room}.js`);
-
-export const create = createWith(await import("../../dist/cli/library.js"), resolve);
+export const create = createWith(library, resolve);

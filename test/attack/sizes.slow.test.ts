@@ -7,7 +7,6 @@ import { expect, test } from "vitest";
 import { openWorkspace, type Workspace } from "../../js/index.node.ts";
 import { BASE } from "./race.ts";
 import { type Arm, ARMS, diskOf, type World, world } from "./world.ts";
-import { ROOMS } from "../acceptance/rooms.mjs";
 
 const ENTRY = resolve(import.meta.dirname, "../../dist/cli/library.js");
 /** Without the addon a file is read as a whole, as over any other storage. */
@@ -77,8 +76,6 @@ test("with few descriptors calls end, in success or in words, and none is lost",
   const at = await world(disks[0]!);
   for (let n = 0; n < 200; n += 1) at.put(`t/d${n % 10}/f${n}`, "needle\n");
   const script = `
-    for (const room of ${JSON.stringify(ROOMS)})
-      await import(${JSON.stringify(resolve(ENTRY, ".."))} + "/" + room + ".js");
     const { LocalBackend, openWorkspace } = await import(${JSON.stringify(ENTRY)});
     const { readdirSync, readlinkSync } = await import("node:fs");
     const arms = await Promise.all(${JSON.stringify(disks)}.map(({ resolver, kernel }) => openWorkspace({

@@ -16,6 +16,7 @@ import { PRESET_NAMES, type Preset, presetOf, type PresetTool } from "../../js/p
 import { TOOLS } from "../../js/tools/index.ts";
 import { CANONICAL_NAMES } from "../../js/tools/lib/tool.ts";
 import { afterThisTest } from "../support/cleanups.ts";
+import { share } from "../support/share.ts";
 
 type Args = Readonly<Record<string, unknown>>;
 interface AgentCall {
@@ -408,9 +409,13 @@ const KNOWN_ENDS: readonly {
 
 const walked = new Set<string>();
 
+/** The situations of a preset: by day half of them, and the other half in the preset that follows. */
+const situationsOf = (preset: Preset, history: boolean): readonly Situation[] =>
+  share(SITUATIONS, 2, PRESETS.indexOf(preset) + Number(history));
+
 describe.each(PRESETS)("preset $name", (preset) => {
   describe.each([true, false])("with history: %s", (history) => {
-    test.each(SITUATIONS)("$name", async (situation) => {
+    test.each(situationsOf(preset, history))("$name", async (situation) => {
       const begun = await begin(preset, history, situation);
       if (begun === undefined) return;
       if (KNOWN_ENDS.some(({ of, situation: ends }) => of(preset) && ends.test(situation.name))) return;
