@@ -16,7 +16,12 @@ export function appendBuffers(
   if (size > MIN_BACKGROUND_WRITE_BYTES) return writeInBackground(fd, buffers, durable);
   // Not concatenated: a record contains old file contents, and copies of them accumulate between garbage
   // collections.
-  for (let left = buffers; left.length > 0; ) left = unwrittenBuffers(left, fs.writevSync(fd, left));
+  let left = buffers;
+  for (let missing = size; missing > 0; ) {
+    const count = fs.writevSync(fd, left);
+    missing -= count;
+    if (missing > 0) left = unwrittenBuffers(left, count);
+  }
   if (durable) fs.fsyncSync(fd);
 }
 

@@ -43,7 +43,7 @@ export async function lockContendedPaths(
     if (error instanceof FilewrightError) return undefined;
     throw error;
   }
-  const keys = await keysOf(uses, locations, undefined);
+  const keys = await lockKeysOf(uses, { fs: undefined, locations });
   nameCallPaths(session, { tool, args, uses, locations });
   const locks = await acquireLocks(session, keys, { fs: session.files.fs, signal }, true);
   return { locks, areFor: (others) => isSameKeys(keys, others) };
@@ -96,19 +96,13 @@ export async function lockPathsOfCall(
 /** The real path that is locked, and how the call uses it. */
 type PathLockKey = WrittenPath;
 
-/** Returns the real paths of a call in the order in which they are locked. */
-export function lockKeysOf(
+/**
+ * Returns the places of the paths of a call in the order in which they are locked: their real paths on a storage, or the
+ * paths themselves without one.
+ */
+export async function lockKeysOf(
   uses: readonly PathUse[],
-  { fs, locations }: Pick<Call, "fs" | "locations">,
-): Promise<readonly PathLockKey[]> {
-  return keysOf(uses, locations, fs);
-}
-
-/** Returns the places of the paths of a call in the order in which they are locked: their real paths on a storage. */
-async function keysOf(
-  uses: readonly PathUse[],
-  locations: readonly Location[],
-  fs: FsBackend | undefined,
+  { fs, locations }: { readonly fs: FsBackend | undefined; readonly locations: readonly Location[] },
 ): Promise<readonly PathLockKey[]> {
   const byPath = new Map<string, PathLockKey>();
   const yielder = new Yielder({});

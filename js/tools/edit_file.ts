@@ -272,8 +272,8 @@ async function replaceInContent(
     call.seen.changed(at.path, { version, bytes: before }) !== false
   )
     await call.seen.refresh?.(at.path);
-  const isCurrent = (anchor: string | undefined): boolean =>
-    anchor !== undefined && call.seen.hasAnchorOf(at.path, { version, bytes: before }, anchor);
+  const isCurrent = (anchor: string): boolean =>
+    call.seen.hasAnchorOf(at.path, { version, bytes: before }, anchor);
   const edits = args.edits.map((edit): ValueEdit => {
     if (edit.old_text?.isWellFormed() === false || edit.new_text?.isWellFormed() === false) {
       throw locationError("ENCODING_ERROR", at, {
@@ -289,7 +289,8 @@ async function replaceInContent(
       nearLine: edit.near_line,
       from: edit.from,
       to: edit.to,
-      unchanged: isCurrent(edit.from) && (edit.to === undefined || isCurrent(edit.to)),
+      unchanged:
+        edit.from !== undefined && isCurrent(edit.from) && (edit.to === undefined || isCurrent(edit.to)),
       insert: edit.insert,
       jsonPointer: edit.json_pointer,
     };
