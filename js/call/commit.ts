@@ -110,8 +110,7 @@ async function apply(approved: ApprovedChange, plan: ApprovedChange["plan"]): Pr
   const { result: answer, undo } = await applyRecorded(approved, plan);
   facts.tell({ what: "changed", effects: await effectsNow?.(), allowedBy });
   if (reviewed !== undefined) facts.tell(reviewOf(reviewed));
-  const isUnasked =
-    places.length > 0 && session.gates.confirmFor(tool.name) === undefined && !isDryRun(args);
+  const isUnasked = places.length > 0 && session.gates.confirmFor(tool.name) === undefined && !isDryRun(args);
   const warnings = [...(answer.warnings ?? []), ...(isUnasked ? unaskedPlaceWarnings(places) : [])];
   return { result: { ...answer, warnings }, undo };
 }
