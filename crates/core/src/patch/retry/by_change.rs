@@ -175,7 +175,10 @@ fn places_at_any_line(
     };
     match at_line(None) {
         Ok(place) => vec![place],
-        Err(HunkMismatch::Several(lines)) if lines.len() <= MAX_PLACES => {
+        // A line that has two of the places does not name one of them.
+        Err(HunkMismatch::Several(lines))
+            if lines.len() <= MAX_PLACES && lines.is_sorted_by(|a, b| a < b) =>
+        {
             let all = lines.into_iter().map(|line| at_line(Some(line)).ok());
             all.collect::<Option<_>>().unwrap_or_default()
         }

@@ -112,7 +112,10 @@ impl PlaceSearch<'_> {
             });
             ways.find(|(_, at)| at.placed.line == *line).map(|(splice, _)| splice)
         };
-        let all = lines.iter().map(at).collect::<Option<Vec<_>>>().unwrap_or_default();
+        // A line that has two of the places does not name one of them.
+        let are_apart = lines.is_sorted_by(|a, b| a < b);
+        let all = lines.iter().map(at).take_while(|_| are_apart).collect::<Option<Vec<_>>>();
+        let all = all.unwrap_or_default();
         let meant = self.narrowed(hunk, all);
         match meant.len() == lines.len() {
             true => meant,

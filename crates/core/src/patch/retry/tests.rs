@@ -304,6 +304,9 @@ fn a_change_says_its_place_where_the_context_is_not_that_of_the_file() {
     let body = "@@\n invented();\n-let wide = width != none && is_wide(width);\n+let wide = width != none || is_wide(width);\n";
     let retries = send(text, &envelope(body)).unwrap_err();
     assert_eq!(send(text, &retries[0]), Ok(text.replace("&&", "||")));
+    let twice = "if style_is_ready {\n    self.style_is_ready = style_is_ready;\n    go();\n}\n";
+    let body = "@@\n if style_is_ready {\n     self.style_is_ready = style_is_ready;\n-    style_is_ready\n+    other\n";
+    assert_eq!(send(twice, &envelope(body)), Err(Vec::new()), "a line that has it twice");
     let far = format!("{FILE}{}fn late() {{\n}}\n", "x;\n".repeat(30));
     let body = "@@\n fn late() {\n not_this;\n nor_this;\n-fn second(a: u8, b: u8) {\n+fn third(a: u8, b: u8) {\n";
     assert_eq!(send(&far, &envelope(body)), Err(Vec::new()), "its context stands elsewhere");
