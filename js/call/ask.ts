@@ -18,7 +18,7 @@ export interface ApprovedChange extends PlannedChange {
   readonly reviewed: ReviewedPlan<PlannedChange["plan"]> | undefined;
   /** True for a change that goes ahead without a question and is unreviewed until a person keeps it. */
   readonly isUnreviewed: boolean;
-  /** The reasons why it was allowed; undefined where the workspace never asks. */
+  /** The reasons why it was allowed; undefined where no rule, approval, answer or review allowed it. */
   readonly allowedBy: readonly AllowedBy[] | undefined;
 }
 
@@ -29,7 +29,7 @@ export const NOBODY_ASKED = { reviewed: undefined, isUnreviewed: false, allowedB
 export async function ask(planned: PlannedChange): Promise<ApprovedChange | SettledChange> {
   const { session, tool, args, uses, call, admitted } = planned.change;
   const { sources, ruled } = admitted;
-  // Without rules, an approver and the options that want one, nothing decides beyond what has decided already.
+  // No source is left to decide: there is no rule, no approver, and no option that wants an approval or a review.
   if (!session.gates.mayAsk(tool.name) && ruled.source === "none") return { ...planned, ...NOBODY_ASKED };
   const covering = approvalFactsIfNeeded(session, { tool, args, uses, call }, ruled, planned.places);
   const personal = decidePersonally(session, {

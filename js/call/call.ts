@@ -35,12 +35,12 @@ export interface CallRequest {
   readonly presetCall: PresetCall | undefined;
   /** The id in the history, where an observer was told one; empty otherwise. */
   readonly callId: string;
-  /** The moment at which the call began, among the grants of its workspace. */
+  /** The number of the call among the answers about grants: a refusal with a later number applies to it. */
   readonly began: number;
   readonly facts: Facts;
   /** Ends the call early. */
   readonly limited: CallSignal;
-  /** What gives back what the call has taken of what calls share; called and emptied when a try of it ends. */
+  /** The functions that give back slots and places among the walks. The end of each try calls them and empties the list. */
   readonly taken: (() => void)[];
   /** The existing paths that replace those of the call, because both look the same; undefined for none. */
   readonly replaced: readonly ReplacedPath[] | undefined;

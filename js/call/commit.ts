@@ -2,9 +2,9 @@
  * The third step of a change, of three: lock, compare, apply.
  *
  * Under the lock the tool applies its plan only to the versions that it was computed from (`js/tools/lib/contents.ts`).
- * Where another writer was faster, the tool plans again, unless it refuses that itself. What a reviewer approved is never
- * planned again: `assertStateUnchanged` in `js/pipeline/review.ts` compares what he has seen, and the call fails with
- * CONFLICT.
+ * Where another writer was faster, the tool plans again, and that plan may fail with CONFLICT itself. What a reviewer
+ * approved is never planned again: `assertStateUnchanged` in `js/pipeline/review.ts` compares what he has seen, and the
+ * call fails with CONFLICT.
  */
 import { checkAborted, FilewrightError } from "../engine/errors.ts";
 import type { About, Made } from "../journal/index.ts";
@@ -30,7 +30,8 @@ export async function commit(approved: ApprovedChange): Promise<Made<Answer<unkn
   const { session, tool, args, call, facts, early } = change;
   const asked = reviewed !== undefined;
   let locks = await locksOf(approved);
-  // What was read before the question, or while another call had the lock, may be outdated.
+  // Reads from before the question are outdated, unless a shared lock has read again; so are those that another
+  // commit replaced.
   if ((asked && !locks.isShared) || session.staging.stage?.isOutdated() === true)
     session.staging.stage?.refresh();
   // True once the call was planned on what came with its locks.
@@ -132,7 +133,7 @@ async function applyRecorded(
     signal: call.signal,
     records: held?.records,
     unrecorded: tool.exactCommand === undefined ? undefined : [],
-    // An undo or a rewind leaves nothing new to review.
+    // A rewind leaves nothing new to review. An undo records itself, below.
     unreviewed: isUnreviewed && undoes === undefined,
     allowedBy,
     undoes,

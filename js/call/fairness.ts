@@ -1,6 +1,6 @@
 /**
  * Lets calls begin in turn: a few in each turn of the event loop. A call takes a slot of its workspace, where the option
- * `concurrency` limits them, and a place in the queue of walks when it walks a tree. Both are given back here.
+ * `concurrency` limits them, and a place among the running walks when it walks a tree. Both are given back here.
  */
 import type { CallOptions } from "../pipeline/enter.ts";
 import { checkAborted } from "../engine/errors.ts";

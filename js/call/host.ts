@@ -1,5 +1,5 @@
 /**
- * What a host does itself with the past of its workspace, for a person: it undoes a call or a part of one, and keeps
+ * The work of a host itself on the past of its workspace, for a person: it undoes a call or a part of one, and keeps
  * calls. `AROUND_HOST` in `stages.ts` has its stages.
  */
 import { newCallId } from "../journal/index.ts";

@@ -1,6 +1,6 @@
 /**
- * The second step of a call, of three: its paths, and whether policy, rules and grants allow it. The call reads no content
- * before; a preview that a hook asks for is judged by itself.
+ * The second step of a call, of three: its paths, and whether policy, rules and grants allow it. The tool gets no
+ * content before, though a storage may send it with the first look; a preview that a hook asks for is judged by itself.
  */
 import { admitCall, type AdmittedCall } from "../pipeline/enter.ts";
 import type { Confirm } from "../hooks/confirm.ts";

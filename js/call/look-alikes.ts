@@ -1,4 +1,7 @@
-/** Makes a call once more with an existing path that looks like the missing one, and says so in the answer. */
+/**
+ * Makes a call once more with an existing path that looks like the missing one, or for a read lies in another root, and
+ * says so in the answer.
+ */
 import { FilewrightError } from "../engine/errors.ts";
 import { isJson } from "../pipeline/answer.ts";
 import { lookAlikeContext } from "../pipeline/enter.ts";

@@ -1,4 +1,4 @@
-/** What an agent has seen is kept before its next call begins. */
+/** Waits, where processes share the records of reads, until they have what the agent has seen; then the answer is given. */
 import type { Stage } from "./call.ts";
 
 export const noteReads: Stage = {

@@ -37,7 +37,7 @@ export interface PlannedChange {
   readonly change: Change;
   readonly plan: AnyPlan;
   readonly guarding: GuardSettings;
-  /** The real paths of the change. */
+  /** The real paths to lock, in their order: those of the change, and directories that may be repositories. */
   readonly keys: readonly WrittenPath[];
   /** The places that it writes and that need an approval. */
   readonly places: readonly PlaceToApprove[];

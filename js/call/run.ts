@@ -53,7 +53,7 @@ async function changeFiles(asked: Change): Promise<Made<Answer<unknown>>> {
   return "settled" in approved ? settledChange(approved.settled) : commit(approved);
 }
 
-/** What a read changes. */
+/** The record of a read in the history: none. */
 const NOTHING_CHANGED = { undo: "nothing" } as const;
 
 /** Returns the answer of a call that has succeeded. */

@@ -1,6 +1,7 @@
 /**
  * The order of everything that happens in a call. MCP, the command line, adapters and typed methods make every call
- * here. It returns every failure as a result; it rejects only with an error that a hook raised.
+ * here. A call returns every failure as a result, and rejects only with an error that a hook raised; `callOfHost`
+ * throws failures.
  */
 import { runBatch } from "./batch/batch.ts";
 import { Facts } from "../pipeline/facts.ts";
@@ -40,7 +41,7 @@ const AROUND: readonly Stage[] = [
   words, // an error becomes an answer in the words of its reader
   lookAlikes, // once more with a path that looks like a missing one
   optimism, // over a storage: one commit; once more without assumptions
-  fairness, // starts in its turn of the event loop; slot and place in the queue of walks are given back
+  fairness, // starts in its turn of the event loop; the slot and the place among the walks are given back
 ];
 
 /** The call itself: what it means as its hooks leave it, whether it may, what it does. */
@@ -49,7 +50,7 @@ const inside: Next = async (request) => {
   return await run(judged, runOperations);
 };
 
-/** Runs the operations of a batch, those that are calls of their own in its slot. */
+/** Runs the operations of a batch. They use the slot of the batch and take none of their own. */
 const runOperations: BatchRunner = ({ session, meant }, call) =>
   runBatch({
     session: { ...session, scheduling: { ...session.scheduling, slots: undefined } },

@@ -42,7 +42,7 @@ export interface ChangeFacts {
   readonly allowedBy?: readonly AllowedBy[] | undefined;
   /** The ids of the changes of which nothing is left after this one, for a rewind. */
   readonly undoes?: readonly string[] | undefined;
-  /** True for a change that the journal does not see, such as a command: the history names it with its paths. */
+  /** The paths to name in the history for a change that the journal does not see, such as a command; may be empty. */
   readonly unrecorded?: readonly string[] | undefined;
   /**
    * Returns the shared records that change in the same moment. Called once the change is complete, where it is one

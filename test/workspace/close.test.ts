@@ -51,6 +51,25 @@ it.runIf(linux)("workspaces of one policy share their threads", async () => {
   for (const ws of open) await ws.close();
 });
 
+it("close ends a read that waits for the approval that a rule wants", async () => {
+  let asked: AbortSignal | undefined;
+  const ws = await openWorkspace({
+    root,
+    stateDir,
+    rules: [{ tool: "read_file", decision: "ask" }],
+    confirm: (request) => {
+      asked = request.signal;
+      return new Promise<never>(() => {});
+    },
+  });
+  const reading = ws.call("read_file", { path: "f1.txt" });
+  await expect.poll(() => asked).toBeDefined();
+  const closing = ws.close();
+  await expect.poll(() => asked?.aborted).toBe(true);
+  expect((await reading).error).toMatchObject({ code: "CANCELLED" });
+  await closing;
+});
+
 describe("a call after close", () => {
   it("is refused with UNSUPPORTED_OPERATION", async () => {
     const ws = await openWorkspace({ root, stateDir });

@@ -64,7 +64,7 @@ export interface Operation {
   judged: JudgedOperation | undefined;
   /** The change of the trial, with what a reviewer said about it; undefined for none. */
   approved: ApprovedChange | undefined;
-  /** The result of the trial; undefined for a read. */
+  /** The record of the trial; undefined for a read, and where no operation can be asked about. */
   trial: OperationTrial | undefined;
   result: ToolResult | undefined;
 }
