@@ -45,6 +45,41 @@ const CHANGES: readonly (readonly [string, string, Record<string, unknown>])[] =
   ["move", "overwrites by a move", { source: "g", destination: "f", overwrite: true }],
 ];
 
+describe("the guard after a content came back that was read", () => {
+  const edit = { path: "f", old_text: "one", new_text: "1" };
+
+  test.each(["disk", "memory"] as const)("passes an edit after undo and rewind on %s", async (kind) => {
+    const seed = { f: "one\ntwo\n" };
+    const ws = kind === "disk" ? await (await disk(seed)).open() : (await memory(seed)).ws;
+    await ws.call("read_file", { path: "f" });
+    await ws.mark("begin");
+    const make = async (tool: string, args: object): Promise<string> => {
+      const made = await ws.call(tool, args);
+      expect(made.text).not.toMatch(/^Error/);
+      return made.meta.call_id as string;
+    };
+    for (const back of [(id: string) => ws.undo(id), () => ws.rewind("begin")]) {
+      await back(await make("edit_file", edit));
+      await ws.undo(await make("edit_file", edit));
+    }
+    await ws.undo(await make("delete", { path: "f" }));
+    expect((await ws.call("write_file", { path: "f", content: "all of it" })).ok).toBe(true);
+    await ws.close();
+  });
+
+  test("refuses an edit of a content that was never read", async () => {
+    const { ws, backend } = await memory({ f: "one\n" });
+    await ws.call("read_file", { path: "f" });
+    expect((await ws.call("edit_file", edit)).ok).toBe(true);
+    await backend.writeText("/w/f", "one more\n");
+    const other = await ws.call("write_file", { path: "f", content: "mine" });
+    expect(other.error?.details).toMatchObject({ reason: "changed_since_read" });
+    await backend.writeText("/w/f", "one\n");
+    expect((await ws.call("write_file", { path: "f", content: "mine" })).ok).toBe(true);
+    await ws.close();
+  });
+});
+
 describe("the guard of unread content", () => {
   test.each(CHANGES)("%s %s only what was read", async (tool, _what, args) => {
     const { ws, backend } = await memory({ f: "one\ntwo\n", g: "other\n" });

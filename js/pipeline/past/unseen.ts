@@ -10,6 +10,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { Location } from "../../policy/index.ts";
 import { hashOfFile, statOrNull } from "../../tools/lib/contents.ts";
 import type { LineRange } from "../../tools/lib/line-ranges.ts";
+import type { SeenFile } from "../../tools/lib/seen.ts";
 import { type Call, locationError, phraseIfNamed, set, setPhrase } from "../../tools/lib/tool.ts";
 
 /** How a file is checked. */
@@ -63,6 +64,9 @@ export async function seenLinesOfCurrentContent(
   stat: FsStat,
 ): Promise<readonly LineRange[] | undefined> {
   const seen = call.seen.recall(path);
+  if (seen?.version !== undefined && seen.version === stat.version) return seen.lines;
+  const known = await contentSeen(call, path, seen);
+  if (known !== undefined) return known.lines;
   if (seen === undefined) {
     throw locationError("CONFLICT", at, {
       message: `${fileExistsPhrase(call, at, path)} and was not read yet`,
@@ -70,10 +74,6 @@ export async function seenLinesOfCurrentContent(
       details: { reason: "not_read", ...detailsOfInnerFile(call, at, path) },
     });
   }
-  const isSame =
-    (seen.version !== undefined && seen.version === stat.version) ||
-    (seen.hash !== undefined && seen.hash === (await hashOfFile(call, path)));
-  if (isSame) return seen.lines;
   throw locationError("CONFLICT", at, {
     message:
       path === at.path
@@ -81,6 +81,21 @@ export async function seenLinesOfCurrentContent(
         : `${fileExistsPhrase(call, at, path)} and changed since it was read`,
     details: { reason: "changed_since_read", ...detailsOfInnerFile(call, at, path) },
   });
+}
+
+/**
+ * Returns what was seen of the present content: by the last read or write, or earlier, where an undo or another program
+ * has brought that content back. Undefined for a content that was not seen.
+ */
+async function contentSeen(
+  call: Call,
+  path: string,
+  last: SeenFile | undefined,
+): Promise<SeenFile | undefined> {
+  const earlier = call.seen.recallEarlier(path);
+  if (last?.hash === undefined && earlier.size === 0) return undefined;
+  const hash = await hashOfFile(call, path);
+  return last?.hash === hash ? last : earlier.get(hash);
 }
 
 function fileExistsPhrase(call: Call, at: Location, path: string): string {

@@ -56,6 +56,8 @@ export interface SeenFiles {
   hasAnchorOf(path: string, now: CurrentFileFacts, anchor: string): boolean;
   /** Returns the recorded state of a file; undefined when there is none. */
   recall(path: string): SeenFile | undefined;
+  /** Returns what the caller saw of the last earlier contents of a file, by their hashes. An undo brings one back. */
+  recallEarlier(path: string): ReadonlyMap<string, SeenFile>;
   /** Records that a listing or the facts of a file showed the caller that these paths exist. */
   noteListed(paths: Iterable<string>): void;
   /** Returns true when the caller was shown that a path exists, after it last read or wrote the file. */
@@ -82,6 +84,8 @@ export interface SharedSeenFiles {
  * that the file counts as not seen.
  */
 const MAX_SEEN_FILES = 10_000;
+/** The number of earlier contents of each file that are remembered. */
+const MAX_EARLIER_CONTENTS = 8;
 /** The maximum number of paths that count as listed. Beyond it the one that was listed first is dropped. */
 const MAX_LISTED_PATHS = 20_000;
 
@@ -116,6 +120,8 @@ export function makeSeenFiles(
    * the shared record.
    */
   const anchored = new Map<string, Map<string, string | null>>();
+  /** Kept in memory only: in another process the caller reads once more. */
+  const earlier = new EarlierContents();
   /** Kept in memory only: another process lists once more. */
   const listed = new Set<string>();
   return Object.freeze({
@@ -128,7 +134,7 @@ export function makeSeenFiles(
       digits.set(digit, known === undefined || known === contents ? contents : null);
       anchored.delete(path);
       anchored.set(path, digits);
-      if (anchored.size > MAX_SEEN_FILES) anchored.delete(anchored.keys().next().value as string);
+      dropOldest(anchored, MAX_SEEN_FILES);
     },
     hasAnchorOf(path: string, now: CurrentFileFacts, anchor: string): boolean {
       const digit = contentsDigitInAnchor(anchor);
@@ -149,6 +155,7 @@ export function makeSeenFiles(
       page?: readonly LineRange[] | undefined,
     ): void {
       const before = files.get(path);
+      earlier.replaced(path, before, hash ?? undefined);
       files.delete(path);
       listed.delete(path);
       const known = version !== undefined || typeof hash === "string";
@@ -158,14 +165,43 @@ export function makeSeenFiles(
         ? { version, hash: hash ?? undefined, ...(lines === undefined ? {} : { lines }) }
         : undefined;
       if (file !== undefined) files.set(path, file);
-      if (files.size > MAX_SEEN_FILES) files.delete(files.keys().next().value as string);
+      dropOldest(files, MAX_SEEN_FILES);
       noted?.(path, file);
     },
     changed: (path: string, now: CurrentFileFacts) => hasChangedSince(files.get(path), now),
     recall: (path: string) => files.get(path),
+    recallEarlier: (path: string) => earlier.of(path),
     below: (path: string) => [...files.keys()].filter((one) => isWithin(one, path)),
     refresh,
   });
+}
+
+const NO_CONTENTS: ReadonlyMap<string, SeenFile> = new Map();
+
+/** The records of a caller about contents that the files have no more. */
+class EarlierContents {
+  readonly #files = new Map<string, Map<string, SeenFile>>();
+
+  /** Records that a file has a content with this hash now; undefined for one that is unknown. */
+  replaced(path: string, before: SeenFile | undefined, hash: string | undefined): void {
+    const contents = this.#files.get(path) ?? new Map<string, SeenFile>();
+    if (before?.hash !== undefined) contents.set(before.hash, before);
+    // What was seen of the present content is in its own record.
+    if (hash !== undefined) contents.delete(hash);
+    dropOldest(contents, MAX_EARLIER_CONTENTS);
+    this.#files.delete(path);
+    if (contents.size > 0) this.#files.set(path, contents);
+    dropOldest(this.#files, MAX_SEEN_FILES);
+  }
+
+  of(path: string): ReadonlyMap<string, SeenFile> {
+    return this.#files.get(path) ?? NO_CONTENTS;
+  }
+}
+
+/** Removes the oldest entry of a map that has more entries than it may. */
+function dropOldest(map: Map<string, unknown>, most: number): void {
+  if (map.size > most) map.delete(map.keys().next().value as string);
 }
 
 /** Adds paths to those that were listed, and drops the oldest ones beyond the limit. */
@@ -237,6 +273,7 @@ export function forkForTrial(base: SeenFiles): SeenFiles {
     wasListed: (path: string) => !touched.has(path) && base.wasListed(path),
     changed: (path: string, now: CurrentFileFacts) => of(path).changed(path, now),
     recall: (path: string) => of(path).recall(path),
+    recallEarlier: (path: string) => of(path).recallEarlier(path),
     below: (path: string) => [...base.below(path).filter((one) => !touched.has(one)), ...own.below(path)],
     refresh: base.refresh,
   });
