@@ -27,7 +27,23 @@ async function begin(request: CallRequest, next: Next): Promise<ToolResult> {
     checkAborted(request.options.signal);
     return await next(request);
   } finally {
-    for (const leave of request.taken.splice(0)) leave();
+    giveBack(request);
+  }
+}
+
+/** Gives back the slot and the places among the walks that a call has taken. */
+function giveBack({ taken }: CallRequest): void {
+  for (const leave of taken.splice(0)) leave();
+}
+
+/** Walks a tree for an operation of a batch, which has a place among the running walks only for so long. */
+export async function inTurn<T>(request: CallRequest, session: Session, walk: () => Promise<T>): Promise<T> {
+  const own = { ...request, taken: [] };
+  try {
+    await takeScan(own, session);
+    return await walk();
+  } finally {
+    giveBack(own);
   }
 }
 

@@ -115,6 +115,32 @@ describe("a call that waited for its turn", () => {
   });
 });
 
+describe("a batch that walks", () => {
+  it("waits for its turn like any call, and gives its place back before its next operation", async () => {
+    const files = Array.from({ length: 10 }, (_, n) => [`/ws/d${n}/a.txt`, "x"]);
+    const backend = new MemoryBackend(Object.fromEntries(files));
+    const listDir = backend.listDir.bind(backend);
+    let [running, most] = [0, 0];
+    Object.defineProperty(backend, "listDir", {
+      async value(path: string) {
+        most = Math.max(most, ++running);
+        await new Promise(setImmediate);
+        running--;
+        return listDir(path);
+      },
+    });
+    const ws = await openWorkspace({ root: "/ws", backend });
+    const walk = { tool: "glob", args: { pattern: "*" } };
+    const batches = Array.from({ length: 12 }, () => ws.call("batch", { operations: [walk, walk] }));
+    expect(
+      (await Promise.all(batches)).map(({ text }) => text).filter((text) => /^Error/.test(text)),
+    ).toEqual([]);
+    // A walk lists one directory at a time, and a client has four walks at once.
+    expect(most).toBe(4);
+    await ws.close();
+  });
+});
+
 describe("timeout_ms", () => {
   it.each([
     ["glob", { pattern: "*" }],

@@ -21,8 +21,9 @@ import {
 } from "../../pipeline/review.ts";
 import type { PlaceToApprove } from "../../pipeline/written-places.ts";
 import { forkForTrial, type SeenFiles } from "../../tools/lib/seen.ts";
-import type { AnyChangingTool, Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
+import type { AnyChangingTool, AnyReadingTool, Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
 import { ask, NOBODY_ASKED, reviewOf } from "../ask.ts";
+import { inTurn } from "../fairness.ts";
 import { plan, type PlannedChange, type SettledChange } from "../plan.ts";
 import {
   type BatchCall,
@@ -92,7 +93,7 @@ export class Trial {
     const judged = await judgeOperation(operation);
     const { tool, meant } = operation;
     const call: Call = { ...judged.call, seen: this.#seen };
-    if (tool.kind === "read") return tool.run(meant.args, call);
+    if (tool.kind === "read") return readInTurn(judged, tool, call);
     const planned = await this.#plan(judged, tool, call);
     if ("settled" in planned) {
       if (this.#mayAsk) operation.trial = await this.#records.settled(judged, call);
@@ -136,6 +137,21 @@ export class Trial {
   }
 }
 
+/**
+ * Runs a read of a batch, in its turn where it walks a tree. It may wait while the batch has locks: a call that walks
+ * takes none, so it never waits for them.
+ */
+async function readInTurn(
+  { session, meant }: JudgedOperation,
+  tool: AnyReadingTool,
+  call: Call,
+): Promise<Answer<unknown>> {
+  const { request, args } = meant;
+  const isWalk = (tool.scans?.(args) ?? false) !== false;
+  const read = async (): Promise<Answer<unknown>> => tool.run(args, call);
+  return isWalk ? inTurn(request, session, read) : read();
+}
+
 /** Returns the versions that must be unchanged when the first operation of a batch is made. */
 export function versionsBeforeBatch(operations: readonly Operation[]): readonly BaseVersion[] {
   return operations.flatMap(({ trial }) => trial?.own ?? []);
@@ -148,8 +164,9 @@ export function versionsBeforeBatch(operations: readonly Operation[]): readonly 
 export async function repeatAsApproved(operation: Operation, call: Call): Promise<Answer<unknown>> {
   const { tool, meant, trial, approved } = operation;
   const { args } = meant;
-  if (tool.kind === "read") return tool.run(args, call);
-  const { uses, guarding } = judgedOf(operation);
+  const judged = judgedOf(operation);
+  if (tool.kind === "read") return readInTurn(judged, tool, call);
+  const { uses, guarding } = judged;
   const { places, own, settled, outline } = trial as OperationTrial;
   await assertStateUnchanged({ places, base: own }, { uses, call });
   let plan = await (tool as AnyChangingTool).plan(args, call);
@@ -174,8 +191,9 @@ function changedSinceApprovalError({ locations }: Call): FilewrightError {
 export async function repeatOperation(operation: Operation, call: Call): Promise<Answer<unknown>> {
   const { tool, meant, approved } = operation;
   const { args } = meant;
-  if (tool.kind === "read") return tool.run(args, call);
-  const { uses, guarding } = judgedOf(operation);
+  const judged = judgedOf(operation);
+  if (tool.kind === "read") return readInTurn(judged, tool, call);
+  const { uses, guarding } = judged;
   for (let attempt = 1; ; attempt++) {
     let plan = await tool.plan(args, call);
     if (plan.settled !== undefined) return plan.settled;
