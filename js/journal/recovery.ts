@@ -25,6 +25,7 @@ import type { Transaction } from "../backends/transaction/transaction.ts";
 
 /** An error of a recovery that will not pass by itself. */
 export interface RecoveryProblem {
+  /** The code of the error. */
   readonly code: Code;
   /** What happened. It may hold paths of this machine. */
   readonly message: string;

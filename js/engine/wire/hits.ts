@@ -42,10 +42,10 @@ function decodeHitsHead(
   const { nums, text } = packed;
   (packed as { free?(): void }).free?.();
   const from = new Unpacker({ nums, text });
-  const binary = from.flag();
-  const more = from.flag();
+  const binary = from.num() === 1;
+  const more = from.num() === 1;
   const total = from.num();
-  const context = from.flag();
+  const context = from.num() === 1;
   return { from, shape: { context, attributed }, total, binary, more };
 }
 
@@ -72,7 +72,7 @@ export function decodeMatch<Base extends object>(
   const line = from.num();
   const endLine = from.num();
   const column = from.num();
-  const cut = from.flag();
+  const cut = from.num() === 1;
   const match: Record<string, unknown> = { ...base, line, column, text: from.str() };
   if (cut) match["cut"] = true;
   if (endLine > line) {
@@ -83,13 +83,11 @@ export function decodeMatch<Base extends object>(
     match["before"] = decodeLines(from);
     match["after"] = decodeLines(from);
   }
-  if (attributed) match["patterns"] = Array.from({ length: from.num() }, () => from.num());
+  if (attributed) match["patterns"] = from.list(() => from.num());
   return match as Base & TextMatch;
 }
 
 /** Decodes a list of strings: their number, then each of them. */
 export function decodeLines(from: Unpacker): readonly string[] {
-  const lines: string[] = [];
-  for (let left = from.num(); left > 0; left--) lines.push(from.str());
-  return lines;
+  return from.list(() => from.str());
 }

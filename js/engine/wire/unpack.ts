@@ -20,16 +20,14 @@ export class Unpacker {
   readonly nums: ArrayLike<number>;
   readonly text: string;
   /** The index of the next number. */
-  at: number;
+  at = 0;
   /** The index of the next character, in UTF-16 units. */
-  chars: number;
+  chars = 0;
 
   /** Starts at the beginning. */
   constructor({ nums, text }: Packed) {
     this.nums = nums;
     this.text = text;
-    this.at = 0;
-    this.chars = 0;
   }
 
   /** True when everything was read. */
@@ -42,11 +40,6 @@ export class Unpacker {
     return this.nums[this.at++] as number;
   }
 
-  /** Reads the next boolean. */
-  flag(): boolean {
-    return this.nums[this.at++] === 1;
-  }
-
   /** Reads the next string. */
   str(): string {
     const from = this.chars;
@@ -56,11 +49,9 @@ export class Unpacker {
 
   /** Reads the next string, or null where Rust wrote `None`. */
   optStr(): string | null {
-    const length = this.nums[this.at++] as number;
-    if (length < 0) return null;
-    const from = this.chars;
-    this.chars += length;
-    return this.text.slice(from, this.chars);
+    if ((this.nums[this.at] as number) >= 0) return this.str();
+    this.at++;
+    return null;
   }
 
   /** Reads the number of items, then each item by `item`. */
