@@ -8,6 +8,8 @@
 const VOLATILE_MEMBERS = new Set(["duration_ms", "queued_ms", "lock_wait_ms", "at", "ms", "pid"]);
 /** The members that depend on how far threads and indexes have come. */
 const RACING_MEMBERS = new Set(["fresh", "files_searched"]);
+/** The counts of a search that ended at its limit: they depend on which files its threads had reached by then. */
+const COUNTS_OF_CUT_SEARCH = new Set(["skipped_binary", "skipped_large", "unreadable"]);
 /** The members whose text is an id or a digest of paths and versions. */
 const NAMED_MEMBERS = new Map([
   ["digest", "digest"],
@@ -77,6 +79,7 @@ export function plainValues(places) {
     const result = {};
     const lazy = LAZY_MEMBERS.filter((key) => key in value);
     for (const key of [...new Set([...Object.keys(value), ...lazy])].sort()) {
+      if (value.truncated === true && COUNTS_OF_CUT_SEARCH.has(key)) continue;
       const member = plainMember(key, value[key], seen);
       if (member !== undefined) result[plainText(key)] = member;
     }
