@@ -127,9 +127,12 @@ describe.each(KINDS)("on %s", (kind) => {
     const confirm = async (details: Confirmation): Promise<ConfirmReply | undefined> =>
       details.newContent === "ONE\nTWO\n" ? queue.confirm(details) : { outcome: "proceed_once" };
     const { ws, text } = await place(kind, seed, { confirm, guard: "refuse" });
-    await ws.call("read_file", { path: "f" });
+    // The rewind brings back a content that only another agent has read.
+    const other = await ws.agent("other");
+    await other.call("read_file", { path: "f" });
     await ws.mark("before");
-    expect((await ws.call("edit_file", { path: "f", old_text: "one", new_text: "ONE" })).ok).toBe(true);
+    expect((await other.call("edit_file", { path: "f", old_text: "one", new_text: "ONE" })).ok).toBe(true);
+    await ws.call("read_file", { path: "f" });
     const answer = ws.call(...edit);
     await expect.poll(() => queue.pending().length).toBe(1);
     const { id } = queue.pending()[0]!;
@@ -159,6 +162,28 @@ describe.each(KINDS)("on %s", (kind) => {
     expect((await answer).ok).toBe(true);
     expect(await text("f")).toBe("ONE\nTWO\n");
   }, 60_000);
+
+  test("a rewind to a content that the caller has read leaves a question that can be looked at again", async () => {
+    const queue = approvalQueue();
+    const confirm = async (details: Confirmation): Promise<ConfirmReply | undefined> =>
+      details.newContent?.endsWith("TWO\n") ? queue.confirm(details) : { outcome: "proceed_once" };
+    const { ws, text } = await place(kind, seed, { confirm, guard: "refuse" });
+    await ws.call("read_file", { path: "f" });
+    await ws.mark("before");
+    expect((await ws.call("edit_file", { path: "f", old_text: "one", new_text: "ONE" })).ok).toBe(true);
+    const answer = ws.call(...edit);
+    await expect.poll(() => queue.pending().length).toBe(1);
+    const { id } = queue.pending()[0]!;
+    await ws.rewind("before");
+    expect(await looked(queue, id)).toEqual({ stale: true });
+    expect(queue.pending()[0]).not.toHaveProperty("conflict");
+    expect((await post(queue, id, { outcome: "look_again" })).status).toBe(200);
+    await expect.poll(() => queue.pending()).toMatchObject([{ replaces: id }]);
+    expect(queue.pending()).toMatchObject([{ replaces: id, details: { newContent: "one\nTWO\n" } }]);
+    expect((await post(queue, queue.pending()[0]!.id, { outcome: "proceed_once" })).status).toBe(200);
+    expect((await answer).ok).toBe(true);
+    expect(await text("f")).toBe("one\nTWO\n");
+  });
 
   test("a question that ends during a conflict tells nothing more", async () => {
     const { queue, events, foreign, ws, id, answer } = await waiting(edit, "refuse");
