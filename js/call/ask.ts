@@ -22,7 +22,7 @@ export interface ApprovedChange extends PlannedChange {
   readonly allowedBy: readonly AllowedBy[] | undefined;
 }
 
-/** A change about which nobody is asked. */
+/** A change that needs no question. */
 export const NOBODY_ASKED = { reviewed: undefined, isUnreviewed: false, allowedBy: undefined } as const;
 
 /** Asks for the approval of a planned change, where it needs one. @throws FilewrightError APPROVAL_DENIED */
@@ -44,7 +44,7 @@ export async function ask(planned: PlannedChange): Promise<ApprovedChange | Sett
   return { ...planned, reviewed: undefined, isUnreviewed, allowedBy: allowedBy && [allowedBy] };
 }
 
-/** Returns what is told of a review, once the change is made. */
+/** Returns the fact about a review that a made change tells. */
 export function reviewOf({ approval, revisions, note }: ReviewedPlan<unknown>): Fact {
   return { what: "reviewed", approval, isModified: revisions.length > 0, note };
 }

@@ -9,7 +9,7 @@ import type { SentCall } from "./call.ts";
 import { previewOfSent } from "./preview.ts";
 
 /** The arguments as the hooks left them. */
-export interface HookedArguments {
+interface HookedArguments {
   readonly raw: Arguments;
   /** The names of the arguments that they changed. */
   readonly modified: readonly string[];
@@ -26,8 +26,7 @@ export async function argumentsAfterHooks(
   const { request, tool, canonical, begun } = sent;
   const { session, presetCall } = request;
   const calledAs = presetCall?.tool.name;
-  const hooks =
-    session.hooks.bound.length === 0 ? [] : hooksFor(session.hooks.bound, "before", tool.name, calledAs);
+  const hooks = hooksFor(session.hooks.bound, "before", tool.name, calledAs);
   if (hooks.length === 0) return undefined;
   const canonicalOf = (args: Arguments, modified: readonly string[]): Arguments =>
     withCanonicalKeys(tool.name, withCanonicalNames(args, modified, canonical), tool.aliases);

@@ -19,7 +19,7 @@ export interface PresetCall {
   meaning(): CanonicalCall;
 }
 
-/** What is called, as far as the stages around it know it. A `review` only notes in the history that calls are kept. */
+/** The called tool, as far as the stages around it know it. A `review` only notes in the history that calls are kept. */
 export type Called = Pick<Tool, "name" | "title" | "traits"> & { readonly kind: Tool["kind"] | "review" };
 
 /** A call before its arguments are understood. A stage hands on a copy where it changes something. */
@@ -40,7 +40,7 @@ export interface CallRequest {
   readonly facts: Facts;
   /** Ends the call early. */
   readonly limited: CallSignal;
-  /** The functions that give back slots and places among the walks. The end of each try calls them and empties the list. */
+  /** The functions that release slots and places among the walks. The end of each try calls them and empties the list. */
   readonly taken: (() => void)[];
   /** The existing paths that replace those of the call, because both look the same; undefined for none. */
   readonly replaced: readonly ReplacedPath[] | undefined;

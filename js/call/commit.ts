@@ -102,7 +102,7 @@ function mayPlanAgain({ change: { session } }: ApprovedChange, error: unknown): 
   return !isWrongAssumption(session, error);
 }
 
-/** Applies a plan under the locks, and tells what it changed. */
+/** Applies a plan under the locks, and adds its effects to the facts. */
 async function apply(approved: ApprovedChange, plan: ApprovedChange["plan"]): Promise<Made<Answer<unknown>>> {
   const { change, places, reviewed, allowedBy } = approved;
   const { session, tool, args, uses, call, facts } = change;
@@ -123,7 +123,7 @@ async function applyRecorded(
 ): Promise<Made<Answer<unknown>>> {
   const { change, guarding, reviewed, isUnreviewed, allowedBy } = approved;
   const { session, tool, args, uses, call } = change;
-  const held = session.staging.stage && holdNotes(session, call);
+  const held = holdNotes(session, call);
   const undoes = tool.undoes?.(plan);
   const about: About = {
     callId: call.about.callId,
@@ -149,5 +149,5 @@ async function applyRecorded(
     return applyGuarded(guarding, { tool, args, uses, call: own }, plan);
   });
   held?.committed();
-  return made.undo === "too_large" ? withUndoWarning(made, session.past.journal) : made;
+  return withUndoWarning(made, session.past.journal);
 }

@@ -1,6 +1,6 @@
 /**
  * Lets calls begin in turn: a few in each turn of the event loop. A call takes a slot of its workspace, where the option
- * `concurrency` limits them, and a place among the running walks when it walks a tree. Both are given back here.
+ * `concurrency` limits them, and a place among the running walks when it walks a tree. Both are released here.
  */
 import type { CallOptions } from "../pipeline/enter.ts";
 import { checkAborted } from "../engine/errors.ts";
@@ -31,7 +31,7 @@ async function begin(request: CallRequest, next: Next): Promise<ToolResult> {
   }
 }
 
-/** Gives back the slot and the places among the walks that a call has taken. */
+/** Releases the slot and the places among the walks that a call has taken. */
 function giveBack({ taken }: CallRequest): void {
   for (const leave of taken.splice(0)) leave();
 }

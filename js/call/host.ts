@@ -27,7 +27,7 @@ export function hostStep(asked: Pick<HostCall<unknown>, "work">): Next {
 }
 
 /** Returns the result of a call of which only the data is wanted. */
-export function resultOfData(facts: Facts, data: unknown): ToolResult {
+function resultOfData(facts: Facts, data: unknown): ToolResult {
   const meta = { duration_ms: performance.now() - facts.started, truncated: false, undoable: false };
   return { ok: true, text: "", display: "", data, meta };
 }

@@ -20,8 +20,6 @@ export interface JudgedCall {
   readonly session: Session;
   readonly uses: readonly PathUse[];
   readonly admitted: AdmittedCall;
-  /** True when the call has waited for its slot already. */
-  readonly hasSlot: boolean;
   /** The locks that the call has taken already; undefined for none. */
   readonly early: EarlyLocks | undefined;
 }
@@ -41,7 +39,7 @@ async function judgeLocked(meant: MeantCall): Promise<JudgedCall> {
   await takeSlot(request);
   const early = await lockContendedPaths(request.session, tool, args, request.limited.signal);
   try {
-    return { ...(await judgeNow(meant, early)), hasSlot: true };
+    return await judgeNow(meant, early);
   } catch (error) {
     await early?.locks.release();
     throw error;
@@ -69,7 +67,7 @@ export async function judgeNow(meant: MeantCall, early: EarlyLocks | undefined):
   const admitted = await admitCall(session, { ...checked, storage });
   // Only for reads: a change is planned before its approval, so its failure must not reveal hidden paths.
   if (tool.kind === "read") facts.tell({ what: "sees", fs: admitted.call.fs });
-  return { meant, session, uses, admitted, hasSlot: false, early };
+  return { meant, session, uses, admitted, early };
 }
 
 /** Returns the workspace whose approvers are chosen by the preset's name of the tool, too. */

@@ -10,13 +10,12 @@ import { withCanonicalKeys } from "../tools/lib/schema.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { AnyChangingTool, AnyTool, Tool } from "../tools/lib/tool.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
-import { dataOrThrow, type ErrorData, toErrorData } from "../pipeline/result.ts";
+import { type ErrorData, toErrorData } from "../pipeline/result.ts";
 import type { Session } from "../pipeline/session.ts";
 import type { PresetCall } from "./call.ts";
-import { resultOfData } from "./host.ts";
 import { mean } from "./mean.ts";
 import { previewOfMeant } from "./preview.ts";
-import { callsThrough } from "./stages.ts";
+import { requestOf } from "./stages.ts";
 
 /** One path that a call names. */
 export interface CallLocation {
@@ -88,12 +87,10 @@ export async function previewOfCall(
   const canonical = presetCall?.meaning();
   if ((canonical?.tool ?? known).kind !== "change") return undefined;
   const hookless = { ...session, hooks: { ...session.hooks, bound: [] } };
-  const preview = callsThrough([], hookless, async (request) => {
-    const meant = await mean(request);
-    return resultOfData(request.facts, await previewOfMeant(meant, meant.tool as AnyChangingTool));
-  });
   const meaning = presetCall && { ...presetCall, meaning: () => canonical as CanonicalCall };
-  return dataOrThrow(await preview(known, given, options, meaning)) as HookPreview;
+  const request = requestOf({ session: hookless, known, given, options, presetCall: meaning });
+  const meant = await mean(request);
+  return previewOfMeant(meant, meant.tool as AnyChangingTool);
 }
 
 function toolAndArguments(

@@ -18,7 +18,7 @@ export interface Change {
   readonly args: object;
   readonly uses: readonly PathUse[];
   readonly call: Call;
-  /** What happens in the call, which gets told of the change. */
+  /** The facts of the call, to which the change is added. */
   readonly facts: Facts;
   readonly admitted: Pick<AdmittedCall, "sources" | "ruled" | "isKept">;
   /** The locks that the call has taken already; undefined for none. */
@@ -50,9 +50,7 @@ export async function plan(change: Change): Promise<PlannedChange | SettledChang
   const located = locateWrites(change);
   located.catch(() => {}); // The await below reports the error; the error of a failed plan is more specific.
   const { isKept, sources } = admitted;
-  const planned = isKept
-    ? await planWithApprovalToReveal(session, { tool, args, uses, call, isKept })
-    : await tool.plan(args, call);
+  const planned = await planWithApprovalToReveal(session, { tool, args, uses, call, isKept });
   if (planned.settled !== undefined) return { settled: planned.settled, isReviewed: false };
   return { change, plan: planned, guarding: guardSettingsOf(session, sources), ...(await located) };
 }

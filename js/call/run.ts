@@ -21,13 +21,14 @@ export async function run(judged: JudgedCall, runBatch: BatchRunner): Promise<To
     const isTimed = typeof timeoutMs === "number" && !tool.traits.includes("keepsTime");
     const { call: untimed } = judged.admitted;
     const call = isTimed ? { ...untimed, timer: request.limited.limit(timeoutMs) } : untimed;
-    if (request.session.scheduling.slots !== undefined && !judged.hasSlot) await takeSlot(request);
+    // A call that locked early has its slot already.
+    if (request.session.scheduling.slots !== undefined && request.taken.length === 0) await takeSlot(request);
     if (tool.kind !== "read") return await answer(judged, call, await change(judged, call, runBatch));
     const scans = tool.scans?.(args) ?? false;
     if (scans !== false) await takeScan(request, judged.session);
     // A call that gives a part when its time is over ends itself.
     if (scans === "partial") request.limited.untimed();
-    return await answer(judged, call, { result: await tool.run(args, call), ...NOTHING_CHANGED });
+    return await answer(judged, call, settledChange(await tool.run(args, call)));
   } finally {
     await judged.early?.locks.release();
   }
@@ -52,9 +53,6 @@ async function changeFiles(asked: Change): Promise<Made<Answer<unknown>>> {
   const approved = await ask(planned);
   return "settled" in approved ? settledChange(approved.settled) : commit(approved);
 }
-
-/** The record of a read in the history: none. */
-const NOTHING_CHANGED = { undo: "nothing" } as const;
 
 /** Returns the answer of a call that has succeeded. */
 function answer(judged: JudgedCall, call: Call, made: Made<Answer<unknown>>): Promise<ToolResult> {

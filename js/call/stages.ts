@@ -11,7 +11,7 @@ import type { Session } from "../pipeline/session.ts";
 import type { BatchArgs } from "../tools/index.ts";
 import { afterHooks } from "./after-hooks.ts";
 import { budget } from "./budget.ts";
-import type { Called, Next, RunCall, Stage } from "./call.ts";
+import type { Called, CallRequest, Next, RunCall, Stage } from "./call.ts";
 import { ending } from "./ending.ts";
 import { fairness } from "./fairness.ts";
 import { type HostCall, hostStep, withoutText } from "./host.ts";
@@ -35,13 +35,13 @@ const AROUND: readonly Stage[] = [
   budget, // counts the call, before it or in its commit
   observing, // tells observers of the beginning and the end
   ending, // the call ends when its caller or its workspace says so; closing waits for it
-  noteReads, // what the agent has seen is kept before the answer is given
+  noteReads, // shared records have what the agent has seen before the answer is returned
   afterHooks, // hooks after the call, and what they change of its files
   reporting, // the waits and the version in the answer, the line for debugging, the caller's own changes
   words, // an error becomes an answer in the words of its reader
   lookAlikes, // once more with a path that looks like a missing one
   optimism, // over a storage: one commit; once more without assumptions
-  fairness, // starts in its turn of the event loop; the slot and the place among the walks are given back
+  fairness, // starts in its turn of the event loop; the slot and the place among the walks are released
 ];
 
 /** The call itself: what it means as its hooks leave it, whether it may, what it does. */
@@ -60,7 +60,7 @@ const runOperations: BatchRunner = ({ session, meant }, call) =>
     callsOf,
   });
 
-/** Around what a host does itself, such as an undo. A person has decided it: no hook runs, and nobody is asked. */
+/** Around the own work of a host, such as an undo. A person has decided it: no hook runs, and there is no question. */
 const AROUND_HOST: readonly Stage[] = [observing, withoutText, ending, words, optimism];
 
 /** Returns the function that runs the calls of a workspace, through the stages that its options ask for. */
@@ -76,24 +76,27 @@ export async function callOfHost<Data>(session: Session, asked: HostCall<Data>):
 }
 
 /** Returns the function that runs calls through stages, and at the end through `last`. */
-export function callsThrough(stages: readonly Stage[], session: Session, last: Next): RunCall<Called> {
+function callsThrough(stages: readonly Stage[], session: Session, last: Next): RunCall<Called> {
   const way = stages
     .filter(({ isNeeded }) => isNeeded?.(session) ?? true)
     .reduceRight<Next>((next, stage) => (request) => stage.run(request, next), last);
-  return (known, given, options, presetCall) => {
-    return way({
-      session,
-      known,
-      given,
-      options,
-      presetCall,
-      callId: "",
-      began: session.gates.permissions?.begin() ?? 0,
-      facts: new Facts(),
-      limited: new CallSignal(options.signal),
-      taken: [],
-      replaced: undefined,
-      storage: undefined,
-    });
+  return (known, given, options, presetCall) =>
+    way(requestOf({ session, known, given, options, presetCall }));
+}
+
+/** Returns a new request for a call. */
+export function requestOf(
+  asked: Pick<CallRequest, "session" | "known" | "given" | "options" | "presetCall">,
+): CallRequest {
+  const { session, options } = asked;
+  return {
+    ...asked,
+    callId: "",
+    began: session.gates.permissions?.begin() ?? 0,
+    facts: new Facts(),
+    limited: new CallSignal(options.signal),
+    taken: [],
+    replaced: undefined,
+    storage: undefined,
   };
 }

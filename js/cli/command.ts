@@ -19,7 +19,7 @@ import {
 export interface ToolCall {
   readonly tool: string;
   readonly args: unknown;
-  /** What prints the results for a person, or as plain lines. Absent where the text of the result is printed. */
+  /** Prints the results for a person, or as plain lines. Absent where the text of the result is printed. */
   readonly rows?: RowsOf;
 }
 
@@ -115,7 +115,7 @@ export interface Command {
   readonly pages?: true;
   /** True when the command prints the text that models get, even on a terminal. */
   readonly speaksToModels?: true;
-  /** Runs on the histories of its directories instead of making a tool call. */
+  /** Runs instead of making a tool call: on the histories of its directories, or about this machine. */
   readonly report?: (past: Past, parsed: ParsedCommandLine, shell: Shell) => Promise<CommandReport>;
 }
 

@@ -25,22 +25,33 @@ type Open = (where: readonly ServedRoot[]) => Promise<Workspace>;
 /** A change, and the history that has it. */
 export interface PastEntry {
   readonly ws: Workspace;
+  /** The directory to which the paths of the history are relative. */
+  readonly cwd: string;
+  readonly callId: string;
   readonly entry: HistoryEntry;
 }
 
-/** Returns the changes of all histories, the newest first. */
-export async function entriesOf({ all }: Past): Promise<readonly PastEntry[]> {
+/** Returns the changes that `list` returns for each history, the newest first. */
+export async function newestFirst(
+  { all }: Pick<Past, "all">,
+  list: (ws: Workspace) => Promise<readonly HistoryEntry[]>,
+): Promise<readonly PastEntry[]> {
   const found = await Promise.all(
-    all.map(async (ws) => (await ws.history()).map((entry): PastEntry => ({ ws, entry }))),
+    all.map(async (ws) => {
+      const { cwd } = ws.policy();
+      return (await list(ws)).map((entry): PastEntry => ({ ws, cwd, callId: entry.callId, entry }));
+    }),
   );
   return found.flat().sort((a, b) => Date.parse(b.entry.time) - Date.parse(a.entry.time));
 }
 
+/** Returns the changes of all histories, the newest first. */
+export const entriesOf = (past: Past): Promise<readonly PastEntry[]> =>
+  newestFirst(past, (ws) => ws.history());
+
 /** Returns the real paths of a change. */
-export function pathsOf({ ws, entry }: PastEntry): readonly string[] {
-  const { cwd } = ws.policy();
-  return entry.paths.map((path) => resolve(cwd, path));
-}
+export const pathsOf = ({ cwd, entry }: PastEntry): readonly string[] =>
+  entry.paths.map((path) => resolve(cwd, path));
 
 /** Returns true for a change of a path at or below one of several. */
 export const touches = (one: PastEntry, within: readonly string[]): boolean =>
@@ -74,15 +85,17 @@ function rootsOfHistories(
 ): readonly (readonly ServedRoot[])[] {
   const directories = realDirectories(where);
   if (history === false || directories.length === 0) return [where];
-  const byCwd = new Map<string, ServedRoot[]>();
+  const byCwd = new Map<string, Map<string, ServedRoot>>();
   const add = (roots: readonly ServedRoot[]): void => {
     const [first] = roots;
     if (first === undefined) return;
     const cwd = realPath(first.path);
-    const known = byCwd.get(cwd) ?? [];
+    const known = byCwd.get(cwd) ?? new Map<string, ServedRoot>();
     byCwd.set(cwd, known);
-    for (const root of roots)
-      if (!known.some(({ path }) => realPath(path) === realPath(root.path))) known.push(root);
+    for (const root of roots) {
+      const real = realPath(root.path);
+      if (!known.has(real)) known.set(real, root);
+    }
   };
   add(where);
   for (const path of directories) add([{ path, access: "write" }]);
@@ -91,7 +104,7 @@ function rootsOfHistories(
     for (const { roots } of sharedHistoriesOf(state, directory))
       if (existsSync(roots[0] as string))
         add(roots.filter((root) => existsSync(root)).map((path) => ({ path, access: "write" })));
-  return [...byCwd.values()];
+  return [...byCwd.values()].map((roots) => [...roots.values()]);
 }
 
 /** Opens the workspace of a command that is not about the past. */
@@ -101,7 +114,7 @@ export const openAlone = async (where: readonly ServedRoot[], open: Open): Promi
 });
 
 /** Closes the workspaces of a command. */
-export async function closePast({ all }: Past): Promise<void> {
+export async function closePast({ all }: Pick<Past, "all">): Promise<void> {
   for (const ws of all) await ws.close();
 }
 
@@ -111,22 +124,21 @@ export async function openPast(
   options: Pick<WorkspaceOptions, "stateDir" | "history">,
   open: Open,
 ): Promise<Past> {
-  const opened: { readonly ws: Workspace; readonly isEmpty: boolean }[] = [];
+  const opened: Workspace[] = [];
   try {
-    for (const roots of rootsOfHistories(where, options)) {
-      const ws = await open(roots);
-      opened.push({ ws, isEmpty: false });
-      const isEmpty = (await ws.history()).length === 0 && (await ws.marks()).length === 0;
-      opened[opened.length - 1] = { ws, isEmpty };
-    }
-    // Without a change anywhere, the one of the command line answers.
-    const kept = opened.some(({ isEmpty }) => !isEmpty)
-      ? opened.filter(({ isEmpty }) => !isEmpty)
-      : opened.slice(0, 1);
-    for (const one of opened) if (!kept.includes(one)) await one.ws.close();
-    return { all: kept.map(({ ws }) => ws), directories: realDirectories(where) };
+    for (const roots of rootsOfHistories(where, options)) opened.push(await open(roots));
+    const all = opened.length === 1 ? opened : await withChanges(opened);
+    await closePast({ all: opened.filter((ws) => !all.includes(ws)) });
+    return { all, directories: realDirectories(where) };
   } catch (error) {
-    for (const { ws } of opened) await ws.close();
+    await closePast({ all: opened });
     throw error;
   }
+}
+
+/** Returns the workspaces that have a change or a mark; without any, the first, which is that of the command line. */
+async function withChanges(all: readonly Workspace[]): Promise<readonly Workspace[]> {
+  const found: Workspace[] = [];
+  for (const ws of all) if ((await ws.history()).length > 0 || (await ws.marks()).length > 0) found.push(ws);
+  return found.length > 0 ? found : all.slice(0, 1);
 }

@@ -114,6 +114,11 @@ async function runCommand(command: Command, argv: readonly string[], plain: Shel
   }
 }
 
+/** Returns true for a command that runs on the histories of its directories. */
+function isAboutPast({ report, sort }: Command): boolean {
+  return report !== undefined && sort !== "machine";
+}
+
 async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, shell: Shell): Promise<number> {
   const { program } = shell;
   const form = outputFormOf(parsed, shell);
@@ -151,15 +156,14 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, sh
       }),
       ...(server.audit === undefined ? {} : { observers: [await auditFile(server.audit)] }),
     });
-  const isAboutPast = command.report !== undefined;
-  const past = await (isAboutPast ? openPast(typed, workspace, open) : openAlone(typed, open));
+  const past = await (isAboutPast(command) ? openPast(typed, workspace, open) : openAlone(typed, open));
   const [ws] = past.all as [Workspace];
   const slower = missingAddonNotice();
   if (slower !== undefined) program.stderr.write(`filewright: ${slower}\n`);
   const recovered = describeRecovery(ws.recovery);
   if (recovered !== undefined) program.stderr.write(`filewright: ${recovered}\n`);
   try {
-    if (isAboutPast) return await printReport(command, past, parsed, shell);
+    if (command.report !== undefined) return await printReport(command, past, parsed, shell);
     if (call === undefined) return await printTools(ws, parsed, shell);
     unhear = onFirstSignal(program, ["SIGINT"], () => stop.abort());
     progress = showProgress(program, command.name, parsed.values["quiet"] === true);

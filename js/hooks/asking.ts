@@ -1,11 +1,11 @@
-/** One question to a reviewer: the host is told of it and of its answer, and an approval that lasts is remembered. */
+/** One question to a reviewer: the host gets an event for it and for its answer, and a lasting approval is stored. */
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { Approvals, AskedQuestion } from "./approvals.ts";
 import { askConfirm, type Confirm, type ConfirmReply } from "./confirm.ts";
 import { type Notify, notifySafely } from "./events.ts";
 
 /** Those who take part in a question. */
-export interface Asking {
+interface Asking {
   readonly confirm: Confirm;
   readonly approvals: Pick<Approvals, "remember">;
   /** Receives the events of the question and its answer. */
@@ -17,7 +17,7 @@ export interface CallQuestion {
   readonly asked: AskedQuestion;
   /** The call in one line, for those who watch. */
   readonly title: string;
-  /** What the reviewer sees. */
+  /** The question as the reviewer sees it. */
   readonly question: Parameters<typeof askConfirm>[1];
 }
 

@@ -287,7 +287,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     },
     recover: (fs, mine, locked) => recoverAll({ store, storage, retries, fs, mine, locked }),
     async retry(fs, paths, locked) {
-      if (retries.unfinished.size === 0) return;
+      if (retries.isEmpty) return;
       const touches = (one: string): boolean =>
         paths.some(({ path }) => isWithin(one, path) || isWithin(path, one));
       await retries.run(fs, (own) => own.some(touches), locked);

@@ -48,13 +48,14 @@ export function encodeRecord(
     blobs.reduce((sum, blob) => sum + blob.length, 0),
     4,
   );
-  (blobs.length === 0 ? EMPTY_CONTENT_HASH : contentsHashOf(blobs)).copy(head, 8);
+  contentsHashOf(blobs).copy(head, 8);
   headMacOf(key, previous, id, head.subarray(0, HEAD_FACTS_BYTES)).copy(head, HEAD_FACTS_BYTES);
   const mac = recordMacOf(key, previous, id, head, text);
   return { buffers: [head, text, ...blobs, mac], mac };
 }
 
 function contentsHashOf(blobs: readonly Uint8Array[]): Buffer {
+  if (blobs.length === 0) return EMPTY_CONTENT_HASH;
   const hash = crypto.createHash("sha256");
   for (const blob of blobs) hash.update(blob);
   return hash.digest();

@@ -27,7 +27,7 @@ import type { Transaction } from "../backends/transaction/transaction.ts";
 export interface RecoveryProblem {
   /** The code of the error. */
   readonly code: Code;
-  /** What happened. It may hold paths of this machine. */
+  /** The message of the error. It may hold paths of this machine. */
   readonly message: string;
 }
 
@@ -57,7 +57,7 @@ export interface Recovery {
 /** The codes of what passes: another process holds a lock, or the disk is full. */
 const PASSING_CODES: ReadonlySet<string> = new Set(["LOCK_TIMEOUT", "NO_SPACE"] satisfies Code[]);
 
-/** Returns what a recovery tells of an error; undefined for one that passes. */
+/** Returns the problem that an error makes for a recovery; undefined for one that passes. */
 export function recoveryProblemOf(error: unknown): RecoveryProblem | undefined {
   if (!(error instanceof FilewrightError))
     return Object.freeze({ code: "INTERNAL", message: "the recovery failed unexpectedly" });
@@ -85,10 +85,14 @@ interface UnfinishedRollback {
 
 /** The failed rollbacks of this process, shared by all workspaces of one store. */
 export class RollbackRetries {
-  readonly unfinished: Set<UnfinishedRollback> = new Set();
+  readonly #unfinished = new Set<UnfinishedRollback>();
+
+  get isEmpty(): boolean {
+    return this.#unfinished.size === 0;
+  }
 
   add(transaction: Transaction, log: OpenRecord | undefined): void {
-    this.unfinished.add({ transaction, log });
+    this.#unfinished.add({ transaction, log });
   }
 
   /**
@@ -96,16 +100,16 @@ export class RollbackRetries {
    * time.
    */
   async run(fs: FsBackend, isMeant: (paths: readonly string[]) => boolean, locked: RunLocked): Promise<void> {
-    for (const each of [...this.unfinished]) {
+    for (const each of [...this.#unfinished]) {
       const own = pathsOfSteps(each.transaction.steps);
       if (!isMeant(own)) continue;
-      this.unfinished.delete(each);
+      this.#unfinished.delete(each);
       try {
         const { failed } = await locked(own, () => each.transaction.rollBack(0, fs));
-        if (failed.length > 0) this.unfinished.add(each);
+        if (failed.length > 0) this.#unfinished.add(each);
         else await each.log?.close(null);
       } catch {
-        this.unfinished.add(each); // Another process holds a lock.
+        this.#unfinished.add(each); // Another process holds a lock.
       }
     }
   }

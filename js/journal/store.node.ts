@@ -116,7 +116,7 @@ export class FileJournal implements JournalStore {
 
   /** Begins a record, while the lock of its writer is held. */
   #beginAs(writer: string, id: string): OpenRecord {
-    const key = this.#key ?? this.#open();
+    const key = this.#open();
     const path = `${this.#directory}/open/${writer}.${id}`;
     const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     let previous: Buffer = Buffer.alloc(RECORD_MAC_BYTES);

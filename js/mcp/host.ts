@@ -229,18 +229,19 @@ async function answeredAndListedTools(
   const { toolsFor } = await import("../workspace/workspace.ts");
   const { leanPreset, UNLISTED_CALLABLE_NAMES: ANSWERED_NAMES } = await import("../presets/lean.ts");
   const commands = ws.tools.filter(({ name }) => hasTrait(name, "runsCommands"));
-  const ours = (offered?: readonly string[]): readonly ToolDefinition[] =>
-    [...toolsFor(ws, leanPreset(offered)), ...commands].filter(
+  const ours = (all: readonly ToolDefinition[]): readonly ToolDefinition[] =>
+    [...all, ...commands].filter(
       ({ name }) => !ANSWERED_NAMES.includes(name) && (recorded || !hasTrait(name, "needsHistory")),
     );
   const recorded = recordsChanges(offerOptionsOf(options));
   const usual = [...LEAN_TOOLS, ...commands.map(({ name }) => name)];
-  const listed = chosenTools(ours(), tools, usual);
+  const listed = chosenTools(ours(toolsFor(ws, leanPreset())), tools, usual);
   const offered = listed.map(({ name }) => name);
-  const again = ours(offered).filter(({ name }) => offered.includes(name));
+  const all = toolsFor(ws, leanPreset(offered));
+  const again = ours(all).filter(({ name }) => offered.includes(name));
   // If tools were chosen explicitly, the names of the reference server are not accepted either.
   if (tools !== undefined) return { answered: again, listed: again };
-  const theirs = toolsFor(ws, leanPreset(offered)).filter(({ name }) => ANSWERED_NAMES.includes(name));
+  const theirs = all.filter(({ name }) => ANSWERED_NAMES.includes(name));
   return { answered: [...again, ...theirs], listed: again };
 }
 

@@ -19,7 +19,7 @@ import {
 } from "../tools/lib/tool.ts";
 import { countLines, cutToBytes, fitsInBytes, linesThatFit, plural } from "../tools/lib/text.ts";
 import { BatchFailed, toErrorData, type ErrorData, type Failure, type Meta, type Success } from "./result.ts";
-import type { Facts } from "./facts.ts";
+import type { Fact, Facts } from "./facts.ts";
 import { readableRoots } from "./paths/look-alikes.ts";
 import { wordError } from "./wording/messages.ts";
 import type { Session } from "./session.ts";
@@ -48,7 +48,7 @@ export interface Succeeded {
   readonly answer: Answer<unknown>;
   /** The record of its change in the history. */
   readonly undo: Undoability;
-  /** What has happened in it. */
+  /** Its facts. */
   readonly facts: Facts;
   /** The names of the arguments that hooks changed. */
   readonly modifiedByHook: readonly string[];
@@ -92,7 +92,7 @@ export async function successResult(done: Succeeded): Promise<Success<unknown>> 
   text += formatNotes(notes);
   const display = displayForPeople(tool, data, args) + formatNotes([...warnings, ...notes]);
   const isTruncated = isCut || (data as { readonly truncated?: unknown }).truncated === true;
-  const meta = metaOf(done, performance.now() - started, isTruncated);
+  const meta = metaOf(done, reviewed, performance.now() - started, isTruncated);
   return answer.content === undefined
     ? { ok: true, text, display, data, meta }
     : { ok: true, text, display, data, content: answer.content, meta };
@@ -153,11 +153,11 @@ async function fittingText(done: Succeeded, large: LargeText): Promise<FittingTe
 }
 
 function metaOf(
-  { tool, call, undo, facts, modifiedByHook }: Succeeded,
+  { tool, call, undo, modifiedByHook }: Succeeded,
+  reviewed: Extract<Fact, { what: "reviewed" }> | undefined,
   duration: number,
   truncated: boolean,
 ): Meta {
-  const reviewed = facts.last("reviewed");
   return {
     duration_ms: duration,
     truncated,

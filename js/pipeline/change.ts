@@ -1,4 +1,4 @@
-/** What the changes of a call and of a batch share: how often they are planned, and what they note as seen. */
+/** The parts that changes of a call and of a batch share: how often they are planned, and what they note as seen. */
 import type { RecordOp } from "../storage/storage.ts";
 import { holdSeen, type SeenFiles } from "../tools/lib/seen.ts";
 import type { Call } from "../tools/lib/tool.ts";

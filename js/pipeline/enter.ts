@@ -88,7 +88,7 @@ interface CallPaths {
 export interface CheckedCall extends CallPaths {
   readonly tool: AnyTool;
   readonly args: object;
-  /** The moment at which it began, among the grants of its workspace. */
+  /** The number of the call among the answers about grants: a refusal with a later number applies to it. */
   readonly began: number;
   readonly options: BegunCallOptions;
   /** The canonical call that a call of a preset stands for. */

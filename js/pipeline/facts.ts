@@ -1,6 +1,6 @@
 /**
- * What happened in one call, in its order. The stages tell it; the metadata of the answer, the debug line, after hooks,
- * observers and `ws.why` read it.
+ * The facts of one call, in their order. The stages tell them; the metadata of the answer, the debug line, after hooks and
+ * observers read them.
  */
 import type { AllowedBy } from "../backends/transaction/step.ts";
 import type { FsBackend } from "../backends/backend.ts";
@@ -10,7 +10,6 @@ import type { CanonicalCall } from "../presets/preset.ts";
 import type { Arguments } from "../tools/lib/schema.ts";
 import type { AnyTool, PathUse } from "../tools/lib/tool.ts";
 import type { HookedCall } from "./after-hooks.ts";
-import type { WhyGate } from "./gates.ts";
 import type { MetaApproval } from "./result.ts";
 
 /** What a call waits for. */
@@ -39,8 +38,6 @@ export type Fact =
   /** The call reads this storage, which lacks what the rules hide from it. */
   | { readonly what: "sees"; readonly fs: FsBackend }
   | { readonly what: "waited"; readonly reason: WaitReason; readonly ms: number }
-  /** A gate has decided so about a call; told where a decision is explained. */
-  | { readonly what: "gate"; readonly gate: WhyGate }
   /** The tool has run; told where a workspace has hooks. */
   | { readonly what: "ran"; readonly call: HookedCall }
   /** What changed, and why it was allowed; undefined where nobody asks for it. */
@@ -85,11 +82,6 @@ export class Facts {
       if (fact.what === what) return fact as Extract<Fact, { what: What }>;
     }
     return undefined;
-  }
-
-  /** Returns everything that was told of one kind, in its order. */
-  all<What extends Fact["what"]>(what: What): readonly Extract<Fact, { what: What }>[] {
-    return this.#told.filter((fact): fact is Extract<Fact, { what: What }> => fact.what === what);
   }
 
   /** Returns the milliseconds for which the call waited for any of these; undefined where it did not. */

@@ -1,10 +1,10 @@
 /** The locks of the paths of a call: in this process, and between processes where the storage or the disk has them. */
 import { possibleRepositoriesOn } from "../backends/confined/repository.ts";
 import type { FsBackend, LockHandle } from "../backends/backend.ts";
-import { entryPathVia, realpathVia } from "../backends/fallback/fallback.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { sortYielding, Yielder } from "../engine/yielder.ts";
+import { realPathOf } from "../policy/grant-paths.ts";
 import type { Location } from "../policy/index.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { Call, PathUse, Tool } from "../tools/lib/tool.ts";
@@ -131,7 +131,7 @@ export async function lockKeysOf(
 /** Returns the real path of a use of a path. What is below a replaced entry has none yet. */
 function realPlaceOf(use: PathUse, path: string, fs: FsBackend): string | Promise<string> {
   if (use.belowReplaced === true) return path;
-  return use.entry === true ? entryPathVia(fs, path) : realpathVia(fs, path);
+  return realPathOf(fs, path, use.entry === true);
 }
 
 /** Runs an action while locks are held, and releases them. */

@@ -8,7 +8,8 @@
  */
 import type { Location } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
-import { entryPathVia, realpathVia } from "../backends/fallback/fallback.ts";
+import { realpathVia } from "../backends/fallback/fallback.ts";
+import { realPathOf } from "../policy/grant-paths.ts";
 import { nameOf } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -86,11 +87,6 @@ export async function realPathsOf(
     places.push(belowReplaced === true ? path : await realPathOf(fs, path, entry));
   }
   return places;
-}
-
-/** Returns the real path of an entry itself, or of what a path leads to. */
-export function realPathOf(fs: FsBackend, path: string, entry: boolean): Promise<string> {
-  return entry ? entryPathVia(fs, path) : realpathVia(fs, path);
 }
 
 /**

@@ -46,7 +46,7 @@ interface GateSettings {
 export function makeGates(given: GateParts, settings: GateSettings): SessionGates {
   const known = new Map<string, readonly DecisionSource[]>();
   const sources = (tool: string): readonly DecisionSource[] => {
-    const made = known.get(tool) ?? sourcesOf(given, settings, tool);
+    const made = known.get(tool) ?? sourcesOf({ ...given, confirmFor }, settings, tool);
     known.set(tool, made);
     return made;
   };
@@ -99,6 +99,6 @@ export function decideStep(
   options: DecideOptions,
 ): Verdict {
   const verdict = decide(sources, { args: {}, places: [], effects: [], ...facts }, options);
-  if (verdict.decision === "deny") mustAsk(verdict);
+  mustAsk(verdict);
   return verdict;
 }

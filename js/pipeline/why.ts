@@ -1,19 +1,26 @@
 /**
- * Explains the decision about a call, gate by gate: each tells what it decides, in the order in which calls pass them. The
+ * Explains the decision about a call, gate by gate: each states its decision, in the order in which calls pass them. The
  * gates are those of calls: the resolver of paths, and the decision sources of the workspace, consulted step by step by
- * the same `decide`. Nobody is asked, nothing is read but what decides, and no hook runs.
+ * the same `decide`. There is no question, only the facts for the decision are read, and no hook runs.
  */
 import { displayPath } from "../backends/windows-paths.ts";
-import { entryPathVia, lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
+import { lstatOrNull } from "../backends/fallback/fallback.ts";
+import { realPathOf } from "../policy/grant-paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { type CallFacts, decide, type DecisionSource, type Location, type Verdict } from "../policy/index.ts";
+import {
+  type CallFacts,
+  decide,
+  type DecisionSource,
+  type Grant,
+  type Location,
+  type NamedSource,
+  type Verdict,
+} from "../policy/index.ts";
 import { DECISION_ORDER, type DecisionStep } from "../policy/decide.ts";
 import { gateOfRefusal, type PathGate } from "../policy/resolve.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { anything, mapOf, optionChecker, type Options, options, required, text } from "../schema/option.ts";
 import type { AnyTool, PathUse } from "../tools/lib/tool.ts";
-import { Facts } from "./facts.ts";
-import type { GateName, WhyGate } from "./gates.ts";
 import { factsOfReachedPaths } from "./reach.ts";
 import { exactCommandOf } from "./review.ts";
 import type { Session } from "./session.ts";
@@ -31,6 +38,30 @@ export interface WhyQuestion {
   readonly agent?: string | undefined;
   /** The turn of the call, as in the options of a call. */
   readonly turn?: string | undefined;
+}
+
+/** The name of a gate: a check of the policy, or a source of decisions. */
+export type GateName =
+  | PathGate
+  | "secret"
+  // Each check of the policy is a gate of its own, and a framework asks before the call.
+  | Exclude<NamedSource, "framework" | "policy">;
+
+/** One gate of a call. */
+export interface WhyGate {
+  /** The name of the gate. */
+  readonly gate: GateName;
+  /**
+   * `passes`: the gate changes nothing. `allows` and `asks`: it decides so. `stops`: the call is refused here. `depends`:
+   * it decides by what is known only during the call. `not reached`: an earlier gate stopped the call.
+   */
+  readonly verdict: "passes" | "allows" | "asks" | "stops" | "depends" | "not reached";
+  /** The reason, in one sentence; absent for a gate that changes nothing. */
+  readonly because?: string;
+  /** The options that configure the gate. */
+  readonly configured: string;
+  /** The directories and secrets that the gate `grants` misses and that `ws.grants.add` can grant; absent for none. */
+  readonly missing?: readonly Pick<Grant, "dir" | "access">[];
 }
 
 /**
@@ -84,23 +115,19 @@ const PASSES: Finding = { verdict: "passes" };
 /** The names of all gates, in the order in which calls pass them. */
 const GATES: readonly GateName[] = Object.keys(CONFIGURED) as GateName[];
 
-/** A decision that is explained. What its gates tell are its facts; after one that stops the call none is reached. */
+/** A decision that is explained, by the findings of its gates; after one that stops the call none is reached. */
 class Explanation {
   readonly #session: Session;
-  readonly #facts = new Facts();
+  readonly #found: WhyGate[] = [];
 
   constructor(session: Session) {
     this.#session = session;
   }
 
-  get isStopped(): boolean {
-    return this.#facts.last("gate")?.gate.verdict === "stops";
-  }
-
   tell(gate: GateName, { verdict, because, configured = CONFIGURED[gate], missing = [] }: Finding): void {
-    if (this.isStopped) return;
+    if (this.#found.at(-1)?.verdict === "stops") return;
     const more = withoutUndefined({ because, missing: missing.length === 0 ? undefined : missing });
-    this.#facts.tell({ what: "gate", gate: { gate, verdict, configured, ...more } });
+    this.#found.push({ gate, verdict, configured, ...more });
   }
 
   /** Consults the sources of a step about each of some facts; they leave the decision where there are none. */
@@ -117,13 +144,12 @@ class Explanation {
     return verdict;
   }
 
-  /** Returns the gates as they have told it, and those that are not reached. */
+  /** Returns the findings of the gates, and the gates that are not reached. */
   gates(): readonly WhyGate[] {
-    const told = this.#facts.all("gate").map(({ gate }) => gate);
-    const further = GATES.slice(told.length).map((gate): WhyGate => {
+    const further = GATES.slice(this.#found.length).map((gate): WhyGate => {
       return { gate, verdict: "not reached", configured: CONFIGURED[gate] };
     });
-    return Object.freeze([...told, ...further]);
+    return Object.freeze([...this.#found, ...further]);
   }
 }
 
@@ -237,7 +263,7 @@ async function locate(
   const { intent, entry = false } = pathUseOf(tool, typed);
   try {
     const at = resolver.resolve(typed, intent);
-    const real = await (entry ? entryPathVia : realpathVia)(fs, at.path).catch((error: unknown) => {
+    const real = await realPathOf(fs, at.path, entry).catch((error: unknown) => {
       // Where a link leads is checked by the storage; what cannot be resolved fails in the call itself.
       if (error instanceof FilewrightError && !LINK_REFUSALS.has(error.code)) return at.path;
       throw error;

@@ -107,11 +107,11 @@ export async function createResolver(
 }
 
 /**
- * The maximum number of locations that are kept for each intent. A path means the same until the workspace is closed, and
+ * The maximum number of locations that are cached for each intent. A path means the same until the workspace is closed, and
  * an agent names few paths, each in several calls. When the number is reached, all are dropped.
  */
 const MAX_KEPT_LOCATIONS = 1024;
-/** The maximum length of a typed path whose location is kept, in UTF-16 units. */
+/** The maximum length of a typed path whose location is cached, in UTF-16 units. */
 const MAX_KEPT_PATH_LENGTH = 256;
 
 /** Creates the resolver of a policy with real paths. `aliases` maps each configured root to its real path. */

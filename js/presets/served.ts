@@ -1,6 +1,6 @@
 /**
- * What a server says of the presets `lean`, `canonical` and `mcp` before it loads any tool: names of their tools, and
- * words about them.
+ * The statements of a server about the presets `lean`, `canonical` and `mcp` before it loads any tool: names of their
+ * tools, and words about them.
  */
 
 /** The tools that `filewright mcp` lists by default. */

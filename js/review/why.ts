@@ -1,5 +1,5 @@
 /** Why a call is refused or allowed: every gate, and what the person who answers for the workspace can change. */
-import type { WhyGate } from "../pipeline/gates.ts";
+import type { WhyGate } from "../pipeline/why.ts";
 import type { WhyQuestion } from "../pipeline/why.ts";
 import type { Workspace } from "../workspace/types.ts";
 import type { ExplainedCall, ExplainedGate } from "./policy-data.ts";

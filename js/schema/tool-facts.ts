@@ -1,12 +1,12 @@
 /**
  * Facts about tools by their names, for code that has no tool at hand: a record of the history and a stored approval
- * name one, and neither the review page nor the beginning of a server may load any. The tools themselves state them,
- * in `js/tools`.
+ * name one, and neither the review page nor the beginning of a server may load any. The tools in `js/tools` define them;
+ * `npm run tool-types` writes them to `generated/facts.ts`.
  */
 import { FACTS_BY_TOOL } from "./generated/facts.ts";
 
 /**
- * What is special about a tool.
+ * The traits of a tool: facts that other code needs to know about it.
  *
  * - `edits`, `writes`, `removes`, `copies`, `moves`: what it does with the files that it names: changes parts of their
  *   contents, replaces them whole, and so on. The guard goes by it.
@@ -22,16 +22,17 @@ import { FACTS_BY_TOOL } from "./generated/facts.ts";
  * - `searches`: it returns paths that the call did not name. Its data must have `warnings`.
  * - `takesLists`: it names files and globs by the arguments `paths` and `include`.
  * - `namesNoPath`: no argument of it is a path.
- * - `needsDirectory`: its path is a directory, into which it looks.
- * - `acceptsExisting`: what it makes may be there already, and is then what the caller wants.
+ * - `needsDirectory`: its path must be a directory. Only the text of `NOT_DIRECTORY` depends on it.
+ * - `acceptsExisting`: the entry that it makes may exist already. Only the text of `ALREADY_EXISTS` depends on it.
  * - `actsOnLinks`: it acts on a link itself, never on its target.
  * - `showsDiff`: its text may be a diff, or end with one.
- * - `endsAtOnce`: a call looks at one path, and ends before it could be cancelled: it gets no signal, unless hooks or
- *   grants could make it wait.
+ * - `endsAtOnce`: a call looks at one path or none, and ends before it could be cancelled: it gets no signal, unless
+ *   hooks, grants or rules could make it wait.
  * - `keepsTime`: it enforces `timeout_ms` itself.
  * - `isExtra`: models are offered it only where the host wants that (`findFiles`).
- * - `standsForLooking`, `standsForReading`, `standsForWriting`: what decides about its calls decides about that access
- *   wherever no call of a tool asks for it, such as in a listing.
+ * - `standsForLooking`, `standsForReading`, `standsForWriting`: the rules for its calls also apply to an access that is
+ *   not part of its calls, such as a path in an error message, or an earlier content on the review page. One tool has
+ *   each (`TOOL_FOR_ACCESS`).
  */
 export type ToolTrait =
   | "acceptsExisting"
@@ -65,7 +66,7 @@ export type ToolTrait =
   | "writes"
   | "writesSeveral";
 
-/** What is known of a tool by its name. */
+/** The facts about a tool. */
 interface ToolFacts {
   /** `batch`: it consists of calls of other tools. */
   readonly kind: "batch" | "change" | "read";
@@ -97,7 +98,7 @@ export function takesBack(tool: string): boolean {
   );
 }
 
-/** The tool by whose calls an access is judged that no call asks for: to see that a path is there, to read, to write. */
+/** The tools whose rules decide about an access outside their calls: to see that a path exists, to read, to write. */
 export const TOOL_FOR_ACCESS: { readonly look: string; readonly read: string; readonly write: string } =
   Object.freeze({
     look: onlyToolWith("standsForLooking"),

@@ -4,22 +4,22 @@
  */
 import type { ChangingTool } from "./lib/tool.ts";
 
-/** A call that a host makes. */
-type HostCall = Pick<ChangingTool<never, unknown, unknown>, "kind" | "name" | "traits">;
+/** A changing call of a host, as far as a tool describes one. */
+type HostTool = Pick<ChangingTool<never, unknown, unknown>, "kind" | "name" | "traits">;
 
 /** Takes back every later call. */
-export const REWIND: HostCall = {
+export const REWIND: HostTool = {
   kind: "change",
   name: "rewind",
   traits: ["writesSeveral", "takesBackCalls", "alsoDeletes", "alsoMoves"],
 };
 
 /** Brings the changes of a fork into its workspace. */
-export const MERGE: HostCall = {
+export const MERGE: HostTool = {
   kind: "change",
   name: "merge",
   traits: ["writesSeveral", "alsoDeletes"],
 };
 
 /** Takes back some hunks of a call, which therefore stays unreviewed. */
-export const UNDO_HUNKS: HostCall = { kind: "change", name: "undo_hunks", traits: ["takesBackPart"] };
+export const UNDO_HUNKS: HostTool = { kind: "change", name: "undo_hunks", traits: ["takesBackPart"] };

@@ -94,6 +94,5 @@ export type { CallLocation, CallOutline } from "../call/outline.ts";
 export type { ToolIcon } from "../tools/icons.ts";
 export type { PolicySummary } from "../pipeline/policy-summary.ts";
 export type { RuleSummary } from "../policy/rules.ts";
-export type { GateName, WhyGate } from "../pipeline/gates.ts";
-export type { WhyQuestion } from "../pipeline/why.ts";
+export type { GateName, WhyGate, WhyQuestion } from "../pipeline/why.ts";
 export type * from "../tools/types.ts";

@@ -1,6 +1,6 @@
 /**
- * The parts of a workspace that have an end: opened files, a use of the journal, searches. Each is noted as soon as it
- * stands, so that an opening that fails leaves none of them behind, and closing ends the same list.
+ * The clean-up list of a workspace or fork: opened files, a use of the journal, searches. Each part is added as soon as
+ * it is opened. A failed opening of a workspace and every close run the list.
  */
 
 /** Ends a part of a workspace. */
@@ -10,7 +10,10 @@ type End = () => unknown;
 export class MadeParts {
   readonly #ends = new Set<End>();
 
-  /** Notes how a part ends. Returns the function that ends it before the others. */
+  /**
+   * Adds the function that ends a part. Returns a function that ends this part early, if it has not ended yet. The
+   * wrapper makes each entry distinct, also if the same function is added twice.
+   */
   add(end: End): () => Promise<void> {
     const own: End = () => end();
     this.#ends.add(own);

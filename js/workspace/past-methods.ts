@@ -129,11 +129,11 @@ async function undo(
   const undone = checkCallId(callId);
   assertAdmitted();
   const { dryRun = false, digest } = more;
-  const work = (work: HostWork): Promise<Undone | UndoneParts> =>
+  const work = (on: HostWork): Promise<Undone | UndoneParts> =>
     parts === undefined
-      ? undoCall(work, undone, signal)
-      : undoParts(work, undone, { parts, digest, dryRun, signal });
-  // Observers are not told of a preview.
+      ? undoCall(on, undone, signal)
+      : undoParts(on, undone, { parts, digest, dryRun, signal });
+  // Observers do not see a preview.
   const observed = dryRun ? { ...session, observers: { all: [], hashes: false } } : session;
   return gate.run(() => callOfHost(observed, { known: UNDO, by, signal, work }));
 }

@@ -1,7 +1,6 @@
 /** The types of a workspace: what it offers, and what it says about itself. */
 import type { PolicySummary } from "../pipeline/policy-summary.ts";
-import type { WhyGate } from "../pipeline/gates.ts";
-import type { WhyQuestion } from "../pipeline/why.ts";
+import type { WhyGate, WhyQuestion } from "../pipeline/why.ts";
 import type { Capability, FsBackend, LockHandle } from "../backends/backend.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
 import type { EngineInfo } from "../engine/engine.ts";

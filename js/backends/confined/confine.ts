@@ -32,7 +32,7 @@ import {
 } from "../fallback/fallback-tree.ts";
 import { filesBelow, globFiles } from "../fallback/walk-tree.ts";
 import { type PathResolver, type FinalSymlink, makePathResolver } from "./path-resolver.ts";
-import { JudgedFile } from "./judged-file.ts";
+import { CheckedFile } from "./checked-file.ts";
 import { holdsSecret, mayHoldSecret, SECRET_HEAD_BYTES } from "./rules.ts";
 import { type ContentProvider, contentsOf, provideContents } from "../search/held.ts";
 import { hashOfStorage, pageOfStorage } from "./judged-page.ts";
@@ -77,10 +77,11 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy, like?: F
 }
 
 /**
- * Resolves the path of a file that is read. `isJudged` is true for one that may not be read if its content is a secret.
+ * Resolves the path of a file that is read. `mayBeSecret` is true where the content must be checked: the file may not be
+ * read if it is a secret.
  * @throws FilewrightError for a path that may not be read
  */
-type Readable = <T>(path: string, use: (real: string, isJudged: boolean) => Promise<T>) => Promise<T>;
+type Readable = <T>(path: string, use: (real: string, mayBeSecret: boolean) => Promise<T>) => Promise<T>;
 
 /** How the contents of a backend may be read. */
 interface ContentAccess {
@@ -89,14 +90,14 @@ interface ContentAccess {
   readonly readable: Readable;
 }
 
-/** Gives a confined backend the contents of the inner one, if that has them, as a policy allows to search them. */
+/** Gives confined backends the contents of the inner one, if that has them, as a policy allows to search them. */
 function confineContents(
-  backend: FsBackend,
+  backends: readonly FsBackend[],
   held: ContentProvider | undefined,
   { policy, granted, readable }: ContentAccess,
 ): void {
   if (held === undefined) return;
-  provideContents(backend, {
+  const confined: ContentProvider = {
     ...held,
     view: `${held.view}${JSON.stringify(policy)}`,
     // The secrets that may be read are a part of what a search sees.
@@ -106,11 +107,12 @@ function confineContents(
       return stamp === undefined ? undefined : `${stamp} ${granted.key}`;
     },
     file: (path) =>
-      readable(path, async (real, isJudged) => {
+      readable(path, async (real, mayBeSecret) => {
         const file = await held.file(real);
-        return isJudged ? new JudgedFile(file, path) : file;
+        return mayBeSecret ? new CheckedFile(file, path) : file;
       }),
-  });
+  };
+  for (const backend of backends) provideContents(backend, confined);
 }
 
 function confineWith(
@@ -140,14 +142,13 @@ function confineWith(
   ): Promise<T> => at(path, "write", options?.ifAbsent === true ? "keep" : "follow", use);
   // Reading a secret needs a grant. Listing it does not.
   let twin: FsBackend | undefined;
-  const kept: IsHiddenSecret = (real, resolver) =>
-    resolver.rules.check(real).secret && !granted.paths.some((one) => isWithin(real, one));
+  const isGranted = (real: string): boolean => granted.paths.some((one) => isWithin(real, one));
+  const kept: IsHiddenSecret = (real, resolver) => resolver.rules.check(real).secret && !isGranted(real);
   const readable: Readable = (path, use) =>
     at(path, "read", "follow", async (real, resolver) => {
       if (kept(real, resolver) && (await lstatOrNull(inner, real))?.isFile === true) throw secret(path);
-      const isOpened = (): boolean =>
-        resolver.rules.check(real).opened || granted.paths.some((one) => isWithin(real, one));
-      return use(real, policy.secrets === "grant" && !isOpened());
+      const isOpen = policy.secrets !== "grant" || resolver.rules.check(real).opened;
+      return use(real, !isOpen && !isGranted(real));
     });
   /**
    * Runs a read of a file and refuses it if the content is a secret. `head` returns the beginning of the file,
@@ -158,9 +159,9 @@ function confineWith(
     use: (real: string) => MaybePromise<T>,
     head: (result: T, real: string) => MaybePromise<Uint8Array>,
   ): Promise<T> =>
-    readable(path, async (real, isJudged) => {
+    readable(path, async (real, mayBeSecret) => {
       const result = await use(real);
-      if (isJudged && holdsSecret(await head(result, real))) throw secretContent(path);
+      if (mayBeSecret && holdsSecret(await head(result, real))) throw secretContent(path);
       return result;
     });
   const files = (root: string): AsyncGenerator<string> => visibleFiles(inner, root, opened);
@@ -359,8 +360,7 @@ function confineWith(
       const place = childOf(real, path);
       const verdict = rules.checkOnce(place);
       if (verdict.denied) return "ask";
-      if (policy.secrets !== "grant" || verdict.opened || granted.paths.some((one) => isWithin(place, one)))
-        return "read";
+      if (policy.secrets !== "grant" || verdict.opened || isGranted(place)) return "read";
       return verdict.secret ? "ask" : "check";
     };
     return { real, judge };
@@ -384,7 +384,7 @@ function confineWith(
     beginReadAhead(inner, await (await opened).resolve(root, "read", "follow"));
   const walked = { ...backend };
   if (readsAhead(inner)) for (const one of [backend, walked]) provideReadAhead(one, readAhead);
-  for (const one of [backend, walked]) confineContents(one, contentsOf(inner), { policy, granted, readable });
+  confineContents([backend, walked], contentsOf(inner), { policy, granted, readable });
   const secrets = (): readonly string[] => granted.paths;
   const moment = momentsOf(inner);
   const searches =

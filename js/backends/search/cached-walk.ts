@@ -1,4 +1,7 @@
-/** The cached walks of a backend that knows all of its files: the files that a query searches, and their codes. */
+/**
+ * The cached walks of a backend that knows all of its files: the files that a query searches, each with the code of its
+ * content, which is its number in the index, or a negative state (`held.ts`).
+ */
 import { WalkCache, type StampOf } from "../walk/walk-memo.ts";
 import type { WalkCounts } from "../walk/walk.ts";
 import type { HeldFile } from "./held-file.ts";
@@ -11,7 +14,7 @@ export const WALK_AHEAD_FILES = 8;
 const MAX_WALKS = 32;
 /** The maximum number of files of a walk that is cached. */
 const MAX_WALK_FILES = 500_000;
-/** The maximum number of files of a walk whose directories are cached as well. */
+/** The maximum number of files of a walk whose cached directories the next walk of the query reuses. */
 const MAX_REMEMBERED_PATHS = 100_000;
 
 /** The counts of a walk besides its files. */
@@ -31,7 +34,7 @@ export interface WalkedFile {
 export class CachedWalk {
   readonly paths: string[] = [];
   readonly slots: WalkedFile[] = [];
-  /** The counts of the walk at each file. */
+  /** The counts of the walk from its start up to each file. */
   readonly #unreadable: number[] = [];
   readonly #ignored: number[] = [];
   total: Counts = { unreadable: 0, ignored: 0 };
@@ -53,7 +56,10 @@ export class CachedWalk {
     this.#ignored.push(counts.ignored);
   }
 
-  /** Returns the counts of a walk that ends at a file, as a search without the cache would have them. */
+  /**
+   * Returns the counts for a search that ends at the file with this index. A search without the cache walks
+   * `WALK_AHEAD_FILES` ahead, so the counts are those of the walk that far ahead.
+   */
   countsAt(place: number): Counts {
     const ahead = place + WALK_AHEAD_FILES - 1;
     if (ahead >= this.paths.length) return this.total;

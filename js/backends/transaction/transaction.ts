@@ -124,7 +124,7 @@ export class Transaction {
       await removeAside(fs, path);
       await yielder.yieldIfDue();
     }
-    // What the caller does next, such as giving back its locks, goes over all paths again.
+    // The next work of the caller, such as the release of its locks, goes over all paths again.
     if (steps.length > STEPS_PER_YIELD_CHECK) await yielder.yieldNow();
     this.#steps = this.#steps.filter(({ id }) => !settled.has(id));
     this.#dropped.push(...outcome.settled);

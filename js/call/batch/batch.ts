@@ -20,7 +20,7 @@ import { BatchFailed, type ErrorData, type ToolResult } from "../../pipeline/res
 import { assertVersionsUnchanged } from "../../pipeline/review.ts";
 import { unaskedPlaceWarnings } from "../../pipeline/written-places.ts";
 import type { BatchData, BatchOutcome } from "../../tools/index.ts";
-import type { Answer, Call, PathUse, Tool } from "../../tools/lib/tool.ts";
+import type { Answer, Call, Tool } from "../../tools/lib/tool.ts";
 import {
   type BatchCall,
   judgedOf,
@@ -92,9 +92,6 @@ function allowedByOperations(operations: readonly Operation[]): readonly Allowed
 interface JoinedChange {
   readonly batch: BatchCall;
   readonly operations: readonly Operation[];
-  readonly uses: readonly PathUse[];
-  /** The call of the batch, with the locations of all these operations. */
-  readonly call: Call;
   /** True when a reviewer has seen one of them, so that each must be the approved one. */
   readonly asked: boolean;
 }
@@ -111,12 +108,13 @@ async function commitOperations(
   const changing = operations.filter(({ tool }) => tool.kind === "change");
   const uses = changing.flatMap((operation) => pathsOf(operation).uses);
   const locations = changing.flatMap((operation) => pathsOf(operation).locations);
-  const change: JoinedChange = { batch, operations: changing, uses, call: { ...call, locations }, asked };
+  const located: Call = { ...call, locations };
+  const change: JoinedChange = { batch, operations: changing, asked };
   await runInOrder(session, operations, undefined, async (run) => {
-    let unlock = await lockPathsOfCall(session, uses, change.call);
+    let unlock = await lockPathsOfCall(session, uses, located);
     try {
       if (asked) await assertVersionsUnchanged(versionsBeforeBatch(operations), session.files.fs);
-      const effects = session.observers.hashes ? await effectsFrom(uses, change.call) : undefined;
+      const effects = session.observers.hashes ? await effectsFrom(uses, located) : undefined;
       const { stage } = session.staging;
       if (asked || stage?.isOutdated() === true) stage?.refresh();
       for (let attempt = 1; ; attempt++) {
@@ -129,7 +127,7 @@ async function commitOperations(
           // The paths of the conflict are locked this time.
           await unlock();
           unlock = async () => {};
-          unlock = await lockPathsOfCall(session, uses, change.call);
+          unlock = await lockPathsOfCall(session, uses, located);
           stage.refresh();
         }
       }

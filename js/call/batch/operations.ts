@@ -1,6 +1,6 @@
 /**
  * The operations of a batch. Each is a call on the files of the trial: it passes the hooks before it and is judged as any
- * other call. Nothing is read or changed for the operations here.
+ * other call. Nothing is changed for the operations here.
  */
 import { FilewrightError } from "../../engine/errors.ts";
 import type { FsBackend } from "../../backends/backend.ts";
@@ -111,11 +111,14 @@ const NOTHING_DONE_DATA: BatchData = Object.freeze({ results: [], applied: false
 /** Checks the arguments of every operation before the first one begins. `storage` has the files of the trial. */
 export async function prepareOperations(batch: BatchCall, storage: FsBackend): Promise<readonly Operation[]> {
   const { session } = batch;
+  // The files of the trial are no snapshot of a moment.
+  const files = { ...session.files, enterMoment: undefined };
+  const trial: BatchCall = { ...batch, session: { ...session, files } };
   const operations: Operation[] = [];
   for (const [index, { tool: name, args: given }] of batch.args.operations.entries()) {
     try {
       const tool = toolOfOperation(name);
-      const meant = await meantOperation(batch, tool, given, storage);
+      const meant = await meantOperation(trial, tool, given, storage);
       nameOperationPaths(session, tool, meant.args);
       operations.push({
         tool,
@@ -133,7 +136,7 @@ export async function prepareOperations(batch: BatchCall, storage: FsBackend): P
   return operations;
 }
 
-/** Returns an operation as the batch has it. It has the id and the turn of the batch, which counts the rules by itself. */
+/** Returns an operation as the batch has it. It has the id and the turn of the batch. */
 async function meantOperation(
   { session, request, call }: BatchCall,
   tool: AnyReadingTool | AnyChangingTool,
@@ -146,12 +149,10 @@ async function meantOperation(
   const args = await tool.parse(raw, options);
   const facts = new Facts();
   facts.tell({ what: "meant", tool, meant: undefined, raw, callId });
-  // The files of the trial are no snapshot of a moment.
-  const files = { ...session.files, enterMoment: undefined };
   const own: CallRequest = {
     ...request,
-    session: { ...session, files },
-    known: tool as unknown as Tool,
+    session,
+    known: tool,
     given,
     presetCall: undefined,
     callId,

@@ -66,11 +66,11 @@ class TrialRecorder {
 
 /** The trial of a batch on its overlay. */
 export class Trial {
-  /** The places that were written and that nobody could be asked about. */
+  /** The written places that need an approval for which there is no approver. */
   readonly unasked: PlaceToApprove[] = [];
   readonly #batch: BatchCall;
   readonly #records = new TrialRecorder();
-  /** What the operations have seen, apart from what the agent has. */
+  /** The files that the operations have seen, apart from the record of the agent. */
   readonly #seen: SeenFiles;
   readonly #mayAsk: boolean;
   #isReviewed = false;
@@ -169,11 +169,11 @@ export async function repeatAsApproved(operation: Operation, call: Call): Promis
   const { uses, guarding } = judged;
   const { places, own, settled, outline } = trial as OperationTrial;
   await assertStateUnchanged({ places, base: own }, { uses, call });
-  let plan = await (tool as AnyChangingTool).plan(args, call);
+  let plan = await tool.plan(args, call);
   if ((plan.settled !== undefined) !== settled) throw changedSinceApprovalError(call);
   if (plan.settled !== undefined) return plan.settled;
   for (const revision of approved?.reviewed?.revisions ?? [])
-    plan = await revisePlan({ tool: tool as AnyChangingTool, args, call }, plan, revision);
+    plan = await revisePlan({ tool, args, call }, plan, revision);
   if (outline !== undefined) {
     const question = await changeQuestionOf({ tool, args, uses, call }, plan, undefined);
     if (question.outline !== outline) throw changedSinceApprovalError(call);

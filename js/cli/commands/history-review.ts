@@ -1,6 +1,6 @@
 /** `history unreviewed` and `history keep`: the changes that were made without a question, and that a person keeps. */
 import { withoutUndefined } from "../../schema/without-undefined.ts";
-import type { Past, PastEntry } from "../past-roots.ts";
+import { newestFirst, type Past, type PastEntry } from "../past-roots.ts";
 import type { CommandReport } from "../command.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 import { personOf } from "../approve/server.ts";
@@ -8,21 +8,21 @@ import { requireByBeginning, type MissingWords } from "../past-ids.ts";
 import { formatLocalTime, type Shell } from "../person/style.ts";
 import { formatTable, widthOfOutput } from "../streams.ts";
 
-/** An unreviewed change, the workspace of its history, and how far back that reaches. */
-async function unreviewedOf({ all }: Past): Promise<{
+/** Returns the unreviewed changes, the newest first, and the time before which a history has forgotten some. */
+async function unreviewedOf(past: Past): Promise<{
   readonly calls: readonly PastEntry[];
   readonly forgottenBefore: string | undefined;
 }> {
-  const found = await Promise.all(all.map(async (ws) => ({ ws, ...(await ws.unreviewed()) })));
-  const calls = found.flatMap(({ ws, calls: own }) => own.map((entry): PastEntry => ({ ws, entry })));
-  const times = found.flatMap(({ forgottenBefore }) => forgottenBefore ?? []).sort();
-  return {
-    calls: calls.sort((a, b) => Date.parse(b.entry.time) - Date.parse(a.entry.time)),
-    forgottenBefore: times.at(-1),
-  };
+  const times: string[] = [];
+  const calls = await newestFirst(past, async (ws) => {
+    const { calls: own, forgottenBefore } = await ws.unreviewed();
+    if (forgottenBefore !== undefined) times.push(forgottenBefore);
+    return own;
+  });
+  return { calls, forgottenBefore: times.sort().at(-1) };
 }
 
-/** Returns the table of the changes that nobody has kept. */
+/** Returns the table of the unreviewed changes. */
 export async function reportUnreviewed(
   past: Past,
   cellsOf: (one: PastEntry) => readonly string[],
@@ -48,18 +48,11 @@ export async function reportKept(
   if (isAll === typed.length > 0)
     throw new UsageError("history keep needs the ids of changes, or --all; history unreviewed lists them");
   const { calls } = await unreviewedOf(past);
-  const entries = calls.map(({ entry }) => entry);
-  const wanted = new Set(
-    (isAll ? entries : typed.map((id) => requireByBeginning(entries, id, NO_UNREVIEWED))).map(
-      ({ callId }) => callId,
-    ),
-  );
+  const wanted = new Set(isAll ? calls : typed.map((id) => requireByBeginning(calls, id, NO_UNREVIEWED)));
   const by = String(values["by"] ?? personOf(program));
   const kept: unknown[] = [];
   for (const ws of past.all) {
-    const ids = calls.flatMap((one) =>
-      one.ws === ws && wanted.has(one.entry.callId) ? [one.entry.callId] : [],
-    );
+    const ids = calls.filter((one) => one.ws === ws && wanted.has(one)).map(({ callId }) => callId);
     if (ids.length > 0) kept.push(...(await ws.keep(ids, { by })));
   }
   const noun = kept.length === 1 ? "change" : "changes";

@@ -1,7 +1,7 @@
 /** The commands about the history of changes: list them, show one, undo one. */
 import { withoutUndefined } from "../../schema/without-undefined.ts";
-import { relative, resolve } from "node:path";
-import { isWithin } from "../../backends/paths.ts";
+import { resolve } from "node:path";
+import { isWithin, relativeTo } from "../../backends/paths.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { makeError } from "../../engine/errors.ts";
@@ -158,8 +158,8 @@ async function undoneBy(
   if (typed === undefined && !isShared(past)) return { ws: first, id: undefined };
   const entries = await entriesOf(past);
   if (typed !== undefined) {
-    const { ws, entry } = requireEntry(entries, typed);
-    return { ws, id: entry.callId };
+    const { ws, callId } = requireByBeginning(entries, typed);
+    return { ws, id: callId };
   }
   const done = new Set(
     entries.flatMap(({ entry: { undoOf, undoes = [] } }) => [...undoes, ...[undoOf].filter(Boolean)]),
@@ -168,15 +168,6 @@ async function undoneBy(
     (one) => one.entry.undoOf === undefined && !done.has(one.entry.callId) && touches(one, past.directories),
   );
   return here === undefined ? null : { ws: here.ws, id: here.entry.callId };
-}
-
-/** Returns the change whose id begins with the typed text. @throws UsageError, FilewrightError NOT_FOUND */
-function requireEntry(entries: readonly PastEntry[], typed: string): PastEntry {
-  const { callId } = requireByBeginning(
-    entries.map(({ entry }) => entry),
-    typed,
-  );
-  return entries.find(({ entry }) => entry.callId === callId) as PastEntry;
 }
 
 /** Returns the report of an undo that finds nothing to undo. */
@@ -210,7 +201,7 @@ async function showChange(
 ): Promise<CommandReport> {
   if (verb !== "show") throw new UsageError(`history can show one change, not '${verb}'`);
   if (id === undefined) throw new UsageError("show needs the id of a change; filewright history lists them");
-  const one = requireEntry(all, id);
+  const one = requireByBeginning(all, id);
   const { ws, entry } = one;
   const changes = await ws.changes(entry.callId);
   const counts = lineCounts(changes.flatMap(({ diff }) => (diff === "" ? [] : [diff])));
@@ -307,7 +298,7 @@ function rowOf(one: PastEntry, { added, removed }: LineCounts, past: Past): read
   // Paths within one directory are told from there; otherwise they are whole.
   const shown =
     changed.length === 1 && only !== undefined
-      ? pathsOf(one).map((path) => (isWithin(path, only) ? relative(only, path) || "." : path))
+      ? pathsOf(one).map((path) => relativeTo(path, only) ?? path)
       : pathsOf(one);
   return [...cells, changed.map(escapeControls).join(", "), shortenedPathList(shown)];
 }

@@ -158,16 +158,19 @@ async function leftInOthers(
   { ws, moment }: NamedPlace,
   { paths = past.directories, agent }: Pick<RewindOptions, "paths" | "agent">,
 ): Promise<readonly string[]> {
+  const others = past.all.filter((one) => one !== ws);
+  if (others.length === 0) return [];
   const lines: string[] = [];
   const since = (await entriesOf(past)).filter(({ entry }) => Date.parse(entry.time) >= moment);
-  for (const other of past.all.filter((one) => one !== ws)) {
+  for (const other of others) {
     const first = since.findLast((one) => one.ws === other && touches(one, paths));
     if (first === undefined) continue;
-    const { changes } = await other.rewind(first.entry.callId, { paths, agent, dryRun: true });
-    const command = `filewright rewind ${first.entry.callId}`;
+    const { callId, cwd } = first;
+    const { changes } = await other.rewind(callId, { paths, agent, dryRun: true });
+    const command = `filewright rewind ${callId}`;
     for (const { path } of changes)
       lines.push(
-        `! ${escapeControls(resolve(other.policy().cwd, path))} stays as another history left it; ${command} takes that back`,
+        `! ${escapeControls(resolve(cwd, path))} stays as another history left it; ${command} takes that back`,
       );
   }
   return lines;
@@ -199,14 +202,11 @@ async function placeOf(past: Past, typed: string): Promise<NamedPlace> {
     if (mark !== undefined) return { ws, to: typed, label: `“${typed}”`, moment: Date.parse(mark.time) };
   }
   const entries = await entriesOf(past);
-  const call = findByBeginning(
-    entries.map(({ entry }) => entry),
-    typed,
-  );
-  const found = entries.find(({ entry }) => entry === call);
-  if (call !== undefined && found !== undefined) {
-    const label = `before ${call.tool} of ${formatLocalTime(call.time, "seconds")}`;
-    return { ws: found.ws, to: call.callId, label, moment: Date.parse(call.time) };
+  const found = findByBeginning(entries, typed);
+  if (found !== undefined) {
+    const { tool, time } = found.entry;
+    const label = `before ${tool} of ${formatLocalTime(time, "seconds")}`;
+    return { ws: found.ws, to: found.callId, label, moment: Date.parse(time) };
   }
   const newest = entries.find((one) => touches(one, past.directories));
   const ws = newest?.ws ?? (past.all[0] as Workspace);

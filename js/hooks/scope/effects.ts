@@ -1,10 +1,10 @@
 /**
- * The effects that calls of a tool can have beside its own work, in the words of a question. Imports no tool, because the
+ * The effects that calls of a tool can have besides its own work, in the words of a question. Imports no tool, because the
  * review page shows them too.
  */
 import { hasTrait, type ToolTrait } from "../../schema/tool-facts.ts";
 
-/** What files may undergo beside a tool's own work. */
+/** The changes of files that a tool may make besides its own work. */
 const VERBS: readonly (readonly [trait: ToolTrait, verb: string])[] = [
   ["alsoDeletes", "deleting"],
   ["alsoMoves", "moving"],

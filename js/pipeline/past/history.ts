@@ -18,7 +18,6 @@ import type { Session } from "../session.ts";
 import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
 import type { UndoableHistory } from "../../tools/lib/past.ts";
 import { escapeControls } from "../../engine/escape.ts";
-import { withoutUndefined } from "../../schema/without-undefined.ts";
 
 /** The options of `ws.history`. */
 export interface HistoryOptions {
@@ -63,7 +62,7 @@ export function toHistoryEntry(
 /** The error codes for a call that the history does not list. */
 const NOT_IN_HISTORY: ReadonlySet<string> = new Set(["NOT_FOUND", "UNSUPPORTED_OPERATION"]);
 
-/** What a host does itself with the past: the workspace as it works on it, its id in the history, its facts. */
+/** The own work of a host on the past: the workspace as it works on it, its id in the history, its facts. */
 export interface HostWork {
   readonly session: Session;
   readonly callId: string;
@@ -104,10 +103,7 @@ export async function undoCall(
   const shown = paths.map(resolver.display);
   const files = await changedNonDirectories(fs, paths);
   for (const [index, path] of paths.entries())
-    uses.push({
-      ...wholeTreeUse(shown[index] as string),
-      ...withoutUndefined({ belowReplaced: isBelowAny(path, files) || undefined }),
-    });
+    uses.push({ ...wholeTreeUse(shown[index] as string), belowReplaced: isBelowAny(path, files) });
   // The record only names the paths, so the current policy is applied to them again.
   for (const path of paths) locations.push(resolver.resolve(path, "write"));
   const named = { fs, locations, signal };

@@ -164,7 +164,7 @@ export class TreeContents {
     return (await this.read([entry]))[0] ?? null;
   }
 
-  /** Returns the content of an entry, where it is kept in memory. */
+  /** Returns the content of an entry, where it is cached in memory. */
   kept({ hash, size = 0 }: Entry): Uint8Array | undefined {
     if (size === 0) return EMPTY_BYTES;
     return hash === undefined ? undefined : this.#kept.get(hash);

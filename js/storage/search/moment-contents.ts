@@ -1,4 +1,7 @@
-/** The contents of a moment of a storage for searches: they are indexed, and read only where they can match. */
+/**
+ * The contents of a moment, which is a storage at one version (a `StorageTree`), for searches: contents are indexed,
+ * and read only where they can match.
+ */
 import { FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 import type { CachedWalks } from "../../backends/search/cached-walk.ts";
@@ -7,9 +10,9 @@ import type { HeldContent, HeldFile } from "../../backends/search/held-file.ts";
 import type { Entry } from "../entry.ts";
 import { isDirNode, nodeAt } from "../memory/nodes.ts";
 import type { TreeContents } from "./contents.ts";
-import { factsOfNames, type StorageTree } from "./tree.ts";
+import { directoryFacts, type StorageTree } from "./tree.ts";
 
-/** What the moments of a storage share for searches of their contents. */
+/** The index, walks and contents that all moments of a storage share, so that a search of a newer one reuses them. */
 export interface SharedContents {
   readonly signs: ContentSigns;
   readonly walks: CachedWalks;
@@ -30,7 +33,7 @@ export function contentsOfTree(
     shape: () => String(tree.serial),
     stamp(directory) {
       const node = nodeAt(tree.root, directory);
-      return isDirNode(node) ? factsOfNames(node).stamp : undefined;
+      return isDirNode(node) ? directoryFacts(node).stamp : undefined;
     },
     // A tree never changes, and a changed file changes the stamp of its directory in the next one.
     watch: () => {},
@@ -69,6 +72,7 @@ class FileOfTree implements HeldFile {
     const [found] = await this.#contents.read([entry], { signal });
     if (found instanceof FilewrightError) throw found;
     if (found?.body === undefined) throw backendError("NOT_FOUND", entry.path);
+    // The storage may return a later state of the file, which must not be indexed as this entry.
     const isSame = entry.hash !== undefined && found.entry.hash === entry.hash;
     return { bytes: found.body, content: isSame ? entry : undefined };
   }

@@ -4,7 +4,7 @@
  */
 import type { SearchResult } from "../../engine/search-types.ts";
 import type { FsBackend } from "../../backends/backend.ts";
-import { listPageVia } from "../../backends/fallback/fallback.ts";
+import { listPageVia, realpathVia } from "../../backends/fallback/fallback.ts";
 import { walkedTree } from "../../backends/fallback/tree-page.ts";
 import { childOf, normalise } from "../../backends/paths.ts";
 import { type MomentOptions, momentSearchOf, provideMomentSearch } from "../../backends/search/moments.ts";
@@ -20,7 +20,7 @@ import { TreeContents } from "./contents.ts";
 import { contentsOfTree } from "./moment-contents.ts";
 import { TreeStorage } from "./tree-storage.ts";
 import { StorageTrees } from "./trees.ts";
-import { factsOfNames, type StorageTree } from "./tree.ts";
+import { directoryFacts, type StorageTree } from "./tree.ts";
 import { isDirNode, nodeAt } from "../memory/nodes.ts";
 import type { StorageMirror } from "./mirrored.ts";
 
@@ -96,7 +96,7 @@ export class StorageSearches {
     const shared = { signs: this.#signs, walks: this.#walks, contents: this.contents };
     provideContents(
       backend,
-      contentsOfTree(tree, shared, async (path) => (await backend.realpath?.(path)) ?? path),
+      contentsOfTree(tree, shared, (path) => realpathVia(backend, path)),
     );
     provideMomentSearch(backend, {
       grep: async (root, query, policy, granted, walked) => {
@@ -154,7 +154,7 @@ function withKnownListings(backend: FsBackend, tree: StorageTree): FsBackend {
     const node = nodeAt(tree.root, path);
     // A path through links, or one that is not normalised, has to be resolved by the backend.
     if (!isDirNode(node) || node.entry.path !== path) return listDir.call(backend, path, options);
-    const known = factsOfNames(node);
+    const known = directoryFacts(node);
     known.listing ??= await listDir.call(backend, path, options);
     return known.listing;
   };

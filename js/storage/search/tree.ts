@@ -20,8 +20,8 @@ export interface StorageTree {
   readonly count: number;
 }
 
-/** What is known of the entries that stand directly in a directory of a tree. */
-export interface FactsOfNames {
+/** The facts about the entries that stand directly in a directory of a tree. */
+export interface DirectoryFacts {
   /** A number that no other state of these entries ever had. */
   readonly stamp: number;
   /** Their listing, once it was asked for. */
@@ -29,12 +29,12 @@ export interface FactsOfNames {
 }
 
 /** The facts by the node of the directory. Nodes that differ only further down share them. */
-const factsByNode = new WeakMap<StoredDir, FactsOfNames>();
+const factsByNode = new WeakMap<StoredDir, DirectoryFacts>();
 
 let lastStamp = 0;
 
 /** Returns what is known of the entries that stand directly in a directory. */
-export function factsOfNames(node: StoredDir): FactsOfNames {
+export function directoryFacts(node: StoredDir): DirectoryFacts {
   const facts = factsByNode.get(node) ?? { stamp: ++lastStamp, listing: undefined };
   factsByNode.set(node, facts);
   return facts;
@@ -80,7 +80,7 @@ export class TreeDraft {
   top(entry: Entry): void {
     const before = this.#ownRoot();
     this.#root = { entry, children: before.children };
-    factsByNode.set(this.#root, factsOfNames(before));
+    factsByNode.set(this.#root, directoryFacts(before));
     this.#own.add(this.#root);
   }
 
@@ -106,7 +106,7 @@ export class TreeDraft {
     if (entry.type === "dir") {
       const children = isDirNode(known) ? known.children : new Map<string, StoredNode>();
       const next = { entry, children };
-      if (isDirNode(known)) factsByNode.set(next, factsOfNames(known));
+      if (isDirNode(known)) factsByNode.set(next, directoryFacts(known));
       parent.children.set(name, next);
       // Its children may still be those of the tree before, so the new node is not this draft's own.
       return;
@@ -126,7 +126,7 @@ export class TreeDraft {
     if (!this.#own.has(this.#root)) {
       const before = this.#root;
       this.#root = { entry: before.entry, children: new Map(before.children) };
-      factsByNode.set(this.#root, factsOfNames(before));
+      factsByNode.set(this.#root, directoryFacts(before));
       this.#own.add(this.#root);
     }
     return this.#root as OwnDirectory;
@@ -158,7 +158,7 @@ export class TreeDraft {
     const isDirectory = isDirNode(known);
     const children = isDirectory ? new Map(known.children) : new Map<string, StoredNode>();
     const next = { entry: isDirectory ? known.entry : impliedDirectory(path), children };
-    if (isDirectory) factsByNode.set(next, factsOfNames(known));
+    if (isDirectory) factsByNode.set(next, directoryFacts(known));
     else factsByNode.delete(parent);
     if (known === undefined) this.#count++;
     parent.children.set(name, next);

@@ -184,9 +184,12 @@ class EarlierContents {
 
   /** Records that a file has a content with this hash now; undefined for one that is unknown. */
   replaced(path: string, before: SeenFile | undefined, hash: string | undefined): void {
-    const contents = this.#files.get(path) ?? new Map<string, SeenFile>();
+    const known = this.#files.get(path);
+    // Nearly every read is the first one of its file, or of the same content.
+    if (known === undefined && (before?.hash === undefined || before.hash === hash)) return;
+    const contents = known ?? new Map<string, SeenFile>();
     if (before?.hash !== undefined) contents.set(before.hash, before);
-    // What was seen of the present content is in its own record.
+    // The present content has a record of its own.
     if (hash !== undefined) contents.delete(hash);
     dropOldest(contents, MAX_EARLIER_CONTENTS);
     this.#files.delete(path);
@@ -199,9 +202,9 @@ class EarlierContents {
   }
 }
 
-/** Removes the oldest entry of a map that has more entries than it may. */
-function dropOldest(map: Map<string, unknown>, most: number): void {
-  if (map.size > most) map.delete(map.keys().next().value as string);
+/** Removes the oldest entry of a map or a set that has more entries than it may. */
+function dropOldest(entries: Map<string, unknown> | Set<string>, most: number): void {
+  if (entries.size > most) entries.delete(entries.keys().next().value as string);
 }
 
 /** Adds paths to those that were listed, and drops the oldest ones beyond the limit. */
@@ -209,7 +212,7 @@ function addListed(listed: Set<string>, paths: Iterable<string>): void {
   for (const path of paths) {
     listed.delete(path);
     listed.add(path);
-    if (listed.size > MAX_LISTED_PATHS) listed.delete(listed.keys().next().value as string);
+    dropOldest(listed, MAX_LISTED_PATHS);
   }
 }
 

@@ -195,7 +195,7 @@ interface CallReader {
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
 
-/** What the workspace says about the work of a tool. */
+/** The settings of the workspace for the work of a tool. */
 export interface CallSettings {
   readonly limits: Limits;
   readonly durability: Durability;

@@ -8,8 +8,6 @@ import type { ToolMethods } from "../generated/tool-methods.ts";
 import type { Capabilities, ForkWorkspace, Workspace } from "../types.ts";
 import type { OpenedFork } from "./forks.ts";
 
-/** A fork is new, so nothing was interrupted in it. */
-
 /** The methods that a workspace hands to the one that extends it. */
 export interface WorkspaceMethods {
   /** Closes the workspace itself. */
@@ -40,6 +38,7 @@ export function makeForkWorkspace(
     ...parent,
     backend: usedCapabilities(session.files.fs),
     confinement: session.files.access.confinement,
+    // A fork is new, so nothing was interrupted in it.
     recovery: NO_RECOVERY,
     journal: session.forks.storage?.history === undefined ? "memory" : "storage",
     shared: Object.freeze({

@@ -3,7 +3,7 @@
 //! Models send a part of a line as if it were a whole one, and break lines otherwise than the file
 //! does. [`change_of_part`] finds an old text whatever white space stands between its words, and
 //! takes it only if it stands once in the file. [`change_beside_drift`] finds one of which only
-//! the end or the beginning stands there, beside a text that is nearly the rest.
+//! the end or the beginning stands there, next to a text that is nearly the rest.
 //! [`change_of_words`] finds the changed words with a neighbour; these say little, so it takes them
 //! only in lines that the caller has found.
 
@@ -16,13 +16,15 @@ use crate::edit::applying::tokens::{merge_words_strictly, split_tokens};
 use crate::edit::budget::WorkBudget;
 use crate::edit::lines::trim;
 use crate::edit::matching::levenshtein::similarity;
-use crate::edit::matching::normalize::{is_ascii_space, is_word_byte, without_whitespace};
+use crate::edit::matching::normalize::{
+    is_ascii_space, is_inside_word, is_word_byte, without_whitespace,
+};
 
 /// The maximum size in bytes of a file that is searched for parts of lines.
 const MAX_SEARCHED_FILE_BYTES: usize = 1 << 24;
 /// The minimum number of letters and digits in a text that says its place by itself.
 const MIN_PART_WORD_BYTES: usize = 12;
-/// The minimum similarity, 0 to 1, of the text beside a part and the rest of the old text.
+/// The minimum similarity, 0 to 1, of the text next to a part and the rest of the old text.
 const MIN_REST_SIMILARITY: f64 = 0.8;
 /// The maximum difference in bytes between the lengths of such a text and the rest.
 const MAX_REST_DRIFT: usize = 2;
@@ -78,7 +80,7 @@ pub(super) fn change_beside_drift(
     let at = only_occurrence(&squeezed, &wanted).filter(|_| says_enough(&sent))?;
     let range = range_in_text(text, at..at + wanted.len());
     let there = &text[range.clone()];
-    // The text beside the part may be a little longer or shorter than the rest.
+    // The text next to the part may be a little longer or shorter than the rest.
     let likeness = |rest: &[u8], beside: &dyn Fn(usize) -> Vec<u8>| {
         let lengths = rest.len().saturating_sub(MAX_REST_DRIFT)..=rest.len() + MAX_REST_DRIFT;
         let likenesses = lengths.map(|len| similarity(rest, &beside(len), MIN_REST_SIMILARITY));
@@ -144,8 +146,8 @@ fn common_ends(before: &[&[u8]], after: &[&[u8]]) -> (usize, usize) {
     (head, tail)
 }
 
-/// Returns the offset of a part that occurs once in a text.
-fn only_occurrence(text: &[u8], part: &[u8]) -> Option<usize> {
+/// Returns the offset of a part that occurs once in a text, also where occurrences overlap.
+pub(super) fn only_occurrence(text: &[u8], part: &[u8]) -> Option<usize> {
     let finder = memmem::Finder::new(part);
     let at = finder.find(text).filter(|_| !part.is_empty())?;
     finder.find(&text[at + 1..]).is_none().then_some(at)
@@ -165,11 +167,7 @@ fn range_in_text(text: &[u8], seen: Range<usize>) -> Range<usize> {
 
 /// Returns true if a part of a text neither begins nor ends inside a word.
 fn is_apart(text: &[u8], part: &Range<usize>) -> bool {
-    let is_word =
-        |at: Option<usize>| at.and_then(|at| text.get(at)).is_some_and(|byte| is_word_byte(*byte));
-    let begins = is_word(Some(part.start)) && is_word(part.start.checked_sub(1));
-    let ends = is_word(part.end.checked_sub(1)) && is_word(Some(part.end));
-    !begins && !ends
+    !is_inside_word(text, part.start) && !is_inside_word(text, part.end)
 }
 
 /// Returns true if two texts that are equal without their white space have the same words.
@@ -213,7 +211,7 @@ fn merged_part(there: &[u8], old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Returns a text that has the words of `old` with all of them replaced that `new` changes, from the
-/// first to the last. The white space beside them stays, unless the change makes or removes it.
+/// first to the last. The white space around them stays, unless the change makes or removes it.
 fn with_middle(there: &[u8], old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
     fn tokens(line: &[u8]) -> Vec<&[u8]> {
         split_tokens(line).into_iter().filter(|token| !trim(token).is_empty()).collect()

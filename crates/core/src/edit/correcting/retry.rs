@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::MAX_RETRIES;
 use super::corrections::corrections;
+use super::part::only_occurrence;
 use super::readings::readings;
 use crate::edit::applying::content::EditContent;
 use crate::edit::budget::WorkBudget;
@@ -230,7 +231,7 @@ fn exact_edit(text: &[u8], splices: &[Splice], work: &WorkBudget) -> Option<(Str
             return None;
         }
         let region = &text[start..end];
-        if !trim(region).is_empty() && occurs_once(text, region) {
+        if !trim(region).is_empty() && only_occurrence(text, region).is_some() {
             let moved: Vec<Splice> = splices
                 .iter()
                 .map(|splice| Splice {
@@ -244,7 +245,9 @@ fn exact_edit(text: &[u8], splices: &[Splice], work: &WorkBudget) -> Option<(Str
             let open = (old.strip_suffix('\n'), new.strip_suffix('\n'));
             let ending = if region.ends_with(b"\r\n") { 2 } else { 1 };
             return Some(match open {
-                (Some(old), Some(new)) if occurs_once(text, &region[..region.len() - ending]) => {
+                (Some(old), Some(new))
+                    if only_occurrence(text, &region[..region.len() - ending]).is_some() =>
+                {
                     (old.to_owned(), new.to_owned())
                 }
                 _ => (old, new),
@@ -278,13 +281,6 @@ fn next_line_end(text: &[u8], end: usize) -> usize {
     let rest = &text[end..];
     let ending = if rest.starts_with(b"\r\n") { 2 } else { usize::from(rest.starts_with(b"\n")) };
     if ending == rest.len() { text.len() } else { line_end(text, end + ending, true) }
-}
-
-/// Returns true if a part of a text occurs in it once, also where occurrences overlap.
-fn occurs_once(text: &[u8], part: &[u8]) -> bool {
-    let finder = memchr::memmem::Finder::new(part);
-    let Some(first) = finder.find(text) else { return false };
-    finder.find(&text[first + 1..]).is_none()
 }
 
 #[cfg(test)]

@@ -88,6 +88,13 @@ pub(in crate::edit) fn has_word(key: &[u8]) -> bool {
     key.iter().any(|&byte| is_word_byte(byte))
 }
 
+/// Returns true if an offset lies inside a word of a text.
+pub(in crate::edit) fn is_inside_word(text: &[u8], at: usize) -> bool {
+    let is_word =
+        |at: Option<usize>| at.and_then(|at| text.get(at)).is_some_and(|&byte| is_word_byte(byte));
+    is_word(at.checked_sub(1)) && is_word(Some(at))
+}
+
 /// Returns true for an ASCII letter, a digit, an underscore, and a byte of a character beyond
 /// ASCII.
 pub(in crate::edit) fn is_word_byte(byte: u8) -> bool {

@@ -11,7 +11,7 @@ use super::diagonals::{MAX_ALIGNMENTS, diagonals};
 use super::haystack::Haystack;
 use super::levenshtein::BitPattern;
 use super::needle::{LINE_COST, LineKind, Needle};
-use super::normalize::is_word_byte;
+use super::normalize::is_inside_word;
 use super::typo::{has_whole_word, is_typo};
 use crate::edit::lines::trim;
 
@@ -189,12 +189,6 @@ fn whole_word_difference(
     needle: &Needle<'_>,
     alignment: &Alignment,
 ) -> Option<usize> {
-    let is_in_word = |text: &[u8], at: usize| {
-        let is_word = |at: Option<usize>| {
-            at.and_then(|at| text.get(at)).is_some_and(|&byte| is_word_byte(byte))
-        };
-        is_word(at.checked_sub(1)) && is_word(Some(at))
-    };
     let cut_of = |step: Option<&AlignmentStep>| match step {
         Some(AlignmentStep::Pair { file, cut, .. }) => Some((hay.line(file.start), *cut)),
         _ => None,
@@ -206,10 +200,10 @@ fn whole_word_difference(
     if is_cut_before == is_cut_after {
         return None;
     }
-    if first.is_some_and(|(line, cut)| cut.head > 0 && is_in_word(line, cut.head)) {
+    if first.is_some_and(|(line, cut)| cut.head > 0 && is_inside_word(line, cut.head)) {
         return Some(0);
     }
     let splits_last =
-        last.is_some_and(|(line, cut)| cut.tail > 0 && is_in_word(line, line.len() - cut.tail));
+        last.is_some_and(|(line, cut)| cut.tail > 0 && is_inside_word(line, line.len() - cut.tail));
     splits_last.then(|| needle.len() - 1)
 }

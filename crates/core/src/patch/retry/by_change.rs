@@ -1,12 +1,14 @@
-//! The place of a hunk whose context is not that of the file.
+//! The last search for the places of a refused hunk: by the lines that it changes. The results
+//! become suggested patches (`retry`); no file is changed.
 //!
-//! The lines that the hunk changes say the place, with the two lines around them, with one, or
-//! alone, where they stand once; so does a part of a line, and a word that changes inside the
-//! context. A line of the rest of the context that stands in the file, but only far from there, says
-//! another place.
+//! Five searches run in order until one succeeds: the changed lines with two context lines on each
+//! side, with one, as a part of a line of the file, alone, and as words that change inside the
+//! context. A search for whole lines can return several places. All but the last search reject a
+//! place if an unused context line stands in the file, but only far from that place.
 
 use std::ops::Range;
 
+use super::partial::{has_word, is_changed};
 use crate::edit::{self, MAX_RETRIES, Splice, WorkBudget};
 use crate::patch::apply::{HunkMatchMethod, HunkOptions};
 use crate::patch::file::{TargetFile, eq_ignore_indent};
@@ -14,11 +16,11 @@ use crate::patch::locate::{HunkLocation, place_hunk};
 use crate::patch::mismatch::HunkMismatch;
 use crate::patch::{Hunk, LineMark, PatchLine};
 
-/// The minimum number of letters and digits in old lines that say a place without their context.
+/// The minimum number of letters and digits in the old lines of a search, its context lines included.
 const MIN_BARE_WORD_CHARS: usize = 12;
 /// The maximum number of places among which the rest of the context decides.
 const MAX_PLACES: usize = 32;
-/// How many lines farther than the hunk is long a line of its context may be from its place.
+/// The maximum distance of a context line from a place, in lines, is the length of the hunk plus this.
 const MAX_DRIFT_LINES: usize = 8;
 
 /// Returns the splices of a hunk at the places that its change says.
@@ -42,14 +44,6 @@ pub(super) fn places_by_change(
     ways.into_iter().map(|way| way()).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
-fn is_changed(line: &PatchLine) -> bool {
-    line.mark != LineMark::Context
-}
-
-fn is_telling(line: &PatchLine) -> bool {
-    line.text.chars().any(char::is_alphanumeric)
-}
-
 /// A search for the place of a hunk by its change.
 struct ChangeSearch<'s> {
     target: &'s TargetFile<'s>,
@@ -71,11 +65,11 @@ impl ChangeSearch<'_> {
         let old: String = bare.before().map(|line| line.text.as_str()).collect();
         let is_insertion = lines.iter().all(|line| line.mark != LineMark::Removed);
         let is_between = || {
-            let beside = |lines: &[PatchLine]| lines.iter().any(is_telling);
+            let has_telling_line = |lines: &[PatchLine]| lines.iter().any(has_word);
             let changed = self.changed.start - core.start..self.changed.end - core.start;
-            beside(&lines[..changed.start]) && beside(&lines[changed.end..])
+            has_telling_line(&lines[..changed.start]) && has_telling_line(&lines[changed.end..])
         };
-        if words(&old) < MIN_BARE_WORD_CHARS || is_insertion && !is_between() {
+        if alphanumeric_count(&old) < MIN_BARE_WORD_CHARS || is_insertion && !is_between() {
             return Vec::new();
         }
         let mut found = places_at_any_line(self.target, &bare, self.work);
@@ -139,12 +133,12 @@ impl ChangeSearch<'_> {
         self.target.line_at(range.start)..self.target.line_at(last) + 1
     }
 
-    /// Returns a test of whether no context line outside `core` says another place than given lines
-    /// (0-based) of the file.
+    /// Returns a test of a place (0-based lines of the file). It passes if each context line outside
+    /// `core` that stands in the file also stands near the place, on the same side as in the hunk.
     fn agreement(&self, core: &Range<usize>) -> impl Fn(&Range<usize>) -> bool {
         let drift = self.hunk.lines.len() + MAX_DRIFT_LINES;
         let places_of = |lines: &[PatchLine]| -> Vec<Vec<usize>> {
-            let context = lines.iter().filter(|line| !is_changed(line) && is_telling(line));
+            let context = lines.iter().filter(|line| !is_changed(line) && has_word(line));
             let places = context
                 .map(|line| self.target.find(&[line.text.as_bytes()], 0, false, eq_ignore_indent));
             places.filter(|places| !places.is_empty()).collect()
@@ -186,6 +180,6 @@ fn places_at_any_line(
     }
 }
 
-fn words(text: &str) -> usize {
+fn alphanumeric_count(text: &str) -> usize {
     text.chars().filter(|mark| mark.is_alphanumeric()).count()
 }

@@ -78,11 +78,13 @@ pub(super) fn rest_of(target: &TargetFile<'_>, hunk: &Hunk, work: &WorkBudget) -
     Some(Rest::Splice(target.splice(&rest, 0..count, start..end, false)))
 }
 
-fn has_word(line: &PatchLine) -> bool {
+/// Returns true for a line with a letter or a digit.
+pub(super) fn has_word(line: &PatchLine) -> bool {
     line.text.chars().any(char::is_alphanumeric)
 }
 
-fn is_changed(line: &PatchLine) -> bool {
+/// Returns true for a line that the hunk adds or removes.
+pub(super) fn is_changed(line: &PatchLine) -> bool {
     line.mark != LineMark::Context
 }
 

@@ -95,13 +95,14 @@ impl PlaceSearch<'_> {
     }
 
     /// Returns the place of a hunk that fits at several lines (1-based) if its anchor proves one,
-    /// otherwise all of them; none if one of them cannot be named alone.
+    /// otherwise all of them. If there are too many, or one cannot be named alone, the lines that
+    /// the hunk changes decide.
     fn places_among(&self, hunk: &Hunk, lines: &[u64]) -> Vec<HunkPlace> {
         if let Some(splice) = anchored_place(self.target, hunk, self.work) {
             return self.narrowed(hunk, vec![splice]);
         }
         if lines.len() > MAX_RETRIES {
-            return self.narrowed(hunk, places_by_change(self.target, hunk, self.work));
+            return self.places_by_its_change(hunk);
         }
         let at = |line: &u64| {
             let mut ways = (0..=self.options.fuzz as u64).filter_map(|left_out| {
@@ -114,13 +115,17 @@ impl PlaceSearch<'_> {
         };
         // A line that has two of the places does not name one of them.
         let are_apart = lines.is_sorted_by(|a, b| a < b);
-        let all = lines.iter().map(at).take_while(|_| are_apart).collect::<Option<Vec<_>>>();
-        let all = all.unwrap_or_default();
-        let meant = self.narrowed(hunk, all);
+        let all = if are_apart { lines.iter().map(at).collect::<Option<Vec<_>>>() } else { None };
+        let meant = self.narrowed(hunk, all.unwrap_or_default());
         match meant.len() == lines.len() {
             true => meant,
-            false => self.narrowed(hunk, places_by_change(self.target, hunk, self.work)),
+            false => self.places_by_its_change(hunk),
         }
+    }
+
+    /// Returns the places of a hunk by the lines that it changes.
+    fn places_by_its_change(&self, hunk: &Hunk) -> Vec<HunkPlace> {
+        self.narrowed(hunk, places_by_change(self.target, hunk, self.work))
     }
 
     /// Returns the places of a hunk that fits nowhere as it is.
@@ -134,7 +139,7 @@ impl PlaceSearch<'_> {
         let corrected = self.narrowed(hunk, corrected_places(target, hunk, work));
         let places = without_known_insertions(target, corrected);
         match places.is_empty() {
-            true => self.narrowed(hunk, places_by_change(target, hunk, work)),
+            true => self.places_by_its_change(hunk),
             false => places,
         }
     }

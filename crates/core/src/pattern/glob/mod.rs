@@ -88,7 +88,9 @@ impl Globs {
         if patterns.len() + exclude.len() < recent::LONG_LIST {
             return Self::compile(patterns, exclude, case);
         }
-        recent::compiled_once(patterns, exclude, case, || Self::compile(patterns, exclude, case))
+        recent::cached_or_compiled(patterns, exclude, case, || {
+            Self::compile(patterns, exclude, case)
+        })
     }
 
     fn compile<P: AsRef<str>, E: AsRef<str>>(

@@ -1,18 +1,19 @@
-//! The long lists that were compiled last. A tool passes the same one with every call, such as the
-//! names of all secrets, and compiling it takes a hundred times as long as a search of a small tree.
+//! A cache, for the whole process, of the long glob lists that were used last. A tool passes the same
+//! list with every call, such as the names of all secrets, and its compilation takes a hundred times
+//! as long as a search of a small tree.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::{Case, Globs};
 use crate::error::Result;
 
-/// The number of patterns from which a list is kept: a short one is compiled in less time than
-/// others wait for.
+/// The number of patterns from which [`Globs::new`] caches a list: the compilation of a shorter one
+/// costs less than a wait for the lock.
 pub(super) const LONG_LIST: usize = 32;
-/// The number of lists that are kept.
-const MAX_KEPT: usize = 4;
+/// The number of cached lists.
+const MAX_CACHED: usize = 4;
 
-/// What a compiled list depends on.
+/// The key of a compiled list.
 #[derive(PartialEq)]
 struct Source {
     patterns: Vec<String>,
@@ -20,11 +21,12 @@ struct Source {
     case: Case,
 }
 
-/// The kept lists, the last used one at the end.
-static KEPT: Mutex<Vec<(Source, Globs)>> = Mutex::new(Vec::new());
+/// The cached lists, the last used one at the end.
+static CACHE: Mutex<Vec<(Source, Globs)>> = Mutex::new(Vec::new());
 
-/// Returns the compiled form of a list, which `compile` makes unless it is kept.
-pub(super) fn compiled_once<P: AsRef<str>, E: AsRef<str>>(
+/// Returns the compiled form of a list from the cache, or else calls `compile` and caches the
+/// result. Concurrent calls may compile the same list; errors are not cached.
+pub(super) fn cached_or_compiled<P: AsRef<str>, E: AsRef<str>>(
     patterns: &[P],
     exclude: &[E],
     case: Case,
@@ -33,26 +35,27 @@ pub(super) fn compiled_once<P: AsRef<str>, E: AsRef<str>>(
     let is_this = |source: &Source| {
         source.case == case && same(&source.patterns, patterns) && same(&source.exclude, exclude)
     };
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(at) = kept.iter().position(|(source, _)| is_this(source)) {
-        let found = kept.remove(at);
-        let globs = found.1.clone();
-        kept.push(found);
-        return Ok(globs);
+    let mut cached = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(at) = cached.iter().position(|(source, _)| is_this(source)) {
+        cached[at..].rotate_left(1);
+        return Ok(cached[cached.len() - 1].1.clone());
     }
-    drop(kept);
+    drop(cached);
     let globs = compile()?;
     let source = Source { patterns: owned(patterns), exclude: owned(exclude), case };
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    if kept.len() == MAX_KEPT {
-        kept.remove(0);
+    let mut cached = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    // Another thread may have compiled the same list meanwhile.
+    cached.retain(|(other, _)| *other != source);
+    if cached.len() == MAX_CACHED {
+        cached.remove(0);
     }
-    kept.push((source, globs.clone()));
+    cached.push((source, globs.clone()));
     Ok(globs)
 }
 
-fn same<T: AsRef<str>>(kept: &[String], given: &[T]) -> bool {
-    kept.len() == given.len() && kept.iter().zip(given).all(|(kept, given)| kept == given.as_ref())
+fn same<T: AsRef<str>>(cached: &[String], given: &[T]) -> bool {
+    cached.len() == given.len()
+        && cached.iter().zip(given).all(|(cached, given)| cached == given.as_ref())
 }
 
 fn owned<T: AsRef<str>>(list: &[T]) -> Vec<String> {

@@ -3,14 +3,15 @@ import type { HeldContent, HeldFile } from "../search/held-file.ts";
 import { secretContent } from "./outside.ts";
 import { holdsSecret } from "./rules.ts";
 
-/** The contents that were judged: true for a secret. A content that stands for itself is never changed in place. */
-const judgedContents = new WeakMap<object, boolean>();
+/** The results of the secret check by content object: true for a secret. The bytes of a content object never change. */
+const secretByContent = new WeakMap<object, boolean>();
 
 /**
- * A file that is refused where its content is a secret. Until the content is judged, no index says anything about it:
- * whether a query reads a secret must not depend on what is in it.
+ * A file whose read fails if its content is a secret. Until the content is known to be no secret, `content` is this
+ * object, which the index does not have, so every query reads the file. Otherwise an index entry of a secret would
+ * decide whether a query reads it, and so reveal its content.
  */
-export class JudgedFile implements HeldFile {
+export class CheckedFile implements HeldFile {
   readonly #file: HeldFile;
   readonly #path: string;
 
@@ -22,7 +23,7 @@ export class JudgedFile implements HeldFile {
 
   get content(): object {
     const { content } = this.#file;
-    return judgedContents.get(content) === false ? content : this;
+    return secretByContent.get(content) === false ? content : this;
   }
 
   get size(): number {
@@ -30,16 +31,16 @@ export class JudgedFile implements HeldFile {
   }
 
   get near(): Uint8Array | undefined {
-    return judgedContents.get(this.#file.content) === false ? this.#file.near : undefined;
+    return secretByContent.get(this.#file.content) === false ? this.#file.near : undefined;
   }
 
   /** @throws FilewrightError as `readBytes` of a secret */
   async read(signal: AbortSignal | undefined): Promise<HeldContent> {
-    if (judgedContents.get(this.#file.content) === true) throw secretContent(this.#path);
+    if (secretByContent.get(this.#file.content) === true) throw secretContent(this.#path);
     const found = await this.#file.read(signal);
     const { bytes, content } = found;
-    const isSecret = (content && judgedContents.get(content)) ?? holdsSecret(bytes);
-    if (content !== undefined) judgedContents.set(content, isSecret);
+    const isSecret = (content && secretByContent.get(content)) ?? holdsSecret(bytes);
+    if (content !== undefined) secretByContent.set(content, isSecret);
     if (isSecret) throw secretContent(this.#path);
     return found;
   }
