@@ -27,6 +27,14 @@ export const NOBODY_ASKED = { reviewed: undefined, isUnreviewed: false, allowedB
 
 /** Asks for the approval of a planned change, where it needs one. @throws FilewrightError APPROVAL_DENIED */
 export async function ask(planned: PlannedChange): Promise<ApprovedChange | SettledChange> {
+  const decided = await decideAbout(planned);
+  return "approver" in decided ? askReviewer(planned, decided.approver) : decided;
+}
+
+/** Returns the person to ask about a planned change, or the change where none needs to be. @throws FilewrightError APPROVAL_DENIED */
+export async function decideAbout(
+  planned: PlannedChange,
+): Promise<ApprovedChange | { readonly approver: Confirm }> {
   const { session, tool, args, uses, call, admitted } = planned.change;
   const { sources, ruled } = admitted;
   // No source is left to decide: there is no rule, no approver, and no option that wants an approval or a review.
@@ -39,8 +47,8 @@ export async function ask(planned: PlannedChange): Promise<ApprovedChange | Sett
     covering: covering && (await covering),
     asked: planned.places,
   });
-  if (personal.approver !== undefined) return askReviewer(planned, personal.approver);
-  const { isUnreviewed, allowedBy } = personal;
+  const { approver, isUnreviewed, allowedBy } = personal;
+  if (approver !== undefined) return { approver };
   return { ...planned, reviewed: undefined, isUnreviewed, allowedBy: allowedBy && [allowedBy] };
 }
 

@@ -33,10 +33,11 @@ export function askingOptions(
   if (command.report !== undefined && command.sort !== "asks") return {};
   const { stdin: input, stderr: output, env } = program;
   const terminal = terminalApprover({ input, output, env });
+  const asksAgain = mayAskAgain(command, values);
   const askAlone = <T>(ask: () => Promise<T>): Promise<T> =>
     quietly(() => noticeInterrupt(input, ask, interrupt));
   const confirm: Approver["confirm"] = (details) =>
-    askAlone(async () => terminal.confirm(withScopesForCommand(command, details)));
+    askAlone(async () => terminal.confirm(withScopesForCommand(asksAgain, details)));
   const ask: Approver["ask"] = (...question) => askAlone(async () => terminal.ask(...question));
   const configuredFile = configured.permissions?.grantsFile;
   const grantsFile =
@@ -59,16 +60,18 @@ const LASTING_OUTCOMES: ReadonlySet<Outcome> = new Set([
   "proceed_always_server",
 ]);
 
-/** The commands that can lead to several questions: `batch`, and `call`, which can call the tool `batch`. */
-const REPEATEDLY_ASKING_COMMANDS: ReadonlySet<string> = new Set(["batch", "call"]);
+/** Returns true for a command that can ask several times: a batch whose calls are made one by one, also by `call`. */
+function mayAskAgain({ name }: Command, values: ParsedCommandLine["values"]): boolean {
+  return name === "call" || (name === "batch" && values["not-atomic"] === true);
+}
 
 /**
  * Returns the question with answers that suit the command. If the command asks only once, no answer for later
  * calls is offered; otherwise the answer says that it ends with the command. The replaced words come from
  * `hooks/approvals.ts`.
  */
-function withScopesForCommand({ name }: Command, details: Confirmation): Confirmation {
-  const scopes: readonly Scope[] = REPEATEDLY_ASKING_COMMANDS.has(name)
+function withScopesForCommand(asksAgain: boolean, details: Confirmation): Confirmation {
+  const scopes: readonly Scope[] = asksAgain
     ? details.scopes.map(({ outcome, label }) => ({
         outcome,
         label: label.replace("until this workspace is closed", "until this command ends"),

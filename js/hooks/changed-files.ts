@@ -106,8 +106,15 @@ export interface ChangedBytes {
 /** Not a member of the changes, because nothing that is shown or sent may contain whole files. */
 const bytesByChange = new WeakMap<ConfirmedChange, ChangedBytes>();
 
-/** Creates a change for a question. `bytes` are the contents of a file, when they are known. */
-export function confirmedChange(summary: ChangeSummary, bytes: ChangedBytes = NO_BYTES): ConfirmedChange {
+/**
+ * Creates a change for a question. `bytes` are the contents of a file, when they are known; `isJoined` is true for what
+ * several operations make of one path, which can only be made as one.
+ */
+export function confirmedChange(
+  summary: ChangeSummary,
+  bytes: ChangedBytes = NO_BYTES,
+  isJoined = false,
+): ConfirmedChange {
   const texts = once(() => decodeBoth(bytes));
   const hunks = once(() => readHunks(summary, bytes, texts()));
   const lazy = (get: () => unknown): PropertyDescriptor => ({ enumerable: false, get });
@@ -118,7 +125,7 @@ export function confirmedChange(summary: ChangeSummary, bytes: ChangedBytes = NO
       after: lazy(() => texts().after?.text ?? null),
       binary: lazy(once(() => binaryOf(bytes, texts()))),
       hunks: lazy(() => hunks().hunks),
-      whole: lazy(() => hunks().whole),
+      whole: lazy(() => isJoined || hunks().whole),
     },
   );
   Object.freeze(change);

@@ -3,8 +3,8 @@
  * right before the change is made.
  *
  * An approval covers the real paths, the versions of the existing entries and the new content. If
- * one of them differs when the change is made, the call fails with CONFLICT. A call is never planned
- * again after a reviewer was asked.
+ * one of them differs when the change is made, the call fails with CONFLICT: what was approved is
+ * not planned again. Before that, only a reviewer who looks again has it planned again.
  */
 import type { Location } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
@@ -16,7 +16,15 @@ import { FilewrightError } from "../engine/errors.ts";
 import { toBase64 } from "../engine/wire/bytes.ts";
 import { confirmedChange } from "../hooks/changed-files.ts";
 import { askReviewer, type CallQuestion } from "../hooks/asking.ts";
-import { type Confirm, type Confirmation, type ConfirmReply, denied, refusedBy } from "../hooks/confirm.ts";
+import { type AskedCall, type ChangingOutcome, isLasting } from "../hooks/scope/offer.ts";
+import {
+  type Confirm,
+  type Confirmation,
+  type ConfirmReply,
+  denied,
+  type Outcome,
+  refusedBy,
+} from "../hooks/confirm.ts";
 import { digestOfParts } from "../hooks/question.ts";
 import type { ExactCommand } from "../hooks/scope/command.ts";
 import { currentVersion } from "../tools/lib/contents.ts";
@@ -38,7 +46,7 @@ import {
 } from "./parts.ts";
 import type { MetaApproval } from "./result.ts";
 import type { Session } from "./session.ts";
-import { staleFunctionsOf } from "./stale.ts";
+import { type StaleFunctions, staleFunctionsOf } from "./stale.ts";
 
 /** The state that an approval depends on. It is compared right before the change is made. */
 export interface ApprovalEvidence {
@@ -55,8 +63,6 @@ export interface ReviewedPlan<P> extends ApprovalEvidence {
   readonly revisions: readonly Revision[];
   /** A sentence for the model about what the reviewer left out; undefined when nothing was. */
   readonly note: string | undefined;
-  /** The digest of the question without versions; equal when the same change is planned again. */
-  readonly outline: string;
   readonly approval: MetaApproval;
 }
 
@@ -71,6 +77,7 @@ export interface ReviewableChange<Args extends object, Data, Todo> {
 /** The question about a planned change. */
 export interface ChangeQuestion extends ApprovalEvidence {
   readonly details: Omit<Confirmation, "onConfirm" | "signal" | "scopes" | "isModifying">;
+  /** The digest of the question without versions; equal when the same change is planned again. */
   readonly outline: string;
   /** The planned changes, in the order of those in `details`. */
   readonly planned: ShownChanges["planned"];
@@ -103,7 +110,8 @@ export async function changeQuestionOf<Args extends object, Data, Todo>(
   for (const [index, { path }] of call.locations.entries())
     paths.push(uses[index]?.belowReplaced === true ? path : await realpathVia(call.fs, path));
   const limit = tool.traits.includes("writesSeveral") ? undefined : maxUndoneBytes;
-  const preview = await withUndoNote(await tool.preview(plan, args, call), limit, call.fs);
+  const preview = await tool.preview(plan, args, call);
+  const { title } = await withUndoNote(preview, limit, call.fs);
   const placeOfPath = new Map(call.locations.map(({ path }, index) => [path, places[index] as string]));
   const changes = preview.changes.map(({ contents, ...one }) =>
     confirmedChange(
@@ -123,7 +131,7 @@ export async function changeQuestionOf<Args extends object, Data, Todo>(
     planned: preview.changes,
     details: {
       type: hash === undefined ? "info" : "edit",
-      title: escapeControls(preview.title),
+      title: escapeControls(title),
       tool: tool.name,
       fileName: nameOf((call.locations[preview.location] as Location).path),
       fileDiff: diff,
@@ -216,15 +224,18 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
   let replaces: string | undefined;
   for (;;) {
     const question = await changeQuestionOf(reviewable, plan, largest);
-    const isModifying = revisions.length > 0;
-    const asking = { isModifying, replaces, replan };
-    const reply = await askAboutChange(session, reviewable, question, confirm, asking);
+    const open = await openQuestion(session, reviewable, question, replan);
+    const reply = await putQuestion(
+      session,
+      { ...open, replaces, isModifying: revisions.length > 0 },
+      confirm,
+    );
     if (reply.outcome === "look_again") {
       plan = await planAgain(session, replan);
       [revisions, notes, replaces] = [[], [], question.details.digest];
       if (plan.settled === undefined) continue;
     }
-    const { revision, note, parts, asksAgain } = choiceOf(question, reply);
+    const { revision, note, parts, asksAgain } = wholeChoiceOf(question, reply);
     if (note !== undefined) notes = [...notes, note];
     let approved = question;
     if (revision !== undefined) {
@@ -242,7 +253,6 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
       note: notes.length === 0 ? undefined : notes.join("\n"),
       base: question.base,
       places: question.places,
-      outline: approved.outline,
       approval: { outcome, ...withoutUndefined({ hash: approved.details.hash, by: payload.by, parts }) },
     };
   }
@@ -259,7 +269,7 @@ function planAgain<Data, Todo>(
 }
 
 /** What a reviewer has made of a change. */
-interface Choice {
+export interface Choice {
   /** Undefined for a change that stays as it is. */
   readonly revision: Revision | undefined;
   /** A sentence for the model. */
@@ -270,12 +280,15 @@ interface Choice {
   readonly asksAgain: boolean;
 }
 
-const NO_CHOICE: Choice = { revision: undefined, note: undefined, parts: undefined, asksAgain: false };
+/** The choice of a reply that leaves a change as it is. */
+export const NO_CHOICE: Choice = { revision: undefined, note: undefined, parts: undefined, asksAgain: false };
 
-/** Returns what a reply makes of the change that was asked about. @throws FilewrightError APPROVAL_DENIED */
-function choiceOf({ details, planned }: ChangeQuestion, reply: ConfirmReply): Choice {
+/**
+ * Returns what a reply makes of the changes that were asked about; undefined when it accepts nothing of them.
+ * @throws FilewrightError APPROVAL_DENIED
+ */
+export function choiceOf(shown: ShownChanges, reply: ConfirmReply): Choice | undefined {
   const { outcome, payload = {} } = reply;
-  const shown = { changes: details.changes, planned };
   if (outcome === "modify_with_editor") {
     const revision = writtenRevision(shown, payload);
     const note = noteAboutWritten(shown, revision);
@@ -283,63 +296,106 @@ function choiceOf({ details, planned }: ChangeQuestion, reply: ConfirmReply): Ch
   }
   if (outcome !== "proceed_parts") return NO_CHOICE;
   const selection = selectParts(shown, payload.parts ?? []);
-  if (selection === undefined) throw refusedBy(reply);
-  return { ...selection, asksAgain: payload.final === false };
+  return selection && { ...selection, asksAgain: payload.final === false };
+}
+
+/** Returns what a reply makes of one change. @throws FilewrightError APPROVAL_DENIED where that is nothing */
+function wholeChoiceOf({ details, planned }: ChangeQuestion, reply: ConfirmReply): Choice {
+  const choice = choiceOf({ changes: details.changes, planned }, reply);
+  if (choice === undefined) throw refusedBy(reply);
+  return choice;
 }
 
 /** Plans a change again on the present content. With `isTrial` nobody is asked, and the plan is not used. */
 type Replan<Data, Todo> = (isTrial?: boolean) => Promise<Plan<Data, Todo>>;
 
-/** Asks the reviewer once about a plan. @throws FilewrightError APPROVAL_DENIED, CANCELLED */
-async function askAboutChange<Args extends object, Data, Todo>(
+/** A question about changes that is put to a reviewer. */
+export interface OpenQuestion {
+  readonly details: ChangeQuestion["details"];
+  /** What a lasting answer may cover; undefined where one holds for this call alone. */
+  readonly asked: AskedCall | undefined;
+  /** How a reviewer may change what is made. */
+  readonly changing: readonly ChangingOutcome[];
+  readonly call: Pick<Call, "about" | "reader" | "signal">;
+  readonly stale: StaleFunctions;
+  /** The digest of the question that this one replaces; undefined for none. */
+  readonly replaces: string | undefined;
+  /** True when the reviewer has revised the change before. */
+  readonly isModifying: boolean;
+}
+
+/** Returns the question about one planned change. */
+async function openQuestion<Args extends object, Data, Todo>(
   session: Session,
   reviewable: ReviewableChange<Args, Data, Todo>,
   { details, planned, places, base }: ChangeQuestion,
-  confirm: Confirm,
-  {
-    isModifying,
-    replaces,
-    replan,
-  }: {
-    readonly isModifying: boolean;
-    readonly replaces: string | undefined;
-    readonly replan: Replan<Data, Todo> | undefined;
-  },
-): Promise<ConfirmReply> {
-  const { approvals, notify } = session.gates;
+  replan: Replan<Data, Todo> | undefined,
+): Promise<Omit<OpenQuestion, "replaces" | "isModifying">> {
   const { tool, call } = reviewable;
+  const { stage } = session.staging;
+  const stale = staleFunctionsOf(
+    async () => {
+      stage?.refresh();
+      await assertStateUnchanged({ places, base }, reviewable);
+    },
+    async () => {
+      stage?.refresh();
+      await replan?.(true);
+    },
+  );
   const roots = rootsContaining(call.locations);
-  const { title, complete, changes, newContent } = details;
-  const changing =
-    tool.revise === undefined
-      ? []
-      : [
-          ...(hasParts(planned) ? (["proceed_parts"] as const) : []),
-          ...(newContent !== null || hasEditableText(changes) ? (["modify_with_editor"] as const) : []),
-        ];
-  const offered = { tool: tool.name, roots, command: await exactCommandOf(reviewable) };
-  const scopes = approvals.offer(offered, changing);
+  const asked = { tool: tool.name, roots, command: await exactCommandOf(reviewable) };
+  const shown = { changes: details.changes, planned };
+  const changing = tool.revise === undefined ? [] : changingOutcomes(shown, details.newContent !== null);
+  return { details, asked, changing, call, stale };
+}
+
+/** Returns how a reviewer may change these changes. `hasText` spares looking for a text where one is known. */
+export function changingOutcomes(
+  { changes, planned }: ShownChanges,
+  hasText: boolean,
+): readonly ChangingOutcome[] {
+  return [
+    ...(hasParts(planned) ? (["proceed_parts"] as const) : []),
+    ...(hasText || hasEditableText(changes) ? (["modify_with_editor"] as const) : []),
+  ];
+}
+
+/** The answers that hold for one call alone. */
+const ANSWERS_FOR_ONE_CALL: readonly Outcome[] = [
+  "proceed_once",
+  "proceed_parts",
+  "modify_with_editor",
+  "cancel",
+];
+
+/** Where no lasting answer is offered, one allows this call alone. */
+const KEEPS_NOTHING = { remember: async (): Promise<undefined> => undefined };
+
+/** Asks a reviewer once. @throws FilewrightError APPROVAL_DENIED, CANCELLED */
+export async function putQuestion(
+  { gates: { approvals, notify } }: Session,
+  { details, asked, changing, call, stale, replaces, isModifying }: OpenQuestion,
+  confirm: Confirm,
+): Promise<ConfirmReply> {
+  const { title, complete } = details;
+  const about = asked ?? { tool: details.tool, roots: [] };
+  const scopes = approvals
+    .offer(about, changing)
+    .filter(({ outcome }) => asked !== undefined || ANSWERS_FOR_ONE_CALL.includes(outcome));
   const question: CallQuestion["question"] = {
     ...details,
     ...(replaces === undefined ? {} : { replaces }),
     ...(call.reader.onProgress === undefined ? {} : { hasProgress: true }),
-    ...staleFunctionsOf(
-      async () => {
-        session.staging.stage?.refresh();
-        await assertStateUnchanged({ places, base }, reviewable);
-      },
-      async () => {
-        session.staging.stage?.refresh();
-        await replan?.(true);
-      },
-    ),
+    ...stale,
     scopes: complete ? scopes : scopes.filter(({ outcome }) => outcome === "cancel"),
     ...(isModifying ? { isModifying: true } : {}),
   };
-  const asked = { ...offered, turn: call.about.turn };
-  const reply = await askReviewer({ confirm, approvals, notify }, { asked, title, question }, call.signal);
+  const who = { confirm, approvals: asked === undefined ? KEEPS_NOTHING : approvals, notify };
+  const asking = { asked: { ...about, turn: call.about.turn }, title, question };
+  const reply = await askReviewer(who, asking, call.signal);
   if (reply.outcome === "cancel") throw refusedBy(reply);
-  return reply;
+  return asked === undefined && isLasting(reply.outcome) ? { ...reply, outcome: "proceed_once" } : reply;
 }
 
 /**

@@ -25,8 +25,6 @@ type Row = readonly [
   what: string,
   call: { tool: string; args: object },
   meanwhile: (actor: Actor) => Promise<void>,
-  /** While which question the other program acts. Default: the first. */
-  question?: number | undefined,
 ];
 
 /** The parent `z` becomes a link to `d`. */
@@ -50,7 +48,6 @@ const ROWS: readonly Row[] = [
     "a later edit of a batch, its file grows",
     batch(write("a.txt", "1\n"), edit("b.txt", "3", "4")),
     (at) => at.write("b.txt", "evil()\nretries = 3\n"),
-    2,
   ],
   [
     "an edit of a batch upon an edit, the file grows",
@@ -71,7 +68,6 @@ const ROWS: readonly Row[] = [
     "a delete of a batch, its directory grows",
     batch(write("d/new.txt", "n\n"), call("delete", { path: "d", recursive: true })),
     dGrows,
-    2,
   ],
   [
     "a directory of a batch that is gone by now",
@@ -135,31 +131,22 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
-const EACH = ROWS.map(([what, made, meanwhile, question = 1]) => [what, made, meanwhile, question] as const);
-
 describe.each<Storage>(["disk", "memory"])("between question and change on %s", (storage) => {
-  test.each(EACH)(
-    "the call is a CONFLICT and makes nothing: %s",
-    async (_, { tool, args }, meanwhile, question) => {
-      let before: object | undefined;
-      let asked = 0;
-      const { ws, actor } = await shared(storage, FILES, (other) => ({
-        confirm: async () => {
-          asked += 1;
-          if (asked === question) {
-            await meanwhile(other);
-            before = await other.tree();
-          }
-          return { outcome: "proceed_once" };
-        },
-      }));
-      const { error, text } = await ws.call(tool, args);
-      expect(error?.code, text).toBe("CONFLICT");
-      expect(await actor.tree()).toEqual(before);
-    },
-  );
+  test.each(ROWS)("the call is a CONFLICT and makes nothing: %s", async (_, { tool, args }, meanwhile) => {
+    let before: object | undefined;
+    const { ws, actor } = await shared(storage, FILES, (other) => ({
+      confirm: async () => {
+        await meanwhile(other);
+        before = await other.tree();
+        return { outcome: "proceed_once" };
+      },
+    }));
+    const { error, text } = await ws.call(tool, args);
+    expect(error?.code, text).toBe("CONFLICT");
+    expect(await actor.tree()).toEqual(before);
+  });
 
-  test.each(EACH)("the call is made where nothing changes: %s", async (_, { tool, args }) => {
+  test.each(ROWS)("the call is made where nothing changes: %s", async (_, { tool, args }) => {
     const { ws, actor } = await shared(storage, FILES, () => ({
       confirm: () => ({ outcome: "proceed_once" }),
     }));

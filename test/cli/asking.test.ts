@@ -42,9 +42,18 @@ describe.skipIf(!hasTerminal)("at a terminal", () => {
     expect([undone.status, await text("a.txt")]).toEqual([130, "one\n2\n"]);
   });
 
-  test("a batch offers answers that hold until the command ends", async () => {
-    const steps = [{ wait: "Write this? [y/a/t/s/e/n/r] ", send: "t" }];
+  test("a batch asks once about all of its files", async () => {
+    const steps = [{ wait: "Write this? [y/p/e/n/r] ", send: "n" }];
     const { output, status } = await at.draw(["batch", "steps.json", "--ask"], { env, steps });
+    expect(output).toContain("2 operations: Edit a.txt; Edit b.txt");
+    expect(output).not.toContain("until");
+    expect([status, await text("a.txt"), await text("b.txt")]).toEqual([2, "one\n2\n", "one\n"]);
+  });
+
+  test("a batch of calls of their own offers answers that hold until the command ends", async () => {
+    const steps = [{ wait: "Write this? [y/a/t/s/e/n/r] ", send: "t" }];
+    const command = ["batch", "steps.json", "--not-atomic", "--ask"];
+    const { output, status } = await at.draw(command, { env, steps });
     expect(output).toContain("edit_file on every path of this workspace, until this command ends");
     expect(output.match(/Write this\?/gu)).toHaveLength(1);
     expect([status, await text("a.txt"), await text("b.txt")]).toEqual([0, "1\n2\n", "1\n"]);

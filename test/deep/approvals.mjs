@@ -194,17 +194,14 @@ async function race(opened, directory, random, told) {
     operation(random, prefix),
   );
   const isBatch = operations.length > 1 || random.chance(0.2);
-  const during = random.below(operations.length);
   const questions = [];
   let before;
   let disturbed;
   opened.confirm = async (details) => {
     before ??= snapshot(directory);
     questions.push(details);
-    if (questions.length - 1 === during) {
-      disturb(directory, random);
-      disturbed = snapshot(directory);
-    }
+    disturb(directory, random);
+    disturbed = snapshot(directory);
     return { outcome: "proceed_once" };
   };
   const untouched = snapshot(directory);
@@ -223,7 +220,8 @@ async function race(opened, directory, random, told) {
   }
   told.made += 1;
   if (before === undefined) return undefined; // The call changed nothing, so no question was asked.
-  const expected = shownOn(questions, during, before, there);
+  if (questions.length > 1) return `${what} asked ${questions.length} times`;
+  const expected = shownOn(questions[0].changes, before, there);
   if (typeof expected === "string") return `${what}: ${expected}`;
   const left = difference(expected, after);
   return left === undefined ? undefined : `${what}: ${left}`;
@@ -240,43 +238,39 @@ function difference(expected, found) {
 const below = (path, top) => path === top || path.startsWith(`${top}/`);
 
 /**
- * The tree that the questions showed, made on what stood there when the other program had acted.
- * A sentence where a question covers what had become something else by then.
+ * The tree that the question showed, made on what stood there when the other program had acted.
+ * A sentence where it covers what had become something else by then.
  */
-function shownOn(questions, during, before, there) {
+function shownOn(changes, before, there) {
   const [seen, now] = [new Map(before), new Map(there)];
-  for (const [index, { changes }] of questions.entries()) {
-    /** Checks that a deleted or moved entry is the one that was shown. */
-    const wrong = (path) =>
-      index <= during && seen.get(path) !== now.get(path)
-        ? `${path} was ${seen.get(path)} when it was shown and ${now.get(path)} when it was made`
-        : undefined;
-    for (const { path, kind, from, hash, type: entry } of changes) {
-      const problem = wrong(path) ?? (from === undefined ? undefined : wrong(from));
-      if (problem !== undefined) return problem;
-      for (const tree of [seen, now]) {
-        const value = from === undefined ? (entry === "dir" ? "dir" : `file ${hash}`) : tree.get(from);
-        if (kind === "delete") tree.delete(path);
-        else {
-          for (let at = dirname(path); !tree.has(at) && at.length > 1 && isBelowCase(at); at = dirname(at))
-            tree.set(at, "dir");
-          if (!(entry === "dir" && tree.get(path) === "dir")) tree.set(path, value);
-        }
+  /** Checks that a deleted or moved entry is the one that was shown. */
+  const wrong = (path) =>
+    seen.get(path) === now.get(path)
+      ? undefined
+      : `${path} was ${seen.get(path)} when it was shown and ${now.get(path)} when it was made`;
+  for (const { path, kind, from, hash, type: entry } of changes) {
+    const problem = wrong(path) ?? (from === undefined ? undefined : wrong(from));
+    if (problem !== undefined) return problem;
+    for (const tree of [seen, now]) {
+      const value = from === undefined ? (entry === "dir" ? "dir" : `file ${hash}`) : tree.get(from);
+      if (kind === "delete") tree.delete(path);
+      else {
+        for (let at = dirname(path); !tree.has(at) && at.length > 1 && isBelowCase(at); at = dirname(at))
+          tree.set(at, "dir");
+        if (!(entry === "dir" && tree.get(path) === "dir")) tree.set(path, value);
       }
+      if (kind === "move") tree.delete(from);
     }
-    for (const { kind, path, from } of changes) {
-      const gone = kind === "delete" ? path : kind === "move" ? from : undefined;
-      if (gone === undefined) continue;
-      // What lies below something that went was named by the question, or it went unseen.
-      for (const tree of [seen, now]) {
-        if (kind === "move") tree.delete(from);
-        const unseen = [...tree.keys()].find(
-          (other) =>
-            other !== gone && below(other, gone) && !changes.some((one) => (one.from ?? one.path) === other),
-        );
-        if (tree === now && unseen !== undefined) return `${unseen} was not shown, and lay below ${gone}`;
-      }
-    }
+  }
+  for (const { kind, path, from } of changes) {
+    const gone = kind === "delete" ? path : kind === "move" ? from : undefined;
+    if (gone === undefined) continue;
+    // What lies below something that went was named by the question, or it went unseen.
+    const unseen = [...now.keys()].find(
+      (other) =>
+        other !== gone && below(other, gone) && !changes.some((one) => (one.from ?? one.path) === other),
+    );
+    if (unseen !== undefined) return `${unseen} was not shown, and lay below ${gone}`;
   }
   return now;
 }

@@ -22,10 +22,11 @@ describe.each(KINDS)("batch on %s", (kind) => {
       tool: "write_file",
       run: () => ({ modified_args: { content: "h" } }),
     };
-    const confirm = ({ path }: Confirmation) =>
-      path.endsWith("b")
-        ? { outcome: "modify_with_editor" as const, payload: { newContent: "r", final: true } }
-        : { outcome: "proceed_once" as const };
+    const confirm = ({ changes }: Confirmation) => {
+      const path = changes.find(({ display }) => display === "b")?.path ?? "";
+      const payload = { contents: [{ path, content: "r" }], final: true };
+      return { outcome: "modify_with_editor" as const, payload };
+    };
     const { ws, text } = await place(kind, { b: "1" }, { hooks: [hook], confirm });
     const operations = [write("a", "x"), edit("b", "1", "2"), edit("a", "h", "i")];
     const result = await ws.call("batch", { operations });
@@ -231,7 +232,8 @@ describe.each(KINDS)("batch on %s", (kind) => {
         confirm: async (details) => {
           asked.push(details);
           written.push(await text("b"));
-          return { outcome: details.fileName === "refused" ? "cancel" : "proceed_once" };
+          const isRefused = details.changes.some(({ display }) => display === "refused");
+          return { outcome: isRefused ? "cancel" : "proceed_once" };
         },
       },
     );
@@ -239,13 +241,13 @@ describe.each(KINDS)("batch on %s", (kind) => {
       operations: [write("b", "one\n"), { tool: "mkdir", args: { path: "d" } }, edit("b", "one", "two")],
     });
     expect(good.ok, good.text).toBe(true);
-    expect(
-      asked.map(({ fileName, originalContent, newContent }) => [fileName, originalContent, newContent]),
-    ).toEqual([
-      ["b", null, "one\n"],
-      ["b", "one\n", "two\n"],
+    expect(asked.map(({ title, tool }) => [title, tool])).toEqual([
+      ["2 operations: Create b; Edit b", "batch"],
     ]);
-    expect(written).toEqual([undefined, undefined]);
+    expect(
+      asked[0]!.changes.map(({ display, kind, before, after }) => [display, kind, before, after]),
+    ).toEqual([["b", "create", null, "two\n"]]);
+    expect(written).toEqual([undefined]);
     expect(seen).toEqual([
       "before batch",
       "before write_file",
@@ -258,7 +260,7 @@ describe.each(KINDS)("batch on %s", (kind) => {
     ]);
     expect(await text("b")).toBe("two\n");
     const bad = await ws.call("batch", { operations: [edit("a", "1", "2"), write("refused", "x")] });
-    expect(failed(bad)).toMatchObject({ code: "APPROVAL_DENIED", index: 1 });
+    expect(failed(bad)).toMatchObject({ code: "APPROVAL_DENIED", index: 0 });
     expect([await text("a"), await text("refused")]).toEqual(["1", undefined]);
   });
 
@@ -267,7 +269,10 @@ describe.each(KINDS)("batch on %s", (kind) => {
       kind,
       { a: "1" },
       {
-        confirm: () => ({ outcome: "modify_with_editor", payload: { newContent: "mine", final: true } }),
+        confirm: ({ changes }) => ({
+          outcome: "modify_with_editor",
+          payload: { contents: changes.map(({ path }) => ({ path, content: "mine" })), final: true },
+        }),
       },
     );
     const result = await ws.call("batch", { operations: [write("a", "theirs"), write("b", "theirs")] });
@@ -281,8 +286,8 @@ describe.each(KINDS)("batch on %s", (kind) => {
       kind,
       { a: "1", b: "2" },
       {
-        confirm: async ({ fileName }) => {
-          if (fileName === "b") await files.foreign("a", "changed");
+        confirm: async () => {
+          await files.foreign("a", "changed");
           return { outcome: "proceed_once" };
         },
       },

@@ -1,11 +1,11 @@
 /**
  * Runs several calls as one.
  *
- * First every operation is tried on an overlay: hooks run, rules decide, and reviewers are asked.
- * Nothing is locked or written, so most failures occur here without effect. Then all paths are locked
- * at once, and the operations are repeated on the storage as one change of the journal, which rolls
- * all of them back when one fails or the process dies. If a reviewer was asked, each operation must
- * be the approved one, or the batch fails with CONFLICT; see `trial.ts`.
+ * First every operation is tried on an overlay: hooks run, and rules decide. Nothing is locked or written, so most
+ * failures occur here without effect. Each approver is asked once about all of his operations (`question.ts`). Then all
+ * paths are locked at once, and the operations are repeated on the storage as one change of the journal, which rolls all
+ * of them back when one fails or the process dies. An operation that was asked about must be the one that was shown, or
+ * the batch fails with CONFLICT; see `trial.ts`. One that the reviewer refuses is left out, and its result says so.
  */
 import { OverlayBackend } from "../../backends/overlay/overlay.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
@@ -22,27 +22,36 @@ import { unaskedPlaceWarnings } from "../../pipeline/written-places.ts";
 import type { BatchData, BatchOutcome } from "../../tools/index.ts";
 import type { Answer, Call, Tool } from "../../tools/lib/tool.ts";
 import {
+  approvedOf,
   type BatchCall,
   judgedOf,
   type Operation,
   pathsOf,
   prepareOperations,
+  refusalOf,
   toolOfOperation,
 } from "./operations.ts";
 import { batchOutcomeOf, outcomesAfterHooks, runInOrder } from "./outcomes.ts";
-import { isConflict, repeatAsApproved, repeatOperation, Trial, versionsBeforeBatch } from "./trial.ts";
+import {
+  isConflict,
+  repeatAsApproved,
+  repeatOperation,
+  tryOperations,
+  versionsBeforeBatch,
+} from "./trial.ts";
 
 /** Runs a batch. @throws BatchFailed; HookException */
 export async function runBatch(batch: BatchCall): Promise<Made<Answer<BatchData>>> {
   const { session, args } = batch;
   if (!args.atomic && !args.dry_run) return runEachAlone(batch);
-  const operations = await prepareOperations(batch, new OverlayBackend(session.files.fs));
-  const trial = new Trial(batch, operations);
-  await runInOrder(session, operations, (operation) => trial.make(operation));
-  const undo = await commitOperations(batch, operations, trial.isReviewed);
+  const overlay = new OverlayBackend(session.files.fs);
+  const operations = await prepareOperations(batch, overlay);
+  const tried = await tryOperations(batch, operations, overlay);
+  const undo = await commitOperations(batch, operations, tried.isReviewed);
   const results = await outcomesAfterHooks(operations);
-  const changed = !args.dry_run && operations.some(({ tool }) => tool.kind === "change");
-  const warnings = changed ? unaskedPlaceWarnings(trial.unasked) : [];
+  const changed =
+    !args.dry_run && operations.some((one) => one.tool.kind === "change" && refusalOf(one) === undefined);
+  const warnings = changed ? unaskedPlaceWarnings(tried.unasked) : [];
   return { result: { data: { results, applied: changed, rolled_back: false }, warnings }, undo };
 }
 
@@ -83,8 +92,8 @@ async function runEachAlone({
 /** Returns the reasons why the operations were allowed, each once; undefined where the workspace does not ask. */
 function allowedByOperations(operations: readonly Operation[]): readonly AllowedBy[] | undefined {
   const found = new Map<string, AllowedBy>();
-  for (const { approved } of operations)
-    for (const one of approved?.allowedBy ?? []) found.set(JSON.stringify(one), one);
+  for (const operation of operations)
+    for (const one of approvedOf(operation)?.allowedBy ?? []) found.set(JSON.stringify(one), one);
   return found.size === 0 ? undefined : [...found.values()];
 }
 
@@ -105,12 +114,12 @@ async function commitOperations(
   const { session, request, args, call } = batch;
   if (args.dry_run) return "nothing";
   let undo: Undoability = "nothing";
-  const changing = operations.filter(({ tool }) => tool.kind === "change");
+  const changing = operations.filter((one) => one.tool.kind === "change" && refusalOf(one) === undefined);
   const uses = changing.flatMap((operation) => pathsOf(operation).uses);
   const locations = changing.flatMap((operation) => pathsOf(operation).locations);
   const located: Call = { ...call, locations };
   const change: JoinedChange = { batch, operations: changing, asked };
-  await runInOrder(session, operations, undefined, async (run) => {
+  await runInOrder(session, operations, async (run) => {
     let unlock = await lockPathsOfCall(session, uses, located);
     try {
       if (asked) await assertVersionsUnchanged(versionsBeforeBatch(operations), session.files.fs);
@@ -156,7 +165,7 @@ async function changeAll(
     signal: call.signal,
     // A batch that only reads makes no commit of its own: its notes have no conditions.
     records: changing.length === 0 ? undefined : held?.records,
-    unreviewed: changing.some(({ approved }) => approved?.isUnreviewed === true),
+    unreviewed: changing.some((operation) => approvedOf(operation)?.isUnreviewed === true),
     allowedBy: allowedByOperations(changing),
   };
   const { undo } = await session.past.journal.change(session.files.fs, about, (fs) =>

@@ -25,6 +25,7 @@ import type { ApprovedChange } from "../ask.ts";
 import { argumentsAfterHooks } from "../before-hooks.ts";
 import type { CallRequest, MeantCall, RunCall } from "../call.ts";
 import { type JudgedCall, judgeNow } from "../judge.ts";
+import type { Decision } from "./question.ts";
 
 /** The call of a batch: as it was made, and what happens in it. */
 export interface BatchCall {
@@ -42,10 +43,10 @@ export interface OperationTrial {
   /** The real path of each path of the operation. */
   readonly places: readonly string[];
   /** The versions of those entries of the operation that no earlier operation changes. */
-  readonly own: readonly BaseVersion[];
+  readonly ownVersions: readonly BaseVersion[];
   /** True when the operation had nothing to change. */
   readonly settled: boolean;
-  /** The digest of the question without versions; undefined when no reviewer was asked. */
+  /** The digest of the question about it without versions; undefined when no reviewer was asked. */
   readonly outline: string | undefined;
 }
 
@@ -62,8 +63,8 @@ export interface Operation {
   meant: MeantCall;
   /** Undefined until its paths are checked. */
   judged: JudgedOperation | undefined;
-  /** The change of the trial, with what a reviewer said about it; undefined for none. */
-  approved: ApprovedChange | undefined;
+  /** What was decided about the change of the trial; undefined where there is none. */
+  decision: Decision | undefined;
   /** The record of the trial; undefined for a read, and where no operation can be asked about. */
   trial: OperationTrial | undefined;
   result: ToolResult | undefined;
@@ -87,6 +88,16 @@ export function judgedOf({ judged }: Operation): JudgedOperation {
   if (judged === undefined)
     throw new FilewrightError("INTERNAL", "an operation was begun before it was judged");
   return judged;
+}
+
+/** Returns the change of an operation that may be made; undefined for one that changes nothing or is left out. */
+export function approvedOf({ decision }: Operation): ApprovedChange | undefined {
+  return decision === undefined || "leftOut" in decision ? undefined : decision;
+}
+
+/** Returns why a reviewer left an operation out of the batch; undefined for one that is made. */
+export function refusalOf({ decision }: Operation): FilewrightError | undefined {
+  return decision !== undefined && "leftOut" in decision ? decision.leftOut : undefined;
 }
 
 /** Returns the tool of an operation. @throws FilewrightError UNKNOWN_TOOL, INVALID_ARGUMENT */
@@ -124,7 +135,7 @@ export async function prepareOperations(batch: BatchCall, storage: FsBackend): P
         tool,
         meant,
         judged: undefined,
-        approved: undefined,
+        decision: undefined,
         trial: undefined,
         result: undefined,
       });

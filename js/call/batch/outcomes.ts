@@ -8,21 +8,22 @@ import { failedEarly, failureResult, successResult } from "../../pipeline/answer
 import { BatchFailed, type ErrorData, type ToolResult } from "../../pipeline/result.ts";
 import type { Session } from "../../pipeline/session.ts";
 import { runAfterHooks } from "../after-hooks.ts";
-import { judgedOf, type Operation, pathsOf } from "./operations.ts";
+import { judgedOf, type Operation, pathsOf, refusalOf } from "./operations.ts";
 
 /** Does one step of an operation, such as planning it. */
 type OperationStep = (operation: Operation) => Answer<unknown> | Promise<Answer<unknown>>;
 
-/**
- * Runs a step for each operation in order and stores the results. The first failure ends the batch.
- * `around` wraps the whole run.
- */
+/** The work of a batch: it may run a step for each operation in order, and say which one a later failure is about. */
+type BatchWork = (
+  run: (each: OperationStep) => Promise<void>,
+  about: (operation: Operation) => void,
+) => Promise<void>;
+
+/** Does the work of a batch, and stores the results of its operations. The first failure ends the batch. */
 export async function runInOrder(
   session: Session,
   operations: readonly Operation[],
-  each: OperationStep | undefined,
-  around: (run: (each: OperationStep) => Promise<void>) => Promise<void> = (run) =>
-    run(each as OperationStep),
+  work: BatchWork,
 ): Promise<void> {
   let index = -1;
   let started = performance.now();
@@ -30,8 +31,14 @@ export async function runInOrder(
     for (index = 0; index < operations.length; index++) {
       const operation = operations[index] as Operation;
       started = performance.now();
-      const answer = await step(operation);
       const { tool, meant } = operation;
+      const refusal = refusalOf(operation);
+      if (refusal !== undefined) {
+        const failed = { ...failedEarly(tool, refusal), ...pathsOf(operation), started };
+        operation.result = await failureResult(session, failed);
+        continue;
+      }
+      const answer = await step(operation);
       operation.result = await successResult({
         tool,
         args: meant.args,
@@ -46,7 +53,9 @@ export async function runInOrder(
     }
   };
   try {
-    await around(run);
+    await work(run, (operation) => {
+      index = operations.indexOf(operation);
+    });
   } catch (thrown) {
     if (thrown instanceof HookException) throw thrown;
     // Before the first operation begins, such as while locking, the path of the error identifies its operation.

@@ -1,38 +1,44 @@
 /**
- * The trial of a batch, and the repetition of its operations exactly as they were approved.
+ * The trial of a batch, the question about all of it, and the repetition of its operations exactly as they were approved.
  *
  * An operation may depend on the result of an earlier one, and the versions of that result exist only
  * in the trial. Entries that no earlier operation changes are compared by version right before the
- * operation is made. For the other entries, the operation planned on the storage must be byte for
- * byte the one that was approved.
+ * operation is made. An operation that was asked about must show, planned on the storage, what its
+ * question showed.
  */
 import { entryPathVia, realpathVia } from "../../backends/fallback/fallback.ts";
+import { OverlayBackend } from "../../backends/overlay/overlay.ts";
 import { isWithin } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { MAX_PLANS_PER_CALL } from "../../pipeline/change.ts";
-import { applyGuarded, isGuardRefusal } from "../../pipeline/guard.ts";
+import { applyGuarded, assertSeen, isGuardRefusal } from "../../pipeline/guard.ts";
 import { revisePlan } from "../../pipeline/parts.ts";
 import { requestApproval, requesterOf } from "../../pipeline/permit.ts";
 import {
   assertStateUnchanged,
+  assertVersionsUnchanged,
   realPathsOf,
   changeQuestionOf,
-  type ReviewedPlan,
 } from "../../pipeline/review.ts";
+import { staleFunctionsOf } from "../../pipeline/stale.ts";
 import type { PlaceToApprove } from "../../pipeline/written-places.ts";
 import { forkForTrial, type SeenFiles } from "../../tools/lib/seen.ts";
 import type { AnyChangingTool, AnyReadingTool, Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
-import { ask, NOBODY_ASKED, reviewOf } from "../ask.ts";
+import { decideAbout, NOBODY_ASKED, reviewOf } from "../ask.ts";
 import { inTurn } from "../fairness.ts";
 import { plan, type PlannedChange, type SettledChange } from "../plan.ts";
 import {
+  approvedOf,
   type BatchCall,
   judgedOf,
   judgeOperation,
   type JudgedOperation,
   type Operation,
   type OperationTrial,
+  refusalOf,
 } from "./operations.ts";
+import { askAboutOperations, type AskedOperation, questionsOf, Review } from "./question.ts";
+import { runInOrder } from "./outcomes.ts";
 
 /** Records the trial of each operation of a batch. */
 class TrialRecorder {
@@ -42,82 +48,197 @@ class TrialRecorder {
   /** Records an operation that has nothing to change. */
   async settled({ uses }: JudgedOperation, call: Call): Promise<OperationTrial> {
     const places = await realPathsOf(uses, call);
-    return { places, own: [], settled: true, outline: undefined };
+    return { places, ownVersions: [], settled: true, outline: undefined };
   }
 
-  /** Records an operation that is about to be applied to the overlay. */
+  /** Records an operation that is about to be applied to the overlay. `base` are the versions that it depends on. */
   async note(
     { uses }: JudgedOperation,
     call: Call,
-    planned: readonly BaseVersion[],
-    reviewed: ReviewedPlan<unknown> | undefined,
+    base: readonly BaseVersion[],
+    outline: string | undefined,
   ): Promise<OperationTrial> {
-    const places = reviewed?.places ?? (await realPathsOf(uses, call));
-    const own: BaseVersion[] = [];
-    for (const one of reviewed?.base ?? planned) {
+    const places = await realPathsOf(uses, call);
+    const ownVersions: BaseVersion[] = [];
+    for (const one of base) {
       const real = await (one.entry === true ? entryPathVia : realpathVia)(call.fs, one.path);
-      if (!this.#written.some((path) => isWithin(path, real) || isWithin(real, path))) own.push(one);
+      if (!this.#written.some((path) => isWithin(path, real) || isWithin(real, path))) ownVersions.push(one);
     }
+    return { places, ownVersions, settled: false, outline };
+  }
+
+  /** Notes what an operation has written to the overlay. */
+  applied({ uses }: JudgedOperation, { places }: OperationTrial): void {
     for (const [index, { intent }] of uses.entries())
       if (intent === "write") this.#written.push(places[index] as string);
-    return { places, own, settled: false, outline: reviewed?.outline };
   }
 }
 
-/** The trial of a batch on its overlay. */
-export class Trial {
+/** What a trial has found. */
+export interface Tried {
   /** The written places that need an approval for which there is no approver. */
+  readonly unasked: readonly PlaceToApprove[];
+  /** True when a reviewer has seen one of the operations. */
+  readonly isReviewed: boolean;
+}
+
+/**
+ * Tries all operations on an overlay, and asks about those that need an approval: each approver once. What a reviewer
+ * revises or leaves out is tried again, and asked about again where that changes what other operations do. `prepared` are
+ * the files on which the operations are judged.
+ * @throws BatchFailed; HookException
+ */
+export async function tryOperations(
+  batch: BatchCall,
+  operations: readonly Operation[],
+  prepared: OverlayBackend,
+): Promise<Tried> {
+  const { session } = batch;
+  const reviews = new Map<Operation, Review>();
+  for (let overlay: OverlayBackend | undefined; ; overlay = new OverlayBackend(session.files.fs)) {
+    const trial = new Trial(batch, overlay ?? prepared, reviews);
+    let isDecided = false;
+    await runInOrder(session, operations, async (run, about) => {
+      await run((operation) => trial.make(operation));
+      isDecided = await trial.ask(operations, about);
+    });
+    if (isDecided) return trial;
+    session.staging.stage?.refresh();
+  }
+}
+
+/** One trial of a batch on an overlay. */
+class Trial implements Tried {
   readonly unasked: PlaceToApprove[] = [];
   readonly #batch: BatchCall;
+  readonly #overlay: OverlayBackend;
+  /** What reviewers have said in earlier trials; undefined for a trial of which nobody is asked. */
+  readonly #reviews: Map<Operation, Review> | undefined;
   readonly #records = new TrialRecorder();
   /** The files that the operations have seen, apart from the record of the agent. */
   readonly #seen: SeenFiles;
   readonly #mayAsk: boolean;
-  #isReviewed = false;
+  readonly #toAsk = new Map<Operation, AskedOperation>();
 
-  constructor(batch: BatchCall, operations: readonly Operation[]) {
-    const { session, args, call } = batch;
+  constructor(batch: BatchCall, overlay: OverlayBackend, reviews: Map<Operation, Review> | undefined) {
     this.#batch = batch;
-    this.#seen = forkForTrial(call.seen);
-    this.#mayAsk =
-      !args.dry_run && operations.some(({ tool }) => session.gates.confirmFor(tool.name) !== undefined);
+    this.#overlay = overlay;
+    this.#reviews = reviews;
+    this.#seen = forkForTrial(batch.call.seen);
+    const { session, args } = batch;
+    this.#mayAsk = !args.dry_run && args.operations.some(({ tool }) => session.gates.mayAsk(tool));
   }
 
-  /** True when a reviewer has seen one of the operations. */
   get isReviewed(): boolean {
-    return this.#isReviewed;
+    return (this.#reviews?.size ?? 0) > 0;
   }
 
-  /** Tries an operation: it passes the steps of a call, but for the locks and the commit. @throws FilewrightError */
+  /** Tries an operation: it passes the steps of a call, but for the question, the locks and the commit. @throws FilewrightError */
   async make(operation: Operation): Promise<Answer<unknown>> {
-    const judged = await judgeOperation(operation);
-    const { tool, meant } = operation;
-    const call: Call = { ...judged.call, seen: this.#seen };
+    const judged = operation.judged ?? (await judgeOperation(operation));
+    const call: Call = { ...judged.call, fs: judged.admitted.view(this.#overlay), seen: this.#seen };
+    const { tool } = operation;
+    operation.decision = undefined;
     if (tool.kind === "read") return readInTurn(judged, tool, call);
-    const planned = await this.#plan(judged, tool, call);
-    if ("settled" in planned) {
-      if (this.#mayAsk) operation.trial = await this.#records.settled(judged, call);
-      return planned.settled;
+    for (let attempt = 1; ; attempt++) {
+      const planned = await this.#plan(judged, tool, call);
+      if ("settled" in planned) {
+        if (this.#mayAsk) operation.trial = await this.#records.settled(judged, call);
+        return planned.settled;
+      }
+      const decided = await this.#decide(operation, judged, planned);
+      const answer = await this.#apply(operation, decided, attempt === MAX_PLANS_PER_CALL);
+      if (answer !== undefined) return answer;
     }
-    const { args, session } = this.#batch;
-    if (session.gates.confirmFor(tool.name) === undefined) this.unasked.push(...planned.places);
-    const approved = args.dry_run ? { ...planned, ...NOBODY_ASKED } : await ask(planned);
-    if ("settled" in approved) {
-      this.#isReviewed ||= approved.isReviewed;
-      return approved.settled;
-    }
-    operation.approved = approved;
-    const { reviewed } = approved;
-    if (reviewed !== undefined) meant.request.facts.tell(reviewOf(reviewed));
-    this.#isReviewed ||= reviewed !== undefined;
-    if (this.#mayAsk) operation.trial = await this.#records.note(judged, call, approved.plan.base, reviewed);
+  }
+
+  /** Makes an operation on the overlay; undefined where another call was faster, as the trial holds no locks. */
+  async #apply(
+    operation: Operation,
+    { change, plan: planned, guarding }: PlannedChange,
+    isLast: boolean,
+  ): Promise<Answer<unknown> | undefined> {
     try {
-      return await applyGuarded(judged.guarding, approved.change, approved.plan);
+      const answer = await applyGuarded(guarding, change, planned);
+      if (operation.trial !== undefined) this.#records.applied(judgedOf(operation), operation.trial);
+      return answer;
     } catch (error) {
-      // The trial holds no locks, so another call may have been faster.
-      if (reviewed !== undefined || isGuardRefusal(error) || !isConflict(error)) throw error;
-      return repeatOperation(operation, call);
+      if (isLast || isGuardRefusal(error) || !isConflict(error)) throw error;
+      return undefined;
     }
+  }
+
+  /**
+   * Asks about the operations that need an approval and are not decided as they are planned now. Returns false when they
+   * are to be tried again.
+   * @throws FilewrightError APPROVAL_DENIED, CANCELLED, CONFLICT
+   */
+  async ask(operations: readonly Operation[], about: (operation: Operation) => void): Promise<boolean> {
+    const batch = this.#batch;
+    const { session, call } = batch;
+    const stale = staleFunctionsOf(
+      () => this.#assertUnchanged(operations),
+      () => this.#watch(operations),
+    );
+    for (const asked of questionsOf([...this.#toAsk.values()])) {
+      if (asked.every(({ review, question }) => review.hasDecided(question))) continue;
+      // A refusal of all of it is told with the first operation that it is about.
+      about(this.#operationOf(asked[0]));
+      call.timer.untimed?.();
+      const after = await askAboutOperations({ session, call, stale }, asked);
+      if (after === "next") continue;
+      if (after === "revised") await this.#revise(operations);
+      else this.#beginAnew(asked, after.looksAgainAt);
+      return false;
+    }
+    this.#approve();
+    return true;
+  }
+
+  #operationOf(asked: AskedOperation | undefined): Operation {
+    const found = [...this.#toAsk].find(([, one]) => one === asked);
+    return (found as readonly [Operation, AskedOperation])[0];
+  }
+
+  /** Decides about all operations as their reviewers have. */
+  #approve(): void {
+    for (const [operation, one] of this.#toAsk) {
+      const decision = one.review.approved(one);
+      operation.decision = decision;
+      if (decision.reviewed !== undefined) operation.meant.request.facts.tell(reviewOf(decision.reviewed));
+    }
+  }
+
+  /** Leaves out what a reviewer has refused. @throws FilewrightError CONFLICT when the files changed while he was asked */
+  async #revise(operations: readonly Operation[]): Promise<void> {
+    for (const [operation, { review }] of this.#toAsk)
+      if (review.refusal !== undefined) operation.decision = { leftOut: review.refusal };
+    await this.#assertUnchanged(operations);
+  }
+
+  /** Forgets what reviewers have said, because one of them looks again. The next question replaces the one with this digest. */
+  #beginAnew(asked: readonly AskedOperation[], digest: string): void {
+    const again = new Set(asked.map(({ review }) => review));
+    for (const [operation, review] of this.#reviews ?? []) {
+      operation.decision = undefined;
+      this.#reviews?.set(operation, new Review(again.has(review) ? digest : undefined));
+    }
+  }
+
+  /** @throws FilewrightError CONFLICT when an entry of an operation is no more as it was planned on */
+  async #assertUnchanged(operations: readonly Operation[]): Promise<void> {
+    const { session } = this.#batch;
+    session.staging.stage?.refresh();
+    await assertVersionsUnchanged(versionsBeforeBatch(operations), session.files.fs);
+  }
+
+  /** Tries the operations while a question about them is open, asking nobody. @throws FilewrightError */
+  async #watch(operations: readonly Operation[]): Promise<void> {
+    const { session } = this.#batch;
+    session.staging.stage?.refresh();
+    const again = new Trial(this.#batch, new OverlayBackend(session.files.fs), undefined);
+    for (const operation of operations)
+      if (refusalOf(operation) === undefined) await again.make({ ...operation });
   }
 
   async #plan(
@@ -131,9 +252,46 @@ export class Trial {
     // Later operations of a dry run can read the result of this one, so its approval comes first.
     if (isKept && isDryRun)
       await requestApproval(session, tool, call.locations, { ...requesterOf(call), uses, args });
-    const judged = { sources, ruled, isKept: isKept && !isDryRun };
+    const asksToReveal = isKept && !isDryRun && this.#reviews !== undefined;
     const { facts } = meant.request;
+    const judged = { sources, ruled, isKept: asksToReveal };
     return plan({ session, tool, args, uses, call, facts, admitted: judged, early: undefined });
+  }
+
+  /**
+   * Decides about a planned operation, or notes that it is to be asked about. Returns it as its reviewer has revised it.
+   * @throws FilewrightError
+   */
+  async #decide(
+    operation: Operation,
+    judged: JudgedOperation,
+    planned: PlannedChange,
+  ): Promise<PlannedChange> {
+    const { args, session } = this.#batch;
+    const { change, guarding } = planned;
+    this.#toAsk.delete(operation);
+    if (session.gates.confirmFor(change.tool.name) === undefined) this.unasked.push(...planned.places);
+    const decided = args.dry_run ? { ...planned, ...NOBODY_ASKED } : await decideAbout(planned);
+    if (!("approver" in decided)) {
+      operation.decision = decided;
+      if (this.#mayAsk)
+        operation.trial = await this.#records.note(judged, change.call, planned.plan.base, undefined);
+      return planned;
+    }
+    await assertSeen(guarding, change, planned.plan);
+    const largest = session.past.journal.largestUndo?.bytes;
+    const question = await changeQuestionOf(change, planned.plan, largest);
+    operation.trial = await this.#records.note(judged, change.call, question.base, question.outline);
+    if (this.#reviews === undefined) return planned;
+    const review = this.#reviews.get(operation) ?? new Review(undefined);
+    this.#reviews.set(operation, review);
+    let revised = planned;
+    for (const revision of review.revisions)
+      revised = { ...revised, plan: await revisePlan(change, revised.plan, revision) };
+    const shown = revised === planned ? question : await changeQuestionOf(change, revised.plan, largest);
+    const { ownVersions } = operation.trial;
+    this.#toAsk.set(operation, { planned, approver: decided.approver, question, shown, ownVersions, review });
+    return revised;
   }
 }
 
@@ -154,7 +312,7 @@ async function readInTurn(
 
 /** Returns the versions that must be unchanged when the first operation of a batch is made. */
 export function versionsBeforeBatch(operations: readonly Operation[]): readonly BaseVersion[] {
-  return operations.flatMap(({ trial }) => trial?.own ?? []);
+  return operations.flatMap((one) => (refusalOf(one) === undefined ? (one.trial?.ownVersions ?? []) : []));
 }
 
 /**
@@ -162,22 +320,23 @@ export function versionsBeforeBatch(operations: readonly Operation[]): readonly 
  * @throws FilewrightError CONFLICT when the operation would now be another one
  */
 export async function repeatAsApproved(operation: Operation, call: Call): Promise<Answer<unknown>> {
-  const { tool, meant, trial, approved } = operation;
+  const { tool, meant, trial } = operation;
   const { args } = meant;
   const judged = judgedOf(operation);
   if (tool.kind === "read") return readInTurn(judged, tool, call);
   const { uses, guarding } = judged;
-  const { places, own, settled, outline } = trial as OperationTrial;
-  await assertStateUnchanged({ places, base: own }, { uses, call });
+  const { places, ownVersions, settled, outline } = trial as OperationTrial;
+  await assertStateUnchanged({ places, base: ownVersions }, { uses, call });
   let plan = await tool.plan(args, call);
   if ((plan.settled !== undefined) !== settled) throw changedSinceApprovalError(call);
   if (plan.settled !== undefined) return plan.settled;
-  for (const revision of approved?.reviewed?.revisions ?? [])
-    plan = await revisePlan({ tool, args, call }, plan, revision);
   if (outline !== undefined) {
     const question = await changeQuestionOf({ tool, args, uses, call }, plan, undefined);
     if (question.outline !== outline) throw changedSinceApprovalError(call);
   }
+  // What was shown is planned, so the reviewer's changes of it are what he approved.
+  for (const revision of approvedOf(operation)?.reviewed?.revisions ?? [])
+    plan = await revisePlan({ tool, args, call }, plan, revision);
   return applyGuarded(guarding, { tool, args, uses, call }, plan);
 }
 
@@ -187,18 +346,16 @@ function changedSinceApprovalError({ locations }: Call): FilewrightError {
   });
 }
 
-/** Plans an operation again and applies it; the new plan may include the changes of another writer. */
+/** Plans an operation that nobody was asked about again and applies it, with the changes of another writer. */
 export async function repeatOperation(operation: Operation, call: Call): Promise<Answer<unknown>> {
-  const { tool, meant, approved } = operation;
+  const { tool, meant } = operation;
   const { args } = meant;
   const judged = judgedOf(operation);
   if (tool.kind === "read") return readInTurn(judged, tool, call);
   const { uses, guarding } = judged;
   for (let attempt = 1; ; attempt++) {
-    let plan = await tool.plan(args, call);
+    const plan = await tool.plan(args, call);
     if (plan.settled !== undefined) return plan.settled;
-    for (const revision of approved?.reviewed?.revisions ?? [])
-      plan = await revisePlan({ tool, args, call }, plan, revision);
     try {
       return await applyGuarded(guarding, { tool, args, uses, call }, plan);
     } catch (error) {

@@ -45,6 +45,31 @@ describeChromium("a question on the review page", () => {
     expect(complaints).toEqual([]);
   });
 
+  it("asks once about a batch over five files, of which one is left out", async () => {
+    const place = await openPlace({ "a.txt": "1\n", "b.txt": "2\n", "c.txt": "3\n", "d.txt": "4\n" });
+    const { page, complaints } = await open(place);
+    const edit = (path: string, old_text: string) => ({
+      tool: "edit_file",
+      args: { path, old_text, new_text: "x" },
+    });
+    const write = { tool: "write_file", args: { path: "n.txt", content: "new\n" } };
+    const remove = { tool: "delete", args: { path: "d.txt" } };
+    const operations = [edit("a.txt", "1"), edit("b.txt", "2"), write, edit("c.txt", "3"), remove];
+    const call = place.ws.call("batch", { operations });
+    await page.getByText("5 of 5 parts chosen").waitFor();
+    await page.getByRole("checkbox", { name: "All of /w/d.txt" }).click();
+    await page.getByText("4 of 5 parts chosen").waitFor();
+    await page.waitForTimeout(KEY_GUARD_MS);
+    await page.keyboard.press("a");
+    const result = await call;
+    expect(result.ok, result.text).toBe(true);
+    expect(result.text).toContain("5. delete: Error: The reviewer left this operation out of the batch.");
+    expect(await place.backend.readText("/w/n.txt")).toBe("new\n");
+    expect(await place.backend.readText("/w/c.txt")).toBe("x\n");
+    expect(await place.backend.readText("/w/d.txt")).toBe("4\n");
+    expect(complaints).toEqual([]);
+  });
+
   it("writes what a person has edited, with the line ends of the file", async () => {
     const place = await openPlace({ "a.txt": "\ufeffone\r\ntwo\r\n" });
     const { page, complaints } = await open(place);
