@@ -1,12 +1,14 @@
 // Opens many workspaces at once and uses each, in a process with few descriptors. Prints one line of
 // JSON: what the process holds open, and the calls that failed. Run by open-many.test.ts:
 //
-//   node test/workspace/open-many.mjs DIRECTORY COUNT own|same at-once|one-by-one
+//   node test/workspace/open-many.mjs DIRECTORY HELD COUNT own|same at-once|one-by-one
+//
+// HELD is the number of descriptors that an open workspace may keep.
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openWorkspace } from "../../dist/cli/library.js";
 
-const [, , base, count, states, order] = process.argv;
+const [, , base, held, count, states, order] = process.argv;
 const places = Array.from({ length: Number(count) }, (_, index) => {
   const root = join(base, `root${index}`);
   mkdirSync(root, { recursive: true });
@@ -16,8 +18,8 @@ const places = Array.from({ length: Number(count) }, (_, index) => {
 /** The number of open descriptors, less that by which the directory is read. */
 const descriptors = () => readdirSync("/proc/self/fd").length - 1;
 /** The same once no lock waits for another change, and each thread that ends has ended. */
-const idle = async (most = 0) => {
-  for (let attempt = 0; attempt < 100 && descriptors() > most; attempt++)
+const idle = async (most, attempts = 100) => {
+  for (let attempt = 0; attempt < attempts && descriptors() > most; attempt++)
     await new Promise((resolve) => setTimeout(resolve, 20));
   return descriptors();
 };
@@ -36,17 +38,19 @@ const first = await openWorkspace(places[0]);
 await first.call("write_file", { path: "first.txt", content: "1\n" });
 await first.call("grep", { pattern: "one" });
 await first.close();
-const start = await idle();
+const start = await idle(0, 25);
+/** One more for all together: the root of the file system. */
+const most = start + (Number(count) + 1) * Number(held);
 
 const open = [];
 await each(async (place, index) => {
   open[index] = await openWorkspace(place);
 });
-const opened = await idle(start + open.length);
+const opened = await idle(most);
 await each((_, index) => open[index].call("read_file", { path: "a.txt" }));
-const read = await idle(start + open.length);
+const read = await idle(most);
 await each((_, index) => open[index].call("write_file", { path: "b.txt", content: `${index}\n` }));
-const written = await idle(start + open.length);
+const written = await idle(most);
 await each((_, index) => open[index].call("edit_file", { path: "a.txt", old_text: "one", new_text: "1" }));
 await each((_, index) => open[index].call("grep", { pattern: "two" }));
 await each(async (_, index) => {
@@ -54,6 +58,6 @@ await each(async (_, index) => {
   if (change === undefined) return { ok: false, text: "no change to undo" };
   await open[index].undo(change.callId);
 });
-const used = await idle(start + open.length);
+const used = await idle(most);
 await each((_, index) => open[index].close());
-console.log(JSON.stringify({ start, opened, read, written, used, closed: await idle(start), failed }));
+console.log(JSON.stringify({ start, most, opened, read, written, used, closed: await idle(start), failed }));
