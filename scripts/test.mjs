@@ -17,6 +17,7 @@ import { coreCoverage, cargoTestArguments } from "./coverage-core.mjs";
 import { sharedKinds } from "./deep.mjs";
 import { runFuzzTargets } from "./fuzz.mjs";
 import { checkFilters } from "./miri.mjs";
+import { mountMemory } from "./lib/memory.mjs";
 import { npmProgram, BuildError, isInstalled, runScript, root } from "./lib/run.mjs";
 import {
   cargoResults,
@@ -44,6 +45,12 @@ const inCi = process.env.CI === "true";
 // By night the tests run all generated cases (test/support/share.ts).
 if (hasFlag("--nightly")) process.env.FILEWRIGHT_NIGHT = "1";
 const REPORTS_FOLDER = ".cache/test";
+/**
+ * The environment of the tests that flush the most: by day CI keeps their temporary files in memory. By night, and in all
+ * other stages but the fast tests (test/support/temporary-files.ts), they are on the disk.
+ */
+const memoryFolder = inCi && !hasFlag("--nightly") ? mountMemory() : undefined;
+const IN_MEMORY = memoryFolder === undefined ? {} : { TMPDIR: memoryFolder };
 /** The number of files of a run of vitest that are printed with their time: the slowest. */
 const SHOWN_FILES = 10;
 const processorCount = availableParallelism();
@@ -99,8 +106,8 @@ async function buildWasm() {
 }
 
 /** Runs one of our scripts that prints `N passed, N failed` at its end, as a stage. */
-async function runCountingScript(name, ...args) {
-  const { status, output } = await runAndPrint(name, process.execPath, args);
+async function runCountingScript(name, args, env) {
+  const { status, output } = await runAndPrint(name, process.execPath, args, env);
   return resultsOfLastLine(output, status);
 }
 
@@ -151,14 +158,15 @@ function checkMiriFilters() {
  * Runs the tests of one project of vitest. A test that fails is not run again, because one that
  * passes only the second time has a fault too.
  * @param {string[]} more options of this run
+ * @param {Record<string, string>} env is added to its environment
  */
-async function runVitest(project, ...more) {
+async function runVitest(project, more, env) {
   const shard = more.find((option) => option.startsWith("--shard="))?.replace(/\D+/gu, "-") ?? "";
   const json = `${REPORTS_FOLDER}/${project}${shard}.json`;
   rmSync(join(root, json), { force: true });
   const told = ["--reporter=default", "--reporter=json", `--outputFile.json=${json}`];
   const args = ["run", "--project", project, "--passWithNoTests", ...told, ...more];
-  const { status } = await runAndPrint(`${project}${shard}`, npmProgram("vitest"), args);
+  const { status } = await runAndPrint(`${project}${shard}`, npmProgram("vitest"), args, env);
   if (!existsSync(join(root, json))) return { passed: 0, failed: status === 0 ? 0 : 1, skipped: 0 };
   const report = JSON.parse(readFileSync(join(root, json), "utf8"));
   for (const { seconds, file } of slowestFiles(report, SHOWN_FILES))
@@ -187,13 +195,13 @@ const CHECK_STAGES = [
   {
     name: "checks",
     needs: ["TypeScript"],
-    body: () => runCountingScript("checks", "scripts/check.mjs", "--built"),
+    body: () => runCountingScript("checks", ["scripts/check.mjs", "--built"]),
   },
 ];
 /** Begins with the slow tests: it uses one processor, and the fast tests keep all of them busy. */
 const PUBLISHED_STAGE = {
   name: "checks of what is published",
-  body: () => runVitest("published", "--maxWorkers=1"),
+  body: () => runVitest("published", ["--maxWorkers=1"]),
 };
 const FAST_STAGES = [
   // Two workers more than processors, because tests of servers and of questions spend much time
@@ -202,11 +210,10 @@ const FAST_STAGES = [
     name: "fast tests",
     alone: true,
     body: () =>
-      runVitest(
-        "fast",
+      runVitest("fast", [
         `--maxWorkers=${processorCount + 2}`,
         ...(hasFlag("--coverage") ? COVERAGE_OPTIONS : []),
-      ),
+      ]),
   },
 ];
 const CARGO_TEST_STAGE = { name: "cargo tests", needsRust: true, body: runCargoTests };
@@ -214,26 +221,26 @@ const CARGO_TEST_STAGE = { name: "cargo tests", needsRust: true, body: runCargoT
 const partsOf = (name, project, count) =>
   Array.from({ length: count }, (_, index) => `${index + 1}/${count}`).map((shard) => ({
     name: `${name} ${shard}`,
-    body: () => runVitest(project, "--maxWorkers=1", `--shard=${shard}`),
+    body: () => runVitest(project, ["--maxWorkers=1", `--shard=${shard}`], IN_MEMORY),
   }));
 const SLOW_STAGES = [
-  { name: "slow tests of packed packages", body: () => runVitest("packed", "--maxWorkers=1") },
+  { name: "slow tests of packed packages", body: () => runVitest("packed", ["--maxWorkers=1"]) },
   ...partsOf("slow tests", "slow", 2),
   ...partsOf("tests of processes", "processes", 3),
   ...(hasFlag("--nightly")
-    ? [{ name: "tests of each night", body: () => runVitest("nightly", "--maxWorkers=1") }]
+    ? [{ name: "tests of each night", body: () => runVitest("nightly", ["--maxWorkers=1"]) }]
     : []),
   CARGO_TEST_STAGE,
   { name: "filters of Miri", needsRust: true, needs: ["cargo tests"], body: async () => checkMiriFilters() },
-  { name: "acceptance", body: () => runCountingScript("acceptance", "test/acceptance/run.mjs") },
-  { name: "scenarios", body: () => runCountingScript("scenarios", "test/scenarios/run.mjs") },
+  { name: "acceptance", body: () => runCountingScript("acceptance", ["test/acceptance/run.mjs"]) },
+  { name: "scenarios", body: () => runCountingScript("scenarios", ["test/scenarios/run.mjs"], IN_MEMORY) },
   ...sharedKinds().map((kind) => ({
     name: `share of the deep check ${kind}`,
-    body: () => runCountingScript(`deep-${kind}`, "scripts/deep.mjs", kind, "--share"),
+    body: () => runCountingScript(`deep-${kind}`, ["scripts/deep.mjs", kind, "--share"]),
   })),
   ...(hasFlag("--fuzz") ? [{ name: "fuzz targets", alone: true, body: async () => runFuzzTargets(5) }] : []),
   // Tests of races, and tests that measure memory or time.
-  { name: "slow tests by themselves", alone: true, body: () => runVitest("alone", "--maxWorkers=1") },
+  { name: "slow tests by themselves", alone: true, body: () => runVitest("alone", ["--maxWorkers=1"]) },
 ];
 
 /**

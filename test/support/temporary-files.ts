@@ -1,7 +1,8 @@
 /**
  * The fast tests keep temporary files in memory (/dev/shm) on Linux, if there is room: they take 135 s, not 184 s. All
- * other projects use the disk, also in the same run. Tests of sandboxes are in the project `processes`, because
- * sandboxes treat paths below /dev in a special way.
+ * other projects use the disk, also in the same run, but for those for which CI mounts a folder by day
+ * (scripts/lib/memory.mjs). Tests of sandboxes are in the project `processes`, because sandboxes treat paths below /dev in
+ * a special way.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
