@@ -223,6 +223,12 @@ const partsOf = (name, project, count) =>
     name: `${name} ${shard}`,
     body: () => runVitest(project, ["--maxWorkers=1", `--shard=${shard}`], IN_MEMORY),
   }));
+const deepStageOf = (kind) => ({
+  name: `share of the deep check ${kind}`,
+  body: () => runCountingScript(`deep-${kind}`, ["scripts/deep.mjs", kind, "--share"]),
+});
+/** It compiles an earlier addon where the Rust has changed, so it does not wait until all other stages have ended. */
+const LONG_KIND = "versus";
 const SLOW_STAGES = [
   { name: "slow tests of packed packages", body: () => runVitest("packed", ["--maxWorkers=1"]) },
   ...partsOf("slow tests", "slow", 2),
@@ -230,14 +236,14 @@ const SLOW_STAGES = [
   ...(hasFlag("--nightly")
     ? [{ name: "tests of each night", body: () => runVitest("nightly", ["--maxWorkers=1"]) }]
     : []),
+  deepStageOf(LONG_KIND),
   CARGO_TEST_STAGE,
   { name: "filters of Miri", needsRust: true, needs: ["cargo tests"], body: async () => checkMiriFilters() },
   { name: "acceptance", body: () => runCountingScript("acceptance", ["test/acceptance/run.mjs"]) },
   { name: "scenarios", body: () => runCountingScript("scenarios", ["test/scenarios/run.mjs"], IN_MEMORY) },
-  ...sharedKinds().map((kind) => ({
-    name: `share of the deep check ${kind}`,
-    body: () => runCountingScript(`deep-${kind}`, ["scripts/deep.mjs", kind, "--share"]),
-  })),
+  ...sharedKinds()
+    .filter((kind) => kind !== LONG_KIND)
+    .map(deepStageOf),
   ...(hasFlag("--fuzz") ? [{ name: "fuzz targets", alone: true, body: async () => runFuzzTargets(5) }] : []),
   // Tests of races, and tests that measure memory or time.
   { name: "slow tests by themselves", alone: true, body: () => runVitest("alone", ["--maxWorkers=1"]) },
