@@ -29,7 +29,7 @@ const ARGUMENTS = new Map(
       ts: "(Uint8Array | null)[]",
       node: "Vec<Option<Uint8Array>>",
       pass: (x) => `optional_bytes(&${x})`,
-      wasm: "Array",
+      wasm: "Vec<JsValue>",
     },
     "&mut [u32]": {
       ...same("Totals<'_>", "Uint32Array"),

@@ -107,8 +107,8 @@ describe.skipIf(!isInstalled("cargo"))("what this checkout builds", () => {
   const wasm = "wasm32-unknown-unknown";
   const binaries = [
     ["filewright-node", host, `dist/native/filewright.${platformName()}.node`, "rustix"],
-    ["filewright-wasm", wasm, "dist/wasm/filewright_bg.wasm", "js-sys"],
-    ["filewright-wasm", wasm, "dist/wasm/filewright_edit_bg.wasm", "js-sys"],
+    ["filewright-wasm", wasm, "dist/wasm/filewright_bg.wasm", "wasm-bindgen"],
+    ["filewright-wasm", wasm, "dist/wasm/filewright_edit_bg.wasm", "wasm-bindgen"],
   ] as const;
   it.each(binaries.filter(([, , file]) => existsSync(join(root, file))))(
     "%s for %s: %s names no crate without its licence",

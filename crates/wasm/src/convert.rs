@@ -7,7 +7,8 @@ use filewright_core::pack::Packed;
 use filewright_core::patch::{Contents, PatchedFiles};
 use wasm_bindgen::prelude::*;
 
-pub use js_sys::{Array, Uint8Array};
+use crate::objects::Error;
+pub use crate::objects::Uint8Array;
 
 /// A `Packed` result as a JavaScript object: `{ nums, text }`.
 #[wasm_bindgen(getter_with_clone)]
@@ -48,12 +49,12 @@ pub struct PatchResult {
     #[wasm_bindgen(readonly)]
     pub facts: String,
     #[wasm_bindgen(readonly)]
-    pub contents: Array,
+    pub contents: Vec<Uint8Array>,
 }
 
 impl From<PatchedFiles> for PatchResult {
     fn from(patched: PatchedFiles) -> Self {
-        let contents = patched.contents.iter().map(|bytes| Uint8Array::from(bytes.as_slice()));
+        let contents = patched.contents.iter().map(|bytes| Uint8Array::from(bytes));
         Self { facts: patched.facts, contents: contents.collect() }
     }
 }
@@ -65,13 +66,13 @@ pub fn all_bytes(contents: &[Uint8Array]) -> Vec<Cow<'static, [u8]>> {
 }
 
 /// Copies contents, some of which are null, out of JavaScript's memory.
-pub fn optional_bytes(contents: &Array) -> Contents<'static> {
-    let bytes = |content: JsValue| content.dyn_into::<Uint8Array>().ok();
-    contents.iter().map(|content| bytes(content).map(|bytes| Cow::Owned(bytes.to_vec()))).collect()
+pub fn optional_bytes(contents: &[JsValue]) -> Contents<'static> {
+    let bytes = |content: &JsValue| content.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec);
+    contents.iter().map(|content| bytes(content).map(Cow::Owned)).collect()
 }
 
 /// Converts a result for JavaScript. An error becomes an `Error` whose message is its JSON form, as
 /// in the Node binding.
 pub fn js<T: Into<J>, J>(result: filewright_core::Result<T>) -> Result<J, JsValue> {
-    result.map(Into::into).map_err(|error| js_sys::Error::new(&error.to_json()).into())
+    result.map(Into::into).map_err(|error| Error::new(&error.to_json()).into())
 }

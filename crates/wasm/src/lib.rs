@@ -13,5 +13,6 @@ mod generated {
     mod texts;
 }
 mod normal;
+mod objects;
 #[cfg(feature = "files")]
 mod platform;

@@ -2,8 +2,9 @@
 //! the module needs no tables.
 
 use filewright_core::text::unicode_normalize::{Form, use_host};
-use js_sys::JsString;
 use wasm_bindgen::prelude::*;
+
+use crate::objects::JsString;
 
 /// Registers the function in the core. Runs whenever the module is instantiated, also after a trap.
 #[wasm_bindgen(start)]
@@ -13,6 +14,6 @@ pub fn prepare() {
             Form::Nfc => "NFC",
             Form::Nfkc => "NFKC",
         };
-        JsString::from(text).normalize(form).into()
+        JsValue::from(text).unchecked_into::<JsString>().normalize(form)
     });
 }

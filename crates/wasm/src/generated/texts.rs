@@ -80,7 +80,7 @@ pub fn parse_patch(text: &str, call: &str) -> Result<String, JsValue> {
 #[wasm_bindgen(js_name = applyPatch)]
 pub fn apply_patch(
     names: Vec<String>,
-    contents: Array,
+    contents: Vec<JsValue>,
     text: &str,
     call: &str,
 ) -> Result<PatchResult, JsValue> {
