@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-const library = pathToFileURL(join(import.meta.dirname, "../../dist/index.node.js")).href;
+const library = pathToFileURL(join(import.meta.dirname, "../../dist/cli/library.js")).href;
 
 let root: string;
 beforeAll(() => {

@@ -4,7 +4,7 @@
 //   node test/workspace/open-until.mjs DIRECTORY
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { openWorkspace } from "../../dist/index.node.js";
+import { openWorkspace } from "../../dist/cli/library.js";
 
 const [, , base] = process.argv;
 const descriptors = () => readdirSync("/proc/self/fd").length;
