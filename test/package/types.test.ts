@@ -84,6 +84,7 @@ const ENTRIES = [
   "/edit",
   "/backends",
   "/access",
+  "/content",
   "/hooks",
   "/presets",
   "/wasm",
