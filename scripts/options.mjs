@@ -77,7 +77,7 @@ const OPTION_TABLES = [
   ["makePermissions", "policy/permissions.js", "PERMISSION_SETUP"],
   ["readersFor", "readers/registry.js", "READERS_OPTIONS"],
   ["definePreset", "presets/spec-options.js", "PRESET_SPEC_OPTIONS"],
-  ["fromBackend", "storage/backend/from-backend.js", "FROM_BACKEND_OPTIONS"],
+  ["filesOf", "storage/files/files-of.js", "FILES_OPTIONS"],
   ["memoryStorage", "storage/memory/memory.js", "MEMORY_STORAGE_OPTIONS"],
   ["postgresStorage", "storage/postgres/options.js", "POSTGRES_STORAGE_OPTIONS"],
   ["setPostgresQuota", "storage/postgres/options.js", "POSTGRES_QUOTA_OPTIONS"],

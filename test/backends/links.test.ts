@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fromNodeFs } from "../../js/adapters/node-fs/backend.ts";
 import {
   FilewrightError,
   type FsBackend,
@@ -15,6 +14,7 @@ import {
   MemoryBackend,
   OverlayBackend,
 } from "../../js/index.node.ts";
+import { filesOf, toBackend } from "../../js/storage/index.ts";
 
 /** The entries of a tree, by path relative to its root; a directory comes before its contents. */
 type Tree = readonly (readonly [path: string, entry: string | { readonly link: string } | null])[];
@@ -72,7 +72,7 @@ async function halfAbove(tree: Tree, root: string): Promise<OverlayBackend> {
 const SUBJECTS: Readonly<Record<string, (tree: Tree, root: string) => FsBackend | Promise<FsBackend>>> = {
   memory: inMemory,
   "the local disk": () => new LocalBackend(),
-  "Node's fs": () => fromNodeFs(fs),
+  "a storage over the disk": () => toBackend(filesOf(new LocalBackend())),
   "an overlay over memory": (tree, root) => new OverlayBackend(inMemory(tree, root)),
   "an overlay over the disk": () => new OverlayBackend(new LocalBackend()),
   "an overlay that holds the tree": allAbove,

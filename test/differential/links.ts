@@ -5,7 +5,6 @@
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fromNodeFs } from "../../js/adapters/node-fs/backend.ts";
 import {
   FilewrightError,
   type FsBackend,
@@ -127,7 +126,6 @@ const WALKERS: Readonly<Record<string, (memory: MemoryBackend, root: string) => 
     new SandboxedBackend(memory, { ...SandboxPolicy.workspaceOnly(root), followSymlinks: "never" }),
   any: async (memory, root) =>
     new SandboxedBackend(memory, { ...SandboxPolicy.workspaceOnly(root), followSymlinks: "any" }),
-  nodeFs: async () => fromNodeFs(fs),
   disk: async () => new LocalBackend(),
 };
 

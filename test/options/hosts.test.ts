@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { toAdkTools } from "../../js/adapters/adk.ts";
 import { toLangChain } from "../../js/adapters/langchain.ts";
 import { toMastraFilesystem } from "../../js/adapters/mastra.ts";
-import { fromNodeFs } from "../../js/adapters/node-fs/backend.ts";
+import { filesOf } from "../../js/storage/index.ts";
 import {
   auditFile,
   compileRules,
@@ -222,7 +222,12 @@ const entries: readonly [name: string, call: () => unknown, says: RegExp][] = [
   ["toLangChain: no ToolMessage", () => toLangChain(ws, { tool: method } as never), /function/],
   ["toAdkTools: no class", () => toAdkTools(ws, {} as never), /function/],
   ["toMastraFilesystem: classes that are missing", () => toMastraFilesystem(ws, errors as never), /lacks/],
-  ["fromNodeFs: no promises", () => fromNodeFs({} as never), /'promises'/],
+  ["filesOf: no driver", () => filesOf({ stat: method, list: method } as never), /'read'/],
+  [
+    "filesOf: a misspelt option",
+    () => filesOf(new MemoryBackend(), { exclusiv: true } as never),
+    /'exclusiv'.*'exclusive'/,
+  ],
 ];
 
 describe("an entry refuses", () => {

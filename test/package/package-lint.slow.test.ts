@@ -15,7 +15,7 @@ const BYTES = ["./filewright.wasm", "./filewright-edit.wasm"];
 
 /** Entries that a plain server of Node imports; the others need an SDK or a browser. */
 const IMPORTED = [
-  ...["", "/access", "/backends", "/content", "/diff", "/edit", "/engine", "/hooks", "/node-fs", "/presets"],
+  ...["", "/access", "/backends", "/content", "/diff", "/edit", "/engine", "/hooks", "/presets"],
   ...["/readers", "/testing", "/workspace"],
 ];
 

@@ -90,7 +90,6 @@ const ENTRIES = [
   "/wasm",
   "/workers",
   "/testing",
-  "/node-fs",
 ];
 
 test("a strict project without the DOM compiles every entry that needs no SDK", () => {

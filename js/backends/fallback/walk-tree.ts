@@ -54,13 +54,13 @@ async function* walkWhole(
 }
 
 /** A compiled set of globs. */
-export interface GlobMatcher {
+interface GlobMatcher {
   /** Returns true when a relative, `/`-separated path matches any of the globs. */
   matches(path: string): boolean;
 }
 
 /** Compiles globs. @throws INVALID_GLOB */
-export function compileGlobs(patterns: readonly string[]): GlobMatcher {
+function compileGlobs(patterns: readonly string[]): GlobMatcher {
   return engine().glob(patterns);
 }
 

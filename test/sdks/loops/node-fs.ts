@@ -1,37 +1,92 @@
-/** memfs and ZenFS under `fromNodeFs`: the whole backend contract, and a workspace. */
-import { openWorkspace } from "filewright";
-import { fromNodeFs, type NodeFs } from "filewright/node-fs";
-import { backendContract } from "filewright/testing";
+/** memfs and ZenFS as drivers, as docs/guides/backends.md shows: the whole contract of storages, and a workspace. */
+import { FilewrightError, openWorkspace } from "filewright";
+import { type Driver, type DriverEntry, filesOf } from "filewright/storage";
+import { storageContract } from "filewright/testing";
 import { createFsFromVolume, Volume } from "memfs";
 import { fs as zenfs, InMemory, mount, resolveMountConfig, umount } from "@zenfs/core";
 import { ok } from "./scene.js";
 
-/** Known differences of each imitation from POSIX, with the reason. */
-const EXCEPT: Readonly<Record<string, readonly string[]>> = {
-  memfs: [],
-  // A backslash separates names there, so a name that holds one is refused.
-  zenfs: ["names: whatever a name is made of, it is the same name again"],
-};
+interface Stats {
+  isDirectory(): boolean;
+  readonly mtimeMs: number;
+  readonly size: number;
+  readonly mode: number;
+}
 
-const HOSTS: Readonly<Record<string, () => Promise<NodeFs>>> = {
-  memfs: async () => createFsFromVolume(new Volume()) as unknown as NodeFs,
+/** The methods of `fs.promises` that the driver uses. */
+interface Fs {
+  stat(path: string): Promise<Stats>;
+  readdir(path: string): Promise<readonly string[]>;
+  readFile(path: string): Promise<Uint8Array>;
+  writeFile(path: string, body: Uint8Array): Promise<void>;
+  mkdir(path: string, options: { readonly recursive: true }): Promise<unknown>;
+  chmod(path: string, mode: number): Promise<void>;
+  rmdir(path: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+}
+
+function fsDriver(fs: Fs): Driver {
+  // A clock of milliseconds does not tell two writes apart.
+  const writes = new Map<string, number>();
+  const wrote = (path: string) => writes.set(path, (writes.get(path) ?? 0) + 1);
+  const absent = (error: { readonly code?: unknown }): null => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
+    throw error;
+  };
+  const stat = async (path: string): Promise<DriverEntry | null> => {
+    // ZenFS takes it for a separator.
+    if (path.includes("\\")) throw new FilewrightError("INVALID_ARGUMENT", "no backslash here", { path });
+    const stats = await fs.stat(path).catch(absent);
+    if (stats === null || stats.isDirectory()) return stats && { type: "dir", path };
+    const { mtimeMs: mtime, size, mode } = stats;
+    const version = `${writes.get(path) ?? 0} ${mtime} ${size}`;
+    return { type: "file", path, version, size, mtime, mode: mode & 0o777 };
+  };
+  return {
+    stat,
+    async list(directory) {
+      const names = (await fs.readdir(directory).catch(absent)) ?? [];
+      const prefix = directory === "/" ? "/" : `${directory}/`;
+      const found = await Promise.all(names.map((name) => stat(prefix + name)));
+      return found.filter((entry) => entry !== null);
+    },
+    read: (path) => fs.readFile(path),
+    async write(path, body, { mode }) {
+      await fs.mkdir(path.slice(0, path.lastIndexOf("/")) || "/", { recursive: true });
+      await fs.writeFile(path, body);
+      if (mode !== undefined) await fs.chmod(path, mode);
+      wrote(path);
+      return (await stat(path)) as DriverEntry;
+    },
+    async remove(path, ifVersion) {
+      await (ifVersion === undefined ? fs.rmdir(path) : fs.unlink(path));
+      wrote(path);
+    },
+  };
+}
+
+/** The driver refuses a backslash, which is in one of the names. */
+const EXCEPT: readonly string[] = ["commit: paths are absolute, normalised and not too long"];
+
+const HOSTS: Readonly<Record<string, () => Promise<Fs>>> = {
+  memfs: async () => createFsFromVolume(new Volume()).promises as unknown as Fs,
   zenfs: async () => {
     umount("/");
     mount("/", await resolveMountConfig({ backend: InMemory }));
-    return zenfs;
+    return zenfs.promises as unknown as Fs;
   },
 };
 
 let failed = 0;
 for (const [name, make] of Object.entries(HOSTS)) {
   const cases: { name: string; run: () => Promise<void> }[] = [];
-  backendContract(
+  storageContract(
     async () => {
       const fs = await make();
-      await fs.promises.mkdir("/contract", { recursive: true });
-      return { backend: fromNodeFs(fs), root: "/contract" };
+      await fs.mkdir("/contract", { recursive: true });
+      return { storage: filesOf(fsDriver(fs), { root: "/contract" }) };
     },
-    { test: (title, run) => cases.push({ name: title, run }), except: EXCEPT[name] ?? [] },
+    { test: (title, run) => cases.push({ name: title, run }), except: EXCEPT },
   );
   for (const one of cases) {
     try {
@@ -44,11 +99,11 @@ for (const [name, make] of Object.entries(HOSTS)) {
   console.log(`ok contract of ${name}: ${cases.length} cases`);
 
   const fs = await make();
-  await fs.promises.mkdir("/tree");
-  await fs.promises.writeFile("/secret", new TextEncoder().encode("what is outside"));
+  await fs.mkdir("/tree", { recursive: true });
+  await fs.writeFile("/secret", new TextEncoder().encode("what is outside"));
   const answers = [false, true];
   const ws = await openWorkspace({
-    backend: fromNodeFs(fs),
+    storage: filesOf(fsDriver(fs)),
     root: "/tree",
     confirm: ({ tool }) => ({
       outcome: tool !== "delete" || answers.shift() === true ? "proceed_once" : "cancel",

@@ -10,7 +10,7 @@ import {
   type Workspace,
   type WorkspaceOptions,
 } from "../../../js/index.node.ts";
-import { fromBackend, memoryStorage } from "../../../js/storage/index.ts";
+import { filesOf, memoryStorage } from "../../../js/storage/index.ts";
 
 /** A workspace under test. */
 interface ForkSubject {
@@ -54,7 +54,7 @@ export const openMemoryStorage: OpenSubject = async (options = {}) => {
 
 /** A storage without forks of its own. */
 export const openPlainStorage: OpenSubject = async (options = {}) => {
-  const storage = fromBackend(new MemoryBackend());
+  const storage = filesOf(new MemoryBackend());
   const ws = await openWorkspace({ storage, root: "/repo", ...options });
   return { ws, dispose: () => ws.close() };
 };

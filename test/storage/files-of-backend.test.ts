@@ -4,17 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { LocalBackend, MemoryBackend } from "../../js/index.node.ts";
-import { fromBackend, memoryStorage, toBackend } from "../../js/storage/index.ts";
+import { filesOf, memoryStorage, toBackend } from "../../js/storage/index.ts";
 import { storageContract } from "../../js/testing/index.ts";
 import { minimalBackend } from "../backends/minimal.ts";
 
-describe("fromBackend(LocalBackend)", () => {
+describe("filesOf(LocalBackend)", () => {
   storageContract(
     async () => {
       const root = await realpath(await mkdtemp(join(tmpdir(), "filewright-storage-")));
       const backend = new LocalBackend();
       return {
-        storage: fromBackend(backend, { root }),
+        storage: filesOf(backend, { root }),
         async dispose() {
           await backend.close();
           await rm(root, { recursive: true });
@@ -25,24 +25,24 @@ describe("fromBackend(LocalBackend)", () => {
   );
 });
 
-describe("fromBackend(MemoryBackend)", () => {
-  storageContract(() => ({ storage: fromBackend(new MemoryBackend()) }), { test });
+describe("filesOf(MemoryBackend)", () => {
+  storageContract(() => ({ storage: filesOf(new MemoryBackend()) }), { test });
 });
 
-describe("fromBackend of eleven methods", () => {
-  storageContract(() => ({ storage: fromBackend(minimalBackend()) }), { test });
+describe("filesOf of eleven methods", () => {
+  storageContract(() => ({ storage: filesOf(minimalBackend()) }), { test });
 });
 
-describe("fromBackend", () => {
+describe("filesOf", () => {
   it("serves toBackend, and so every tool, both ways", async () => {
-    const backend = toBackend(fromBackend(toBackend(memoryStorage())));
+    const backend = toBackend(filesOf(toBackend(memoryStorage())));
     await backend.writeText("/a/b", "1", { createDirs: true });
     await backend.rename("/a", "/c");
     expect(await backend.readText("/c/b")).toBe("1");
   });
 
   it("rolls a commit back that fails in the middle, although it is not atomic", async () => {
-    const storage = fromBackend(new MemoryBackend({ "/a": "1" }));
+    const storage = filesOf(new MemoryBackend({ "/a": "1" }));
     const body = new Uint8Array([50]);
     const commit = storage.commit([
       { op: "put", path: "/a", body },
@@ -58,7 +58,7 @@ describe("fromBackend", () => {
 
   it("sees what another program changed meanwhile", async () => {
     const inner = new MemoryBackend({ "/r/a": "1" });
-    const storage = fromBackend(inner, { root: "/r" });
+    const storage = filesOf(inner, { root: "/r" });
     const [found] = (await storage.readMany(["/a"])).results;
     const version = found && !(found instanceof Error) ? found.entry.version : "";
     await inner.writeText("/r/a", "other");

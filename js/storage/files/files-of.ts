@@ -1,0 +1,465 @@
+/**
+ * A storage over a driver, or over a backend: the one way in which files of a host become those of a workspace.
+ *
+ * The commits of one object run one after the other, and no read of it sees half of one. A commit is planned on what is
+ * there, its changes are made one by one, and they are taken back when one fails; a process that ends in the middle
+ * leaves those that it has made, so `atomic` is false. Changes of other programs are found by looking, unless the
+ * caller says that there are none.
+ */
+import { checkAborted, FilewrightError } from "../../engine/errors.ts";
+import { engine } from "../../engine/current.ts";
+import { randomHex } from "../../engine/hex.ts";
+import { type FsBackend, isFsBackend } from "../../backends/backend.ts";
+import { backendError } from "../../backends/failure.ts";
+import { checkPath, normalise } from "../../backends/paths.ts";
+import {
+  callback,
+  flag,
+  instance,
+  optionChecker,
+  type Options,
+  options as described,
+  required,
+  text,
+} from "../../schema/option.ts";
+import { checkLimit } from "../../records/check.ts";
+import { checkCommitOptions, checkOps, checkStoredPath } from "../check.ts";
+import { closedError, conflictError, unknownVersionError } from "../failure.ts";
+import { Draft, type ReadyOp } from "../memory/draft.ts";
+import { entriesByPath, isDirNode, nodeAt } from "../memory/nodes.ts";
+import { probeStorage } from "../probe.ts";
+import type {
+  ChangePage,
+  ChangesOptions,
+  Committed,
+  CommitOptions,
+  Entry,
+  EntryPage,
+  Expect,
+  ListRequest,
+  Op,
+  ProbeOptions,
+  ReadEntry,
+  ReadMany,
+  ReadManyOptions,
+  Storage,
+  StorageCall,
+  StorageFacts,
+  UnmetExpect,
+  Version,
+} from "../storage.ts";
+import { backendPlace } from "./backend-place.ts";
+import type { Driver } from "./driver.ts";
+import { driverPlace } from "./driver-place.ts";
+import { KnownTree, lastChangeBelow } from "./known-tree.ts";
+import { entryOf, type Place } from "./place.ts";
+import { notMade, StepRun } from "./step-run.ts";
+import { type Step, stepsOf } from "./steps.ts";
+import { Turns } from "./turns.ts";
+
+/** Options of a storage over a driver or a backend. */
+export interface FilesOptions {
+  /** The directory of the driver or backend that is `/` of the storage. Default `/`. */
+  readonly root?: string | undefined;
+  /**
+   * True when nothing but the returned storage changes the files. They are then listed once, and searches and listings
+   * ask for contents alone. Default false: each answer looks at what is there.
+   */
+  readonly exclusive?: boolean | undefined;
+}
+
+/**
+ * The table of the options of {@link filesOf}, with the type and the check of each.
+ *
+ * @printed
+ */
+export const FILES_OPTIONS: Options<FilesOptions> = described("FilesOptions", {
+  root: text({ test: (path) => (path.startsWith("/") ? undefined : "must be an absolute path") }),
+  exclusive: flag(),
+});
+
+const checkOptions = optionChecker("filesOf", FILES_OPTIONS);
+const checkDriver = optionChecker(
+  "filesOf",
+  instance<Driver>("Driver", "a driver or a backend", {
+    stat: required(callback()),
+    list: required(callback()),
+    read: required(callback()),
+    write: required(callback()),
+    remove: required(callback()),
+    move: callback(),
+  }),
+);
+
+/** The number of answers that are known by their keys. */
+const MAX_KEYS = 10_000;
+/** The number of commits that `changes` knows. */
+const KEPT_COMMITS = 10_000;
+const GIGABYTE = 1024 * 1024 * 1024;
+
+const LIMITS: StorageFacts["limits"] = Object.freeze({
+  bodyBytes: GIGABYTE,
+  commitOps: 10_000,
+  commitBytes: GIGABYTE,
+  listPage: 100_000,
+});
+
+/**
+ * Returns a storage over a driver, or over the files of a backend. One object has to serve all writers of a process:
+ * it holds their queue and their idempotency keys. Its probe writes into a directory that it removes again.
+ *
+ * @example
+ * const ws = await openWorkspace({ storage: filesOf(myDriver), root: "/repo" });
+ */
+export function filesOf(files: Driver | FsBackend, options: FilesOptions = {}): Storage {
+  const { root = "/", exclusive = false } = checkOptions(options);
+  checkPath(root);
+  const top = normalise(root).path;
+  const place = isFsBackend(files) ? backendPlace(files, top) : driverPlace(checkDriver(files), top);
+  return new PlacedStorage(place, exclusive);
+}
+
+/** A commit that is checked, and what it comes to. */
+interface PlannedCommit {
+  readonly draft: Draft;
+  readonly steps: readonly Step[];
+}
+
+class PlacedStorage implements Storage {
+  readonly #place: Place;
+  readonly #known: KnownTree;
+  readonly #isExclusive: boolean;
+  readonly #turns = new Turns();
+  readonly #answers = new Map<string, Committed>();
+  /** Distinguishes the versions of this object from those of another one over the same files. */
+  readonly #id = randomHex(8);
+  /** A commit that failed and was not taken back as a whole. The next commit takes back the rest first. */
+  #halfMade: StepRun | undefined;
+  #isComplete = false;
+  #closed = false;
+
+  constructor(place: Place, isExclusive: boolean) {
+    this.#place = place;
+    this.#isExclusive = isExclusive;
+    this.#known = new KnownTree(place, KEPT_COMMITS);
+  }
+
+  async probe(options: ProbeOptions = {}): Promise<StorageFacts> {
+    this.#check(options);
+    await probeStorage(this, options);
+    const { emptyDirs, links, modes } = this.#place.abilities;
+    return Object.freeze({
+      cas: true,
+      atomic: false,
+      shared: false,
+      locks: "process",
+      forks: false,
+      history: false,
+      links,
+      modes: modes && (await this.#keepsModes()),
+      empty_dirs: emptyDirs,
+      durable: false,
+      limits: LIMITS,
+    });
+  }
+
+  async readMany(paths: readonly string[], options: ReadManyOptions = {}): Promise<ReadMany> {
+    this.#check(options);
+    if (options.at !== undefined) throw unknownVersionError(options.at);
+    const errors = new Map<string, FilewrightError>();
+    for (const path of paths) {
+      try {
+        checkStoredPath(path);
+      } catch (error) {
+        errors.set(path, error as FilewrightError);
+      }
+    }
+    const asked = paths.filter((path) => !errors.has(path));
+    return this.#turns.read(async () => {
+      for (const [path, error] of await this.#look(asked, options.signal)) errors.set(path, error);
+      const results = await this.#read(paths, errors, options);
+      return { version: this.#head(), results };
+    });
+  }
+
+  async list(request: ListRequest): Promise<EntryPage> {
+    this.#check(request);
+    if (request.at !== undefined) throw unknownVersionError(request.at);
+    const { prefix = "/", depth = Number.POSITIVE_INFINITY, after = "", limit, signal } = request;
+    checkStoredPath(prefix);
+    checkLimit(limit);
+    if (depth < 1) throw new FilewrightError("INVALID_ARGUMENT", "depth must be at least 1");
+    return this.#turns.read(async () => {
+      // The pages that follow the first one are of the same moment, besides the commits of this object.
+      if (after === "" || !this.#isComplete) await this.#scan(prefix, depth, signal);
+      const top = this.#known.entry(prefix) ?? null;
+      const version = this.#head();
+      const node = nodeAt(this.#known.root, prefix);
+      if (!isDirNode(node)) return { entries: [], top, version };
+      const most = Math.min(limit, LIMITS.listPage);
+      const entries: Entry[] = [];
+      for (const entry of entriesByPath(node, depth, after)) {
+        if (entries.length === most) return { entries, top, version, next: entries.at(-1)?.path as string };
+        entries.push(entry);
+      }
+      return { entries, top, version };
+    });
+  }
+
+  async changes(since: Version | null, options: ChangesOptions): Promise<ChangePage> {
+    this.#check(options);
+    const { limit, signal } = options;
+    checkLimit(limit, 0);
+    return this.#turns.read(async () => {
+      if (limit > 0) await this.#scan("/", Number.POSITIVE_INFINITY, signal);
+      const from = since === null ? "0" : (this.#numberOf(since) ?? "unknown");
+      const { entries, next, gap } = this.#known.log.changes(from, limit, this.#known.root);
+      const page = { head: this.#head(), entries };
+      if (gap === true) return { ...page, gap };
+      return next === undefined ? page : { ...page, next: `${this.#id} ${next}` };
+    });
+  }
+
+  async commit(ops: readonly Op[], options: CommitOptions = {}): Promise<Committed> {
+    this.#check(options);
+    checkOps(ops, LIMITS);
+    checkCommitOptions(options);
+    if (options.token !== undefined || (options.records?.length ?? 0) > 0)
+      throw new FilewrightError(
+        "UNSUPPORTED_OPERATION",
+        "this storage has no locks with tokens and no records",
+      );
+    const own = ops.map((op) => (op.op === "put" ? { ...op, body: new Uint8Array(op.body) } : op));
+    return this.#turns.commit(() => this.#commit(own, options));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  async #commit(ops: readonly Op[], options: CommitOptions): Promise<Committed> {
+    const { key, actor } = options;
+    const known = key === undefined ? undefined : this.#answers.get(key);
+    if (known !== undefined) return { ...known, repeated: true };
+    this.#check(options);
+    const { draft, steps } = await this.#plan(ops, options).catch((error: unknown) => {
+      throw notMade(error);
+    });
+    const run = new StepRun(this.#place, (path) => this.#known.entry(path));
+    try {
+      await run.run(steps);
+    } catch (error) {
+      if (run.isHalfMade) this.#halfMade = run;
+      this.#isComplete = false;
+      throw error;
+    }
+    this.#known.note(await this.#madeEntries(draft, run), { key, actor });
+    const named = draft.entries().map(({ path }) => this.#known.entry(path) ?? this.#known.gone(path));
+    const answer = Object.freeze({ version: this.#head(), entries: Object.freeze(named) });
+    if (key !== undefined) this.#saveAnswer(key, answer);
+    return answer;
+  }
+
+  /** Takes back the rest of a commit that failed. @throws IO_ERROR while the place cannot */
+  async #finishRollback(): Promise<void> {
+    if (this.#halfMade === undefined) return;
+    this.#isComplete = false;
+    const left = await this.#halfMade.takeBack();
+    if (this.#halfMade.isHalfMade)
+      throw new FilewrightError("IO_ERROR", "an earlier commit failed and is not taken back yet", {
+        details: { outcome: "none", left },
+      });
+    this.#halfMade = undefined;
+  }
+
+  /** Looks at everything on which a commit is planned. */
+  async #lookFor(ops: readonly Op[], { expect = [], signal }: CommitOptions): Promise<void> {
+    const paths = ops.flatMap((op) => (op.op === "move" ? [op.from, op.to] : [op.path]));
+    const named = [...paths, ...expect.map(({ path }) => path)];
+    for (const error of (await this.#look(named, signal)).values()) throw error;
+    // A driver may refuse a path, and says so when it is asked about it.
+    const unknown = this.#isExclusive ? named.filter((path) => this.#known.entry(path) === undefined) : [];
+    for (const error of (await this.#known.look(unknown, signal)).values()) throw error;
+    const trees = expect.flatMap((one) => ("tree" in one ? [one.path] : []));
+    for (const op of ops)
+      if (op.op === "remove" || op.op === "move") trees.push(op.op === "move" ? op.from : op.path);
+    for (const path of trees)
+      if (this.#known.entry(path)?.type === "dir") await this.#scan(path, Number.POSITIVE_INFINITY, signal);
+  }
+
+  /** Returns the condition with what was found instead; undefined if it holds. */
+  #unmet(expect: Expect): UnmetExpect | undefined {
+    const { path } = expect;
+    const entry = this.#known.entry(path);
+    if ("version" in expect) {
+      const found = entry?.version ?? null;
+      return found === expect.version ? undefined : { path, expected: expect.version, found };
+    }
+    if ("type" in expect) {
+      const found = entry?.type ?? "gone";
+      return found === expect.type ? undefined : { path, expected: expect.type, found };
+    }
+    const found = lastChangeBelow(this.#known.log, path, this.#numberOf(expect.tree) ?? "unknown");
+    return found === undefined ? undefined : { path, expected: expect.tree, found: `${this.#id} ${found}` };
+  }
+
+  /** Checks the conditions, applies the operations to the known tree, and returns their steps. Nothing is changed. */
+  async #plan(ops: readonly Op[], options: CommitOptions): Promise<PlannedCommit> {
+    await this.#finishRollback();
+    await this.#lookFor(ops, options);
+    const unmet = (options.expect ?? []).flatMap((one) => this.#unmet(one) ?? []);
+    if (unmet.length > 0) throw conflictError(unmet);
+    const draft = new Draft(this.#known.root, this.#known.log.nextVersion, Date.now());
+    const steps: Step[] = [];
+    for (const op of ops) {
+      const ready = await this.#ready(op);
+      const own = stepsOf(ready, draft.root, this.#place.abilities.moves);
+      draft.apply(ready);
+      for (const step of own) steps.push(step);
+    }
+    const { links } = this.#place.abilities;
+    for (const { kind, path } of steps)
+      if (kind === "symlink" && !links)
+        throw backendError("UNSUPPORTED_OPERATION", path, "this storage has no symbolic links");
+    checkAborted(options.signal);
+    return { draft, steps };
+  }
+
+  async #ready(op: Op): Promise<ReadyOp> {
+    if (op.op !== "put" && op.op !== "link") return op;
+    const { path, mode } = op;
+    const body = op.op === "put" ? op.body : await this.#contentOf(op.hash, path);
+    const hash = engine().sha256(body);
+    if (op.hash !== undefined && op.hash !== hash)
+      throw backendError("INVALID_ARGUMENT", path, "the hash is not that of the content");
+    return { op: "put", path, body, hash, mode };
+  }
+
+  /** Returns a content that was seen in this storage. @throws NOT_FOUND when it is there no more */
+  async #contentOf(hash: string, path: string): Promise<Uint8Array> {
+    const from = this.#known.pathOf(hash);
+    try {
+      const { bytes } = from === undefined ? { bytes: undefined } : await this.#place.read(from);
+      if (bytes !== undefined && engine().sha256(bytes) === hash) return bytes;
+    } catch (error) {
+      if (!(error instanceof FilewrightError) || error.code === "IO_ERROR") throw error;
+    }
+    throw backendError("NOT_FOUND", path, "the storage has no such content");
+  }
+
+  /** Returns what the commit has left at each path that it changed. */
+  async #madeEntries(draft: Draft, { left }: StepRun): Promise<readonly Entry[]> {
+    const entries: Entry[] = [];
+    for (const { path, before, after } of draft.changes()) {
+      const placed = left.get(path);
+      let entry: Entry | undefined;
+      if (placed !== undefined && placed !== null) entry = entryOf(placed, after?.entry.hash ?? "");
+      else if (placed === undefined && after !== undefined) entry = await this.#moved(path);
+      if (entry !== undefined) entries.push(entry);
+      else if (before !== undefined) entries.push(this.#known.gone(path));
+    }
+    return entries;
+  }
+
+  /** Returns what is at a path below a tree that was moved as a whole. What cannot be read is found by the next look. */
+  async #moved(path: string): Promise<Entry | undefined> {
+    try {
+      const placed = await this.#place.stat(path);
+      if (placed === null) return undefined;
+      if (placed.type !== "file") return entryOf(placed, "");
+      const { hash, file } = await this.#place.hash(path);
+      return entryOf(file, hash);
+    } catch {
+      this.#isComplete = false;
+      return undefined;
+    }
+  }
+
+  #saveAnswer(key: string, answer: Committed): void {
+    this.#answers.set(key, answer);
+    // The oldest come first.
+    for (const [old] of this.#answers) {
+      if (this.#answers.size <= MAX_KEYS) break;
+      this.#answers.delete(old);
+    }
+  }
+
+  /** Returns what is at some paths, as they were looked at. */
+  async #read(
+    paths: readonly string[],
+    errors: ReadonlyMap<string, FilewrightError>,
+    { bodies = true, maxBytes = Number.POSITIVE_INFINITY, signal }: ReadManyOptions,
+  ): Promise<ReadMany["results"]> {
+    let left = maxBytes;
+    const reads = paths.map(
+      (path): Promise<ReadEntry | FilewrightError | null> | ReadEntry | FilewrightError | null => {
+        const error = errors.get(path);
+        if (error !== undefined) return error;
+        const entry = this.#known.entry(path);
+        if (entry?.type !== "file" || !bodies) return entry === undefined ? null : { entry };
+        const size = entry.size ?? 0;
+        if (size > left) {
+          left = -1;
+          return { entry, left: true };
+        }
+        left -= size;
+        return this.#body(path);
+      },
+    );
+    const results = await Promise.all(reads);
+    checkAborted(signal);
+    return results;
+  }
+
+  async #body(path: string): Promise<ReadEntry | FilewrightError | null> {
+    try {
+      const { bytes, file } = await this.#place.read(path);
+      const entry = entryOf(file, engine().sha256(bytes));
+      this.#known.note([entry]);
+      return { entry: this.#known.entry(path) ?? entry, body: bytes };
+    } catch (error) {
+      if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
+      return error.code === "NOT_FOUND" ? null : error;
+    }
+  }
+
+  async #look(
+    paths: Iterable<string>,
+    signal: AbortSignal | undefined,
+  ): Promise<ReadonlyMap<string, FilewrightError>> {
+    if (this.#isExclusive) {
+      await this.#scan("/", Number.POSITIVE_INFINITY, signal);
+      return new Map();
+    }
+    return this.#known.look(paths, signal);
+  }
+
+  async #scan(path: string, depth: number, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#isExclusive && this.#isComplete) return;
+    if (this.#isExclusive) await this.#known.scan("/", Number.POSITIVE_INFINITY, signal);
+    else await this.#known.scan(path, depth, signal);
+    this.#isComplete ||= this.#isExclusive || (path === "/" && depth === Number.POSITIVE_INFINITY);
+  }
+
+  /** Writes a file with unusual permission bits, and returns whether it has them. */
+  async #keepsModes(): Promise<boolean> {
+    const path = `/.filewright-probe-${randomHex(8)}`;
+    const { entries } = await this.commit([{ op: "put", path, body: new Uint8Array(0), mode: 0o640 }]);
+    await this.commit([{ op: "remove", path }]);
+    return entries.find((entry) => entry.path === path)?.mode === 0o640;
+  }
+
+  #head(): Version {
+    return `${this.#id} ${this.#known.log.head}`;
+  }
+
+  /** Returns the version as the log of this object has it; undefined for one of another object. */
+  #numberOf(version: Version): string | undefined {
+    return version.startsWith(`${this.#id} `) ? version.slice(this.#id.length + 1) : undefined;
+  }
+
+  #check({ signal }: StorageCall): void {
+    if (this.#closed) throw closedError();
+    checkAborted(signal);
+  }
+}

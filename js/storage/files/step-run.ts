@@ -1,0 +1,355 @@
+/**
+ * Makes the steps of a commit, and takes them back when one fails.
+ *
+ * Before a step its path is compared with what the commit was planned on, and what it replaces is kept until the last
+ * step is made. A step that failed without saying whether it has happened is settled by looking at its path. On the
+ * way back a path is restored only while it has the version that the step left: any other state is another writer's.
+ */
+import { engine } from "../../engine/current.ts";
+import { FilewrightError, makeError } from "../../engine/errors.ts";
+import { backendError } from "../../backends/failure.ts";
+import type { Entry } from "../entry.ts";
+import { conflictError } from "../failure.ts";
+import { type Place, type Placed, placeVersion, versionOf } from "./place.ts";
+import type { Step } from "./steps.ts";
+
+/** The bytes of replaced contents that a commit keeps for its rollback. */
+const MAX_KEPT_BYTES = 1024 * 1024 * 1024;
+
+/** The paths that a message names. `details.left` has all of them. */
+const MAX_SHOWN_PATHS = 5;
+
+/** Error codes after which it is unknown whether the call has happened. */
+const UNCERTAIN_CODES: ReadonlySet<string> = new Set(["IO_ERROR", "INTERNAL", "CANCELLED"]);
+
+/** A step that is ready to be made. */
+interface Act {
+  readonly path: string;
+  /** Every path that the step changes. */
+  readonly paths: readonly string[];
+  /** The version at the path before the step; null for nothing. */
+  readonly before: string | null;
+  /** Makes the step and returns what it left at the path. */
+  act(): Promise<Placed | null>;
+  /** Returns true when what is now at the path is what the step makes. */
+  isMade(now: Placed | null): boolean | Promise<boolean>;
+  /** Takes the step back; `left` is the version that it left. Returns what is then at the path of `origin`. */
+  undo(left: string | null): Promise<Placed | null>;
+  /** The path that `undo` restores, and the version that it had. */
+  readonly origin: { readonly path: string; readonly version: string | null };
+}
+
+/** A step that was made, with the version that it left; or one of which it is unknown whether it was. */
+type Made =
+  | { readonly act: Act; readonly isKnown: true; readonly left: string | null }
+  | { readonly act: Act; readonly isKnown: false };
+
+/** The state of a path that the next step of the commit finds. */
+interface State {
+  readonly version: string | null;
+  readonly type: Entry["type"];
+  readonly mode: number | undefined;
+  readonly target: string | undefined;
+}
+
+const NOTHING: State = { version: null, type: "gone", mode: undefined, target: undefined };
+
+/** The steps of one commit. */
+export class StepRun {
+  readonly #place: Place;
+  readonly #entryOf: (path: string) => Entry | undefined;
+  /** What the steps have left, by path. */
+  readonly left: Map<string, Placed | null> = new Map<string, Placed | null>();
+  #made: Made[] = [];
+  /** Paths at which a failed step found or left something that is neither its own nor as before. */
+  readonly #unsettled = new Set<string>();
+  /** The versions of what the way back has restored, and the versions that they stand for. */
+  readonly #restored = new Map<
+    string,
+    { readonly present: string | null; readonly original: string | null }
+  >();
+  #keptBytes = 0;
+
+  /** `entryOf` returns the entry at a path on which the commit was planned. */
+  constructor(place: Place, entryOf: (path: string) => Entry | undefined) {
+    this.#place = place;
+    this.#entryOf = entryOf;
+  }
+
+  /** True while steps are left that could not be taken back. */
+  get isHalfMade(): boolean {
+    return this.#made.length > 0;
+  }
+
+  /** Makes the steps. @throws the error of a step; with `details.rolled_back: false` when not all were taken back */
+  async run(steps: readonly Step[]): Promise<void> {
+    // A commit of one step has nothing to take back, and needs no copy of what it replaces.
+    const isKept = steps.length > 1;
+    try {
+      for (const step of steps) await this.#make(await this.#ready(step, isKept), isKept);
+      this.#made = [];
+    } catch (error) {
+      if (isKept) throw this.#failure(error, await this.takeBack());
+      throw this.#unsettled.size === 0 ? notMade(error) : unknownOutcome(error, [...this.#unsettled]);
+    }
+  }
+
+  /** Takes the made steps back, the last one first. Returns the paths that are not as before. */
+  async takeBack(): Promise<readonly string[]> {
+    const kept: Made[] = [];
+    const lost: string[] = [];
+    for (const made of this.#made.reverse()) {
+      try {
+        if (!(await this.#undo(made))) lost.push(...made.act.paths);
+      } catch (error) {
+        // Behind a step that could not be taken back another one may fail that succeeds later.
+        if (isUncertain(error) || kept.length > 0) kept.unshift(made);
+        else lost.push(...made.act.paths);
+      }
+    }
+    this.#made = kept;
+    return [...new Set([...this.#unsettled, ...lost, ...kept.flatMap(({ act }) => act.paths)])].sort();
+  }
+
+  /** Takes one step back. Returns false for a path that another writer has changed. */
+  async #undo(made: Made): Promise<boolean> {
+    const { act } = made;
+    const now = await this.#place.stat(act.path);
+    const present = versionOf(now);
+    const again = this.#restored.get(act.path);
+    const version = again?.present === present ? again.original : present;
+    const isOwn = made.isKnown ? version === made.left : version !== act.before && (await act.isMade(now));
+    if (!isOwn) return version === act.before;
+    const { path, version: original } = act.origin;
+    this.#restored.set(path, { present: versionOf(await act.undo(present)), original });
+    return true;
+  }
+
+  async #make(act: Act, isKept: boolean): Promise<void> {
+    let left: Placed | null;
+    try {
+      left = await act.act();
+    } catch (error) {
+      left = await this.#settled(act, error, isKept);
+    }
+    this.left.set(act.path, left);
+    this.#made.push({ act, isKnown: true, left: versionOf(left) });
+  }
+
+  /** Returns what a step left that failed and was made nevertheless. @throws the error of any other one */
+  async #settled(act: Act, error: unknown, isKept: boolean): Promise<Placed | null> {
+    let isMade = false;
+    let now: Placed | null = null;
+    try {
+      now = await this.#place.stat(act.path);
+      if (isUncertain(error) && versionOf(now) !== act.before) isMade = await act.isMade(now);
+    } catch {
+      if (isUncertain(error) && isKept) this.#made.push({ act, isKnown: false });
+      else if (isUncertain(error)) this.#unsettled.add(act.path);
+      throw error;
+    }
+    if (isMade) return now;
+    const found = versionOf(now);
+    if (found === act.before) throw error;
+    if (!isUncertain(error)) throw conflictError([{ path: act.path, expected: act.before, found }]);
+    this.#unsettled.add(act.path);
+    throw error;
+  }
+
+  #failure(thrown: unknown, left: readonly string[]): unknown {
+    if (!(thrown instanceof FilewrightError)) return thrown;
+    if (left.length === 0) return notMade(thrown);
+    const { code, path, hint, cause, details } = thrown;
+    const isOurs = this.isHalfMade || this.#unsettled.size > 0;
+    const shown = left.slice(0, MAX_SHOWN_PATHS).join(", ");
+    const message = `${thrown.message}; ${left.length} of the commit's paths are not as before: ${shown}`;
+    const facts = { ...details, rolled_back: false, left };
+    return makeError(isOurs ? "IO_ERROR" : code, message, { path, hint, cause, details: facts });
+  }
+
+  /** Returns the state that a step finds, of which nothing but this commit has changed anything. */
+  #state(path: string): State {
+    if (this.left.has(path)) {
+      const placed = this.left.get(path) ?? null;
+      if (placed === null) return NOTHING;
+      const mode = placed.type === "symlink" ? undefined : placed.mode;
+      const target = placed.type === "symlink" ? placed.target : undefined;
+      return { version: versionOf(placed), type: placed.type, mode, target };
+    }
+    const entry = this.#entryOf(path);
+    if (entry === undefined) return NOTHING;
+    return { version: entry.version, type: entry.type, mode: entry.mode, target: entry.target };
+  }
+
+  async #ready(step: Step, isKept: boolean): Promise<Act> {
+    switch (step.kind) {
+      case "write":
+        return this.#write(step, isKept);
+      case "copy": {
+        const { bytes, file } = await this.#content(step.from);
+        const { mode } = file;
+        const hash = engine().sha256(bytes);
+        return this.#write({ kind: "write", path: step.path, body: bytes, hash, mode }, isKept);
+      }
+      case "move":
+        return this.#move(step.from, step.path);
+      case "remove":
+        return this.#remove(step.path, isKept);
+      case "chmod": {
+        const { path, mode } = step;
+        const { version: before, mode: old } = this.#state(path);
+        return {
+          path,
+          paths: [path],
+          origin: { path, version: before },
+          before,
+          act: () => this.#place.chmod(path, mode),
+          isMade: (now) => now !== null && "mode" in now && now.mode === mode,
+          undo: () => (old === undefined ? this.#place.stat(path) : this.#place.chmod(path, old)),
+        };
+      }
+      case "mkdir":
+        return this.#new(step.path, "dir", () => this.#place.mkdir(step.path, step.mode));
+      case "symlink":
+        return this.#new(step.path, "symlink", () => this.#place.symlink(step.path, step.target));
+    }
+  }
+
+  /** Makes a directory or a link where nothing is. */
+  #new(path: string, type: Placed["type"], act: () => Promise<Placed>): Act {
+    const { version: before } = this.#state(path);
+    const isMade = (now: Placed | null): boolean => now?.type === type;
+    const origin = { path, version: before };
+    return { path, paths: [path], origin, before, act, isMade, undo: () => this.#removed(path) };
+  }
+
+  async #write(step: Extract<Step, { kind: "write" }>, isKept: boolean): Promise<Act> {
+    const { path, body, hash, mode } = step;
+    const place = this.#place;
+    const { version: before, mode: modeBefore } = this.#state(path);
+    const old = before === null || !isKept ? undefined : await this.#content(path);
+    return {
+      path,
+      paths: [path],
+      origin: { path, version: before },
+      before,
+      act: () => place.write(path, body, { mode, modeBefore, hash, ifVersion: conditionOf(before) }),
+      isMade: async (now) => now?.type === "file" && (await place.hash(path)).hash === hash,
+      undo: (left) =>
+        old === undefined
+          ? this.#removed(path, conditionOf(left) ?? undefined)
+          : this.#restore(path, old, conditionOf(left)),
+    };
+  }
+
+  async #remove(path: string, isKept: boolean): Promise<Act> {
+    const place = this.#place;
+    const { version: before, type, mode, target = "" } = this.#state(path);
+    const isFile = type === "file";
+    const old = isFile && isKept ? await this.#content(path) : undefined;
+    const condition = isFile ? (conditionOf(before) ?? undefined) : undefined;
+    return {
+      path,
+      paths: [path],
+      origin: { path, version: before },
+      before,
+      act: () => this.#removed(path, condition),
+      isMade: (now) => now === null,
+      undo: async () => {
+        if (type === "dir") return place.mkdir(path, mode);
+        if (type === "symlink") return place.symlink(path, target);
+        return old === undefined ? null : this.#restore(path, old, null);
+      },
+    };
+  }
+
+  async #move(from: string, to: string): Promise<Act> {
+    const place = this.#place;
+    // A move has no condition of its own: both ends are compared right before it.
+    for (const path of [from, to]) {
+      const expected = this.#state(path).version;
+      const found = versionOf(await place.stat(path));
+      if (found !== expected) throw conflictError([{ path, expected, found }]);
+    }
+    return {
+      path: to,
+      paths: [from, to],
+      origin: { path: from, version: this.#state(from).version },
+      before: null,
+      act: async () => {
+        const moved = await place.move(from, to);
+        this.left.set(from, null);
+        return moved;
+      },
+      isMade: async (now) => {
+        if (now === null || (await place.stat(from)) !== null) return false;
+        this.left.set(from, null);
+        return true;
+      },
+      undo: async () => {
+        if ((await place.stat(from)) !== null) throw backendError("ALREADY_EXISTS", from);
+        return place.move(to, from);
+      },
+    };
+  }
+
+  /** Returns the content that a step replaces. @throws CONFLICT when it is not the one that was planned on */
+  async #content(path: string): Promise<Awaited<ReturnType<Place["read"]>>> {
+    const expected = this.#state(path).version;
+    const content = await this.#place.read(path).catch((error: unknown) => {
+      if (isUncertain(error)) throw error;
+      throw conflictError([{ path, expected, found: null }]);
+    });
+    const found = versionOf(content.file);
+    if (found !== expected) throw conflictError([{ path, expected, found }]);
+    this.#keptBytes += content.bytes.length;
+    if (this.#keptBytes > MAX_KEPT_BYTES)
+      throw backendError(
+        "LIMIT_EXCEEDED",
+        path,
+        `the contents that the commit replaces are more than ${MAX_KEPT_BYTES} bytes`,
+      );
+    return content;
+  }
+
+  async #removed(path: string, ifVersion?: string): Promise<null> {
+    await this.#place.remove(path, ifVersion);
+    return null;
+  }
+
+  #restore(
+    path: string,
+    { bytes, file: { mode } }: Awaited<ReturnType<Place["read"]>>,
+    ifVersion: string | null,
+  ): Promise<Placed> {
+    const hash = engine().sha256(bytes);
+    return this.#place.write(path, bytes, { mode, modeBefore: mode, ifVersion, hash });
+  }
+}
+
+/** Returns the error of a commit that has changed nothing. An IO_ERROR says so. */
+export function notMade(error: unknown): unknown {
+  if (!(error instanceof FilewrightError) || error.code !== "IO_ERROR") return error;
+  const { code, message, path, hint, cause, details } = error;
+  return makeError(code, message, { path, hint, cause, details: { ...details, outcome: "none" } });
+}
+
+/** Returns the error of a commit of one step of which it is unknown whether it was made. */
+function unknownOutcome(error: unknown, left: readonly string[]): unknown {
+  if (!(error instanceof FilewrightError)) return error;
+  const { message, path, hint, cause, details } = error;
+  return makeError("IO_ERROR", message, {
+    path,
+    hint,
+    cause,
+    details: { ...details, outcome: "unknown", left },
+  });
+}
+
+function conditionOf(version: string | null): string | null {
+  return version === null ? null : placeVersion(version);
+}
+
+function isUncertain(error: unknown): boolean {
+  return !(error instanceof FilewrightError) || UNCERTAIN_CODES.has(error.code);
+}

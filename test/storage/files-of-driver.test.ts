@@ -1,0 +1,363 @@
+/** Storages over drivers: the contract, what a workspace does on one, and drivers that fail. */
+import { describe, expect, it, test } from "vitest";
+import { FilewrightError, openWorkspace } from "../../js/index.node.ts";
+import { type Driver, type DriverEntry, filesOf, type Op } from "../../js/storage/index.ts";
+import { storageContract } from "../../js/testing/index.ts";
+import { type MapFile, mapDriver } from "./map-driver.ts";
+
+/** The same driver without one of its abilities. */
+const variants: Readonly<Record<string, () => Driver>> = {
+  "a map": mapDriver,
+  "a map without move": () => {
+    const { move: _, ...driver } = mapDriver();
+    return driver;
+  },
+  "a map that ignores versions": () => {
+    const files = new Map();
+    const inner = mapDriver(files);
+    return {
+      ...inner,
+      write: (path, body, options) =>
+        inner.write(path, body, { ...options, ifVersion: files.get(path)?.version ?? null }),
+      remove: (path) => inner.remove(path),
+    };
+  },
+};
+
+for (const [name, make] of Object.entries(variants)) {
+  describe(`filesOf(${name})`, () => {
+    storageContract(() => ({ storage: filesOf(make()) }), { test });
+  });
+  describe(`filesOf(${name}, { exclusive: true })`, () => {
+    storageContract(() => ({ storage: filesOf(make(), { exclusive: true }) }), { test });
+  });
+  describe(`filesOf(${name}, { root })`, () => {
+    storageContract(() => ({ storage: filesOf(make(), { root: "/some/where" }) }), { test });
+  });
+}
+
+const encoder = new TextEncoder();
+const put = (path: string, text: string, mode?: number): Op => ({
+  op: "put",
+  path,
+  body: encoder.encode(text),
+  ...(mode === undefined ? {} : { mode }),
+});
+
+/** Returns the texts and permission bits of a map of files. */
+function shown(files: ReadonlyMap<string, MapFile>): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const [path, { body, mode }] of files)
+    texts[path] = `${new TextDecoder().decode(body)} ${mode.toString(8)}`;
+  return texts;
+}
+
+/** Counts the calls of a driver by their names. */
+function counted(driver: Driver): { readonly driver: Driver; readonly counts: Record<string, number> } {
+  const counts: Record<string, number> = {};
+  const count = <T extends readonly unknown[], R>(name: string, call: (...args: T) => R) => {
+    return (...args: T): R => {
+      counts[name] = (counts[name] ?? 0) + 1;
+      return call(...args);
+    };
+  };
+  const { stat, list, read, write, remove } = driver;
+  return {
+    counts,
+    driver: {
+      stat: count("stat", stat),
+      list: count("list", list),
+      read: count("read", read),
+      write: count("write", write),
+      remove: count("remove", remove),
+    },
+  };
+}
+
+describe("a workspace over a driver", () => {
+  const open = async (exclusive = false) => {
+    const files = new Map<string, MapFile>();
+    const { driver, counts } = counted(mapDriver(files));
+    const ws = await openWorkspace({ storage: filesOf(driver, { exclusive }), root: "/repo" });
+    return { ws, files, counts };
+  };
+
+  it.each([
+    ["looks at what is there, and reads no content again", false],
+    ["asks the driver nothing when it is the only writer", true],
+  ])("searches with an index that %s", async (_title, exclusive) => {
+    const { ws, files, counts } = await open(exclusive);
+    for (let i = 0; i < 50; i++)
+      await ws.fs.writeText(`/repo/d${i % 5}/f${i}.txt`, `line ${i} of many\n`, { createDirs: true });
+    const search = async (pattern: string) => (await ws.grep({ pattern })).total_matches;
+    expect([await search("line 7 of"), await search("line 7 of"), await search("many")]).toEqual([1, 1, 50]);
+    const before = { ...counts };
+    expect([await search("line 9 of"), await search("nowhere")]).toEqual([1, 0]);
+    expect(counts["read"]).toBe(before["read"]);
+    if (exclusive) expect(counts).toEqual(before);
+    await ws.editFile({ path: "d2/f7.txt", edits: [{ old_text: "line 7", new_text: "row 7" }] });
+    expect([await search("line 7 of"), await search("row 7 of")]).toEqual([0, 1]);
+    if (!exclusive) {
+      const late = { body: encoder.encode("foreign\n"), version: "foreign", mtime: 1, mode: 0o644 };
+      files.set("/repo/late.txt", late);
+      expect(await search("foreign")).toBe(1);
+      files.delete("/repo/late.txt");
+      expect(await search("foreign")).toBe(0);
+    }
+    await ws.close();
+  });
+
+  it("makes a batch as a whole or not at all", async () => {
+    const { ws, files } = await open();
+    await ws.writeFile({ path: "a.txt", content: "one\n" });
+    const before = shown(files);
+    const operations = (last: string) => [
+      { tool: "write_file", args: { path: "new/b.txt", content: "two\n" } },
+      { tool: "edit_file", args: { path: "a.txt", edits: [{ old_text: "one", new_text: "three" }] } },
+      { tool: "delete", args: { path: last } },
+    ];
+    const failed = await ws.call("batch", { operations: operations("gone.txt") } as never);
+    expect([failed.ok, shown(files)]).toEqual([false, before]);
+    await ws.writeFile({ path: "there.txt", content: "x" });
+    expect((await ws.call("batch", { operations: operations("there.txt") } as never)).ok).toBe(true);
+    expect(shown(files)).toEqual({ "/repo/a.txt": "three\n 644", "/repo/new/b.txt": "two\n 644" });
+    await ws.close();
+  });
+
+  it("undoes a call, and refuses where a foreign writer was", async () => {
+    const { ws, files } = await open();
+    await ws.writeFile({ path: "a.txt", content: "one\n" });
+    await ws.writeFile({ path: "a.txt", content: "two\n" });
+    const [last] = await ws.history();
+    await ws.undo(last?.callId ?? "");
+    expect(shown(files)).toEqual({ "/repo/a.txt": "one\n 644" });
+    await ws.delete({ path: "a.txt" });
+    const [removal] = await ws.history();
+    await ws.undo(removal?.callId ?? "");
+    expect(shown(files)).toEqual({ "/repo/a.txt": "one\n 644" });
+    await ws.writeFile({ path: "a.txt", content: "three\n" });
+    const [written] = await ws.history();
+    files.set("/repo/a.txt", { body: encoder.encode("foreign"), version: "f", mtime: 1, mode: 0o600 });
+    const undo = ws.undo(written?.callId ?? "").then(
+      () => "",
+      (error: FilewrightError) => error.code,
+    );
+    expect([await undo, shown(files)]).toEqual(["CONFLICT", { "/repo/a.txt": "foreign 600" }]);
+    await ws.close();
+  });
+
+  it("forks, shows the difference and merges", async () => {
+    const { ws, files } = await open();
+    await ws.writeFile({ path: "a.txt", content: "one\n" });
+    const fork = await ws.fork();
+    await fork.writeFile({ path: "a.txt", content: "two\n" });
+    await fork.writeFile({ path: "b/c.txt", content: "new\n" });
+    expect(shown(files)).toEqual({ "/repo/a.txt": "one\n 644" });
+    expect((await fork.merge()).merged).toBe(true);
+    expect(shown(files)).toEqual({ "/repo/a.txt": "two\n 644", "/repo/b/c.txt": "new\n 644" });
+    await ws.close();
+  });
+});
+
+describe("directories without files", () => {
+  it("stay for the process that made them, and where the last file was removed", async () => {
+    const storage = filesOf(mapDriver());
+    await storage.commit([{ op: "mkdir", path: "/a/b" }, put("/c/f", "1")]);
+    await storage.commit([{ op: "remove", path: "/c/f" }]);
+    const listed = async (): Promise<readonly string[]> =>
+      (await storage.list({ limit: 10 })).entries.map(({ path }) => path);
+    expect(await listed()).toEqual(["/a", "/a/b", "/c"]);
+    await storage.commit([
+      { op: "remove", path: "/a", tree: true },
+      { op: "remove", path: "/c" },
+    ]);
+    expect(await listed()).toEqual([]);
+    expect((await storage.probe()).empty_dirs).toBe(false);
+  });
+});
+
+describe("a path that the driver reads otherwise", () => {
+  it.each([false, true])("is refused before anything is done with it, exclusive: %s", async (exclusive) => {
+    const asked: string[] = [];
+    const inner = mapDriver();
+    const driver: Driver = {
+      ...inner,
+      async stat(path) {
+        if (path.includes("\\")) throw new FilewrightError("INVALID_ARGUMENT", "no backslash", { path });
+        return inner.stat(path);
+      },
+      async read(path) {
+        asked.push(path);
+        return inner.read(path);
+      },
+      async write(path, body, options) {
+        asked.push(path);
+        return inner.write(path, body, options);
+      },
+      async move(from, to) {
+        asked.push(from, to);
+        return (await inner.move?.(from, to)) as DriverEntry;
+      },
+    };
+    const storage = filesOf(driver, { exclusive });
+    await storage.commit([put("/a", "1")]);
+    const odd = "/x\\..\\..\\secret";
+    const refused: readonly (readonly Op[])[] = [
+      [put(odd, "x")],
+      [{ op: "move", from: "/a", to: odd }],
+      [{ op: "move", from: odd, to: "/b" }],
+    ];
+    for (const ops of refused)
+      expect(await storage.commit(ops).catch((error: FilewrightError) => error.code)).toBe(
+        "INVALID_ARGUMENT",
+      );
+    const [found] = (await storage.readMany([odd])).results;
+    expect(found).toEqual(exclusive ? null : expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+    expect(asked.filter((path) => path.includes("\\"))).toEqual([]);
+  });
+});
+
+/** When the calls of a driver fail: which call, whether it happens before it fails, and whether all later ones fail. */
+interface Fault {
+  readonly at: number;
+  readonly happens: boolean;
+  readonly forGood: boolean;
+}
+
+/** Returns a driver over a map that fails as told, once `arm` was called. */
+function failingDriver(files: Map<string, MapFile>): {
+  readonly driver: Driver;
+  arm(fault: Fault | undefined): void;
+  calls(): number;
+} {
+  let fault: Fault | undefined;
+  let calls = 0;
+  const wrap = <T extends readonly unknown[], R>(call: (...args: T) => Promise<R>) => {
+    return async (...args: T): Promise<R> => {
+      calls++;
+      const isFailing = fault !== undefined && (fault.forGood ? calls >= fault.at : calls === fault.at);
+      if (!isFailing) return call(...args);
+      if (fault?.happens === true && calls === fault.at) await call(...args);
+      throw new Error("the line is dead");
+    };
+  };
+  const { stat, list, read, write, remove, move } = mapDriver(files);
+  return {
+    driver: {
+      stat: wrap(stat),
+      list: wrap(list),
+      read: wrap(read),
+      write: wrap(write),
+      remove: wrap(remove),
+      move: wrap(move as NonNullable<Driver["move"]>),
+    },
+    arm(next) {
+      fault = next;
+      calls = 0;
+    },
+    calls: () => calls,
+  };
+}
+
+describe.each([
+  { canMove: true, exclusive: false },
+  { canMove: false, exclusive: false },
+  { canMove: true, exclusive: true },
+])("a commit on a driver whose call n fails: %o", ({ canMove, exclusive }) => {
+  const ops: readonly Op[] = [
+    put("/a", "replaced"),
+    put("/new/deep/file", "made", 0o600),
+    { op: "move", from: "/tree", to: "/moved" },
+    { op: "chmod", path: "/b", mode: 0o755 },
+    { op: "remove", path: "/gone", tree: true },
+    put("/gone", "a file now"),
+    { op: "move", from: "/c", to: "/new/c" },
+    put("/a", "again"),
+  ];
+  const start = async () => {
+    const files = new Map<string, MapFile>();
+    const { driver, arm, calls } = failingDriver(files);
+    const { move: _, ...still } = driver;
+    const storage = filesOf(canMove ? driver : still, { exclusive });
+    await storage.commit([
+      put("/a", "a", 0o640),
+      put("/b", "b"),
+      put("/c", "c"),
+      put("/tree/x", "x"),
+      put("/tree/y/z", "z"),
+      put("/gone/1", "1"),
+      put("/gone/2/3", "3", 0o600),
+    ]);
+    return { files, storage, arm, calls, before: shown(files) };
+  };
+  const after = {
+    "/a": "again 640",
+    "/b": "b 755",
+    "/gone": "a file now 644",
+    "/moved/x": "x 644",
+    "/moved/y/z": "z 644",
+    "/new/c": "c 644",
+    "/new/deep/file": "made 600",
+  };
+
+  it.each([
+    ["before it happens", { happens: false, forGood: false }],
+    ["after it has happened", { happens: true, forGood: false }],
+    ["before it happens, and every later one", { happens: false, forGood: true }],
+    ["after it has happened, and every later one", { happens: true, forGood: true }],
+  ])("leaves the files as before, or says what is half made: %s", async (_title, how) => {
+    const plain = await start();
+    plain.arm(undefined);
+    await plain.storage.commit(ops);
+    expect(shown(plain.files)).toEqual(after);
+    const calls = plain.calls();
+    let halfMade = 0;
+    for (let at = 1; at <= calls; at++) {
+      const { files, storage, arm, before } = await start();
+      arm({ at, ...how });
+      const error = await storage.commit(ops).then(
+        () => undefined,
+        (thrown: FilewrightError) => thrown,
+      );
+      arm(undefined);
+      const now = shown(files);
+      const place = `call ${at}`;
+      if (error === undefined) {
+        expect([place, now]).toEqual([place, after]);
+        continue;
+      }
+      expect([place, error.code]).toEqual([place, "IO_ERROR"]);
+      const left = (error.details?.["left"] ?? []) as readonly string[];
+      const differing = [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
+        (path) => before[path] !== now[path],
+      );
+      const told = (path: string) => left.some((one) => path === one || path.startsWith(`${one}/`));
+      expect([place, differing.filter((path) => !told(path))]).toEqual([place, []]);
+      if (left.length === 0) expect([place, error.details?.["outcome"]]).toEqual([place, "none"]);
+      else halfMade++;
+      // Once the driver answers again, the next commit takes back what was left; nothing is lost.
+      await storage.commit([]);
+      expect([place, shown(files)]).toEqual([place, before]);
+    }
+    expect(halfMade > 0).toBe(how.forGood);
+  });
+
+  it("takes nothing back that another writer has changed meanwhile", async () => {
+    const { files, storage, arm, before } = await start();
+    const foreign: MapFile = { body: encoder.encode("foreign"), version: "foreign", mtime: 1, mode: 0o600 };
+    arm(undefined);
+    const stop = files.delete.bind(files);
+    // The removal of a file fails for good, after another program has replaced what the commit has written.
+    files.delete = (path) => {
+      if (path !== "/gone/1") return stop(path);
+      files.set("/a", foreign);
+      throw new FilewrightError("PERMISSION_DENIED", "not this one", { path });
+    };
+    const error = await storage.commit(ops).catch((thrown: FilewrightError) => thrown);
+    expect(error).toMatchObject({
+      code: "PERMISSION_DENIED",
+      details: { rolled_back: false, left: ["/a"] },
+    });
+    expect(shown(files)).toEqual({ ...before, "/a": "foreign 600" });
+  });
+});
