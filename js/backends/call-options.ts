@@ -1,8 +1,10 @@
 /**
- * The options of single calls of a disk, and their check: a misspelt name, a wrong type or an unknown value is
- * INVALID_ARGUMENT, so that no mistake leaves a write without its condition.
+ * The options of single calls of a backend, and their check: a misspelt name, a wrong type or an unknown value is
+ * INVALID_ARGUMENT, so that no mistake leaves a write without its condition. Every backend of this package is checked
+ * here, by `checkCalls` around its methods.
  */
 import { FilewrightError, makeError, type Signalled } from "../engine/errors.ts";
+import { type CheckedCall, checkMethods } from "../schema/checked-calls.ts";
 import type { PageRequest } from "../engine/read.ts";
 import {
   anyText,
@@ -173,7 +175,7 @@ function optional<T extends object>(entry: string, table: Options<T>): CallCheck
   return (given, path) => (given === undefined ? (NONE as T) : check(given, path));
 }
 
-/** The checks of all calls of a disk that take options. */
+/** The checks of all calls that take options. */
 export interface CallChecks<W extends WriteOptions, M extends FlushedMoveOptions> {
   readonly writeText: CallCheck<W & TextOptions>;
   readonly writeBytes: CallCheck<W>;
@@ -194,7 +196,7 @@ export interface CallChecks<W extends WriteOptions, M extends FlushedMoveOptions
 }
 
 /**
- * Returns the checks of the calls of a class of disks. `write` and `move` are the options of its writes, and of its
+ * Returns the checks of the calls of a class of backends. `write` and `move` are the options of its writes, and of its
  * moves and copies.
  */
 export function callChecks<W extends WriteOptions, M extends FlushedMoveOptions>(
@@ -227,4 +229,41 @@ export function callChecks<W extends WriteOptions, M extends FlushedMoveOptions>
     ),
     lock: callCheck(`${name}.lock`, LOCK_CALL_OPTIONS),
   });
+}
+
+/** The checks of any class, whatever the options of its writes and moves are. */
+type AnyChecks = CallChecks<WriteOptions, FlushedMoveOptions>;
+
+/** Returns the checks of a backend that has no options of its own. */
+export function standardChecks(name: string): AnyChecks {
+  return callChecks(name, WRITE_OPTIONS, MOVE_OPTIONS);
+}
+
+/** The calls whose options are the third argument. Those of all others are the second. */
+const THIRD: ReadonlySet<string> = new Set<keyof AnyChecks>([
+  "writeText",
+  "writeBytes",
+  "rename",
+  "copyFile",
+  "copyTree",
+]);
+/** The calls whose options may not be left out. */
+const REQUIRED: ReadonlySet<string> = new Set<keyof AnyChecks>(["listPage", "lock"]);
+
+/**
+ * Replaces the methods of a backend that take options, those of the object itself, by ones that check the options
+ * first. For a class it is given the prototype. Synchronous methods (`writeTextSync`) have the same options. Returns the
+ * object.
+ */
+export function checkCalls<T extends object>(target: T, checks: AnyChecks): T {
+  const calls: Record<string, CheckedCall> = {};
+  for (const [name, check] of Object.entries(checks) as [string, CallCheck<object>][]) {
+    calls[name] = calls[`${name}Sync`] = {
+      at: THIRD.has(name) ? 2 : 1,
+      isRequired: REQUIRED.has(name),
+      check: (given, [path]) => check(given as object, name === "glob" ? "/" : String(path)),
+    };
+  }
+  checkMethods(target, calls);
+  return target;
 }

@@ -3,6 +3,7 @@
  * manifest names the files. Contents are requested when they are read, parts of them by range, and
  * an entity tag is the version.
  */
+import { checkCalls, standardChecks } from "./call-options.ts";
 import { concatBytes } from "../engine/wire/bytes.ts";
 import {
   callback,
@@ -287,6 +288,8 @@ export class HttpBackend implements FsBackend {
     throw backendError("IO_ERROR", path, `the server answered with ${status}`, { details });
   }
 }
+
+checkCalls(HttpBackend.prototype, standardChecks("HttpBackend"));
 
 interface RequestSettings {
   readonly method?: string;

@@ -5,6 +5,8 @@
  * A backend is confined to its own directory: a link in it cannot lead out, and the target of an absolute link is
  * shown as its path in the tree.
  */
+import { callChecks, checkCalls } from "./call-options.ts";
+import { LOCAL_TRANSFER_OPTIONS, LOCAL_WRITE_OPTIONS } from "./local/local-options.ts";
 import {
   either,
   flag,
@@ -114,6 +116,14 @@ const VIRTUAL_DIRECTORY: FsStat = Object.freeze({
  * });
  */
 export class MountBackend implements FsBackend {
+  static {
+    // A mounted disk has options of its own; the other backends refuse them.
+    checkCalls(
+      MountBackend.prototype,
+      callChecks("MountBackend", LOCAL_WRITE_OPTIONS, LOCAL_TRANSFER_OPTIONS),
+    );
+  }
+
   readonly #mounts: readonly MountPoint[];
   readonly #turns = new Map<string, Promise<unknown>>();
 
@@ -204,7 +214,8 @@ export class MountBackend implements FsBackend {
     content: string,
     options: WriteOptions & { readonly encoding?: string } = {},
   ): Promise<WriteResult> {
-    return this.writeBytes(path, encodeText(content, options.encoding, path), options);
+    const { encoding, ...write } = options;
+    return this.writeBytes(path, encodeText(content, encoding, path), write);
   }
   async writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
     if (this.#holds(normalise(path).path)) throw backendError("IS_DIRECTORY", path);

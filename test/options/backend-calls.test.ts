@@ -1,9 +1,22 @@
-/** The options of single calls of a disk: a mistake is refused, names its nearest valid form, and changes nothing. */
+/** The options of single calls of a backend: a mistake is refused, names its nearest valid form, and changes nothing. */
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { LocalBackend, NodeBackend } from "../../js/index.node.ts";
+import {
+  type FsBackend,
+  HttpBackend,
+  LocalBackend,
+  MemoryBackend,
+  MountBackend,
+  NodeBackend,
+  OpfsBackend,
+  OverlayBackend,
+  SandboxedBackend,
+  SandboxPolicy,
+} from "../../js/index.node.ts";
+import { filesOf, memoryStorage, toBackend } from "../../js/storage/index.ts";
+import { mapDriver } from "../storage/map-driver.ts";
 
 const base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-call-options-")));
 afterAll(() => fs.rmSync(base, { recursive: true, force: true }));
@@ -139,6 +152,60 @@ const calls: Readonly<
     ],
   ],
 };
+
+/** Files in memory that are as those on the disk. */
+async function filled<T extends FsBackend>(backend: T): Promise<T> {
+  await backend.mkdir(join(root, "d"));
+  await backend.writeText(join(root, "a"), "one\n");
+  return backend;
+}
+
+const inMemory = (): Promise<MemoryBackend> => filled(new MemoryBackend());
+
+/** Backends that are no disk, by the name that begins their refusals. Undefined: nothing can be there. */
+const others: readonly (readonly [
+  title: string,
+  name: string,
+  make: () => Promise<FsBackend> | FsBackend,
+])[] = [
+  ["memory", "MemoryBackend", inMemory],
+  ["an overlay", "OverlayBackend", async () => new OverlayBackend(await inMemory())],
+  ["mounts", "MountBackend", async () => new MountBackend({ "/": await inMemory() })],
+  [
+    "a confined backend",
+    "SandboxedBackend",
+    async () => new SandboxedBackend(await inMemory(), SandboxPolicy.workspaceOnly(root)),
+  ],
+  ["a storage", "toBackend", () => filled(toBackend(memoryStorage()))],
+  ["a storage over a driver", "toBackend", () => filled(toBackend(filesOf(mapDriver())))],
+  ["a storage over a backend", "toBackend", () => filled(toBackend(filesOf(new MemoryBackend())))],
+  ["files over HTTP", "HttpBackend", () => new HttpBackend({ url: "http://127.0.0.1:9/" })],
+  ["files of a browser", "HandleBackend", () => new OpfsBackend()],
+];
+
+describe.each(others)("%s", (_title, name, make) => {
+  const isRemote = name === "HttpBackend" || name === "HandleBackend";
+
+  test.each(Object.entries(calls))("%s refuses every mistake", async (method, [call, mistakes]) => {
+    const backend = await make();
+    const synchronous = (backend as unknown as Record<string, unknown>)[`${method}Sync`];
+    if (typeof backend[method as keyof FsBackend] !== "function") return;
+    for (const [options, says] of mistakes) {
+      const refusal = await Promise.resolve()
+        .then(() => call(backend as Disk, options as never))
+        .catch((error: unknown) => error);
+      expect([options, refusal]).toEqual([options, expect.objectContaining({ code: "INVALID_ARGUMENT" })]);
+      expect((refusal as Error).message).toMatch(says);
+      expect((refusal as Error).message).toMatch(new RegExp(`^${name}\\.${method}: `, "u"));
+      if (typeof synchronous !== "function") continue;
+      const args = method.startsWith("write") ? [method === "writeText" ? "x" : bytes, options] : [options];
+      expect(() => synchronous.call(backend, join(root, "new"), ...args)).toThrow(says);
+    }
+    if (isRemote) return;
+    expect((await backend.listDir(root)).map((entry) => entry.name)).toEqual(["d", "a"]);
+    expect(await backend.readText(join(root, "a"))).toBe("one\n");
+  });
+});
 
 describe.each([
   ["LocalBackend", () => new LocalBackend({ stateDir: join(base, "state") })],

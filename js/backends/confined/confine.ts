@@ -5,6 +5,8 @@
  * directories never entered. Searches and listings that the inner backend offers are asked, and each
  * path of their answers is judged (`judged.ts`).
  */
+import { callChecks, checkCalls } from "../call-options.ts";
+import { LOCAL_TRANSFER_OPTIONS, LOCAL_WRITE_OPTIONS } from "../local/local-options.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import { type Code, FilewrightError, makeError } from "../../engine/errors.ts";
 import type {
@@ -47,6 +49,9 @@ import { excludeOfWorktree, type RepositorySource } from "../walk/git-directory.
 import { childOf, isWithin, normalise, parentOf, relativeTo } from "../paths.ts";
 import type { Intent, SandboxPolicy } from "../policy.ts";
 import { checkCopy, checkLinkName, checkTree, type IsHiddenSecret, visibleOnly } from "./tree-checks.ts";
+
+// A confined disk has options of its own; the other backends refuse them.
+const CALL_CHECKS = callChecks("SandboxedBackend", LOCAL_WRITE_OPTIONS, LOCAL_TRANSFER_OPTIONS);
 
 /** The secrets that may be read. It is shared by a backend and what its stages see of it. */
 interface GrantedSecrets {
@@ -392,7 +397,7 @@ function confineWith(
       ? judgedSearches(inner, policy, opened, walked, secrets)
       : momentSearches(moment, (at) => confineBackend(at, policy), secrets);
   resolvers.set(backend, { policy, opened });
-  return Object.freeze(Object.assign(backend, searches));
+  return Object.freeze(checkCalls(Object.assign(backend, searches), CALL_CHECKS));
 }
 
 /** Returns the beginning of a file, of which the caller has read a range. */

@@ -90,13 +90,13 @@ export interface LocalWriteOptions extends WriteOptions {
   readonly append?: boolean | undefined;
 }
 
-/** The options of a write. @printed */
+/** The options of a write. */
 export const LOCAL_WRITE_OPTIONS: Options<LocalWriteOptions> = options("LocalWriteOptions", {
   ...WRITE_ROWS,
   append: flag(),
 });
 
-/** The options of a move or copy. @printed */
+/** The options of a move or copy. */
 export const LOCAL_TRANSFER_OPTIONS: Options<LocalTransferOptions> = options("LocalTransferOptions", {
   ...MOVE_ROWS,
   createDirs: flag(),

@@ -40,7 +40,7 @@ import type {
   VersionedBytes,
   WriteResult,
 } from "../backend.ts";
-import type { ListPageOptions, RemoveTreeOptions } from "../call-options.ts";
+import { checkCalls, type ListPageOptions, type RemoveTreeOptions } from "../call-options.ts";
 import { checkMode, checkSignal } from "../failure.ts";
 import { markOwnCursors } from "../search/own-cursors.ts";
 import { filesBelow } from "../fallback/walk-tree.ts";
@@ -62,7 +62,7 @@ import {
   decodeWriteResult,
 } from "./local-calls.ts";
 import {
-  LOCAL_CALL_CHECKS as CHECK,
+  LOCAL_CALL_CHECKS,
   LOCAL_OPTIONS,
   type KernelEnforcement,
   type LocalCapabilities,
@@ -168,12 +168,12 @@ export class LocalBackend implements FsBackend {
     checkPath(path);
     return withPathInError(path, () => this.#roots.readBytesSync(path));
   }
-  readTextSync(path: string, options?: TextOptions): string {
-    const { encoding } = CHECK.readText(options, path);
+  readTextSync(path: string, options: TextOptions = {}): string {
+    const { encoding } = options;
     return decodeText(this.readBytesSync(path), encoding, path);
   }
-  writeBytesSync(path: string, content: Uint8Array, given?: LocalWriteOptions): WriteResult {
-    return this.#writeSync(path, content, CHECK.writeBytes(given, path));
+  writeBytesSync(path: string, content: Uint8Array, given: LocalWriteOptions = {}): WriteResult {
+    return this.#writeSync(path, content, given);
   }
   #writeSync(path: string, content: Uint8Array, options: LocalWriteOptions): WriteResult {
     checkPath(path);
@@ -185,16 +185,16 @@ export class LocalBackend implements FsBackend {
       ),
     );
   }
-  writeTextSync(path: string, content: string, given?: LocalWriteOptions & TextOptions): WriteResult {
-    const { encoding, ...options } = CHECK.writeText(given, path);
+  writeTextSync(path: string, content: string, given: LocalWriteOptions & TextOptions = {}): WriteResult {
+    const { encoding, ...options } = given;
     return this.#writeSync(path, encodeText(content, encoding, path), options);
   }
   deleteSync(path: string): void {
     checkPath(path);
     withPathInError(path, () => this.#roots.deleteSync(path));
   }
-  mkdirSync(path: string, options?: MkdirOptions): void {
-    const { parents = true, existOk = true } = CHECK.mkdir(options, path);
+  mkdirSync(path: string, options: MkdirOptions = {}): void {
+    const { parents = true, existOk = true } = options;
     checkPath(path);
     withPathInError(path, () => this.#roots.mkdirSync(path, parents, existOk));
   }
@@ -218,8 +218,8 @@ export class LocalBackend implements FsBackend {
     checkPath(path);
     return decodePathFacts(await withPathInRejection(path, this.#roots.stat(path, false)), path, false);
   }
-  async readText(path: string, options?: TextOptions): Promise<string> {
-    const { encoding } = CHECK.readText(options, path);
+  async readText(path: string, options: TextOptions = {}): Promise<string> {
+    const { encoding } = options;
     return decodeText(await this.readBytes(path), encoding, path);
   }
   readBytes(path: string): Promise<Uint8Array> {
@@ -230,9 +230,9 @@ export class LocalBackend implements FsBackend {
       return Promise.reject(error);
     }
   }
-  async read(path: string, options?: ReadOptions): Promise<VersionedBytes | null> {
+  async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
     checkPath(path);
-    const { range, ifNoneMatch, maxBytes = -1, signal } = CHECK.read(options, path);
+    const { range, ifNoneMatch, maxBytes = -1, signal } = options;
     const [start, end] = range === undefined ? [-1, -1] : [range.start, range.end];
     const content = await cancellable(this.#native, path, signal, (cancel) =>
       this.#roots.read(path, start, end, maxBytes, ifNoneMatch, cancel),
@@ -242,10 +242,10 @@ export class LocalBackend implements FsBackend {
   /** Returns the SHA-256 of a file, `sha256:` and 64 digits, and its version; in constant memory. */
   async hash(
     path: string,
-    options?: Signalled,
+    options: Signalled = {},
   ): Promise<{ readonly hash: string; readonly version: string }> {
     checkPath(path);
-    const { signal } = CHECK.hash(options, path);
+    const { signal } = options;
     const packed = await cancellable(this.#native, path, signal, (cancel) =>
       this.#roots.hashFile(path, cancel),
     );
@@ -253,9 +253,9 @@ export class LocalBackend implements FsBackend {
     return Object.freeze({ hash, version });
   }
   /** Returns a page of a text file of any size, in constant memory. */
-  async readLines(path: string, request?: PageRequest & Signalled): Promise<Page> {
+  async readLines(path: string, request: PageRequest & Signalled = {}): Promise<Page> {
     checkPath(path);
-    const { signal, ...wanted } = CHECK.readLines(request, path);
+    const { signal, ...wanted } = request;
     const packed = await cancellable(this.#native, path, signal, (cancel) =>
       this.#roots.readPage(path, JSON.stringify(wanted), cancel),
     );
@@ -264,13 +264,13 @@ export class LocalBackend implements FsBackend {
   async writeText(
     path: string,
     content: string,
-    given?: LocalWriteOptions & TextOptions,
+    given: LocalWriteOptions & TextOptions = {},
   ): Promise<WriteResult> {
-    const { encoding, ...options } = CHECK.writeText(given, path);
+    const { encoding, ...options } = given;
     return this.#write(path, encodeText(content, encoding, path), options);
   }
-  async writeBytes(path: string, content: Uint8Array, options?: LocalWriteOptions): Promise<WriteResult> {
-    return this.#write(path, content, CHECK.writeBytes(options, path));
+  async writeBytes(path: string, content: Uint8Array, options: LocalWriteOptions = {}): Promise<WriteResult> {
+    return this.#write(path, content, options);
   }
   async #write(path: string, content: Uint8Array, options: LocalWriteOptions): Promise<WriteResult> {
     checkPath(path);
@@ -280,19 +280,18 @@ export class LocalBackend implements FsBackend {
     );
     return decodeWriteResult(packed);
   }
-  async delete(path: string, given?: DeleteOptions): Promise<void> {
+  async delete(path: string, options: DeleteOptions = {}): Promise<void> {
     checkPath(path);
-    const options = CHECK.delete(given, path);
     await withPathInRejection(path, this.#roots.delete(path, options.ifVersion, asideNameOf(options)));
   }
-  async mkdir(path: string, options?: MkdirOptions): Promise<void> {
+  async mkdir(path: string, options: MkdirOptions = {}): Promise<void> {
     checkPath(path);
-    const { parents = true, existOk = true } = CHECK.mkdir(options, path);
+    const { parents = true, existOk = true } = options;
     await withPathInRejection(path, this.#roots.mkdir(path, parents, existOk));
   }
-  async listDir(path: string, options?: ListOptions): Promise<readonly FsEntry[]> {
+  async listDir(path: string, options: ListOptions = {}): Promise<readonly FsEntry[]> {
     checkPath(path);
-    const { facts = true, signal } = CHECK.listDir(options, path);
+    const { facts = true, signal } = options;
     const packed = await cancellable(this.#native, path, signal, (cancel) =>
       this.#roots.listDir(path, facts, -1, undefined, false, cancel),
     );
@@ -312,14 +311,13 @@ export class LocalBackend implements FsBackend {
     path: string,
     options: ListPageOptions,
   ): Promise<{ readonly entries: readonly FsEntry[]; readonly next?: string; readonly total: number }> {
-    return listPage(this.#roots, path, CHECK.listPage(options, path));
+    return listPage(this.#roots, path, options);
   }
   async *iterFiles(root: string): AsyncGenerator<string> {
     yield* filesBelow({ listDir: (path) => this.listDir(path, { facts: false }) }, root);
   }
   /** `root` defaults to the policy's working directory. */
-  async glob(pattern: string, options?: GlobRoot): Promise<readonly string[]> {
-    const given = CHECK.glob(options, "/");
+  async glob(pattern: string, given: GlobRoot = {}): Promise<readonly string[]> {
     const root = normalise(given.root ?? this.#options.policy?.cwd ?? "/").path;
     const { paths } = await this.find(root, { pattern, type: "file", hidden: true, respectIgnore: false });
     return Object.freeze(paths.map((path) => childOf(root, path)));
@@ -377,8 +375,7 @@ export class LocalBackend implements FsBackend {
     return withPathInRejection(root, this.#search.findFiles(root, { ...query, index }));
   }
 
-  async rename(from: string, to: string, given?: LocalTransferOptions): Promise<WriteResult> {
-    const options = CHECK.rename(given, from);
+  async rename(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {
     const { ifVersion, ifTargetVersion } = options;
     const version = await this.#transfer(from, to, options, (flags, durability, cancel) => {
       const aside = asideNameOf(options);
@@ -386,8 +383,7 @@ export class LocalBackend implements FsBackend {
     });
     return version === null ? Object.freeze({}) : writeResultOf(version);
   }
-  async copyFile(from: string, to: string, given?: LocalTransferOptions): Promise<WriteResult> {
-    const options = CHECK.copyFile(given, from);
+  async copyFile(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {
     const packed = await this.#transfer(from, to, options, (flags, durability, cancel) =>
       this.#roots.copyFile(from, to, flags, durability, options.ifVersion, asideNameOf(options), cancel),
     );
@@ -396,15 +392,13 @@ export class LocalBackend implements FsBackend {
   async copyTree(
     from: string,
     to: string,
-    given?: CopyTreeOptions & LocalTransferOptions,
+    options: CopyTreeOptions & LocalTransferOptions = {},
   ): Promise<TreeCounts> {
-    const options = CHECK.copyTree(given, from);
     const copied = this.#transfer(from, to, options, (...how) => this.#roots.copyTree(from, to, ...how));
     return decodeTreeResult(await copied);
   }
-  async removeTree(path: string, given?: RemoveTreeOptions): Promise<TreeCounts> {
+  async removeTree(path: string, options: RemoveTreeOptions = {}): Promise<TreeCounts> {
     checkPath(path);
-    const options = CHECK.removeTree(given, path);
     const aside = asideNameOf(options);
     const removed = cancellable(this.#native, path, options.signal, (cancel) =>
       this.#roots.removeTree(path, aside, cancel),
@@ -453,9 +447,8 @@ export class LocalBackend implements FsBackend {
     await withPathInRejection(path, this.#roots.sweep(path));
   }
   /** Locks the path against other processes with the same state directory. */
-  async lock(path: string, given: LockOptions): Promise<LockHandle> {
+  async lock(path: string, options: LockOptions): Promise<LockHandle> {
     checkPath(path);
-    const options = CHECK.lock(given, path);
     const real = options.resolved ? path : await this.realpath(path);
     const directory = this.#lockDirectory ?? this.#options.stateDir ?? defaultStateDir();
     const lock = await lockPath(directory, real, path, options);
@@ -467,3 +460,5 @@ export class LocalBackend implements FsBackend {
     return runNativeTransfer(this.#native, [from, to], options, this.#options, run);
   }
 }
+
+checkCalls(LocalBackend.prototype, LOCAL_CALL_CHECKS);

@@ -19,6 +19,7 @@ import type {
   WriteOptions,
   WriteResult,
 } from "../backend.ts";
+import { checkCalls, standardChecks } from "../call-options.ts";
 import { checkSignal, tooLargeError, backendError } from "../failure.ts";
 import { globFiles } from "../fallback/walk-tree.ts";
 import { type Dump, dumpOfTree, type MemorySeed, seedStore } from "./memory-seed.ts";
@@ -108,7 +109,8 @@ export class MemoryBackend implements FsBackend {
     content: string,
     options: WriteOptions & { readonly encoding?: string } = {},
   ): WriteResult {
-    return this.writeBytesSync(path, encodeText(content, options.encoding, path), options);
+    const { encoding, ...write } = options;
+    return this.writeBytesSync(path, encodeText(content, encoding, path), write);
   }
   deleteSync(path: string, options: DeleteOptions = {}): void {
     this.#store.delete(path, options.ifVersion);
@@ -223,3 +225,5 @@ export class MemoryBackend implements FsBackend {
     this.#store.root = cloneDir(state.root, state.owner === this.#store ? undefined : this.#store.fresh());
   }
 }
+
+checkCalls(MemoryBackend.prototype, standardChecks("MemoryBackend"));

@@ -28,7 +28,7 @@ import type {
   WriteOptions,
   WriteResult,
 } from "../backend.ts";
-import type { ListPageOptions, RemoveTreeOptions } from "../call-options.ts";
+import { checkCalls, type ListPageOptions, type RemoveTreeOptions } from "../call-options.ts";
 import { confineBackend } from "../confined/confine.ts";
 import { backendError } from "../failure.ts";
 import { listPageVia } from "../fallback/fallback.ts";
@@ -39,12 +39,7 @@ import { boundOutput, type SandboxPolicy } from "../policy.ts";
 import { isPathChanged } from "./errors.node.ts";
 import { exactDisk } from "./exact.node.ts";
 import { canonicalHostPath, markPathsOfHost } from "./host-path.node.ts";
-import {
-  NODE_CALL_CHECKS as CHECK,
-  type NodeCapabilities,
-  type NodeOptions,
-  NODE_OPTIONS,
-} from "./node-options.ts";
+import { NODE_CALL_CHECKS, type NodeCapabilities, type NodeOptions, NODE_OPTIONS } from "./node-options.ts";
 import { OtherNames, withoutHiddenNames } from "./other-names.node.ts";
 import { pinMode } from "./pinned.node.ts";
 import { pageOf } from "./read.node.ts";
@@ -158,45 +153,45 @@ export class NodeBackend implements FsBackend {
     return this.#run([path], (disk, path) => disk.lstat(path));
   }
   readText(path: string, options?: TextOptions): Promise<string> {
-    return this.#run([path], (disk, path) => disk.readText(path, CHECK.readText(options, path)));
+    return this.#run([path], (disk, path) => disk.readText(path, options));
   }
   readBytes(path: string): Promise<Uint8Array> {
     return this.#run([path], (disk, path) => disk.readBytes(path));
   }
   read(path: string, options?: ReadOptions): Promise<VersionedBytes | null> {
-    return this.#run([path], (disk, path) => disk.read(path, CHECK.read(options, path)));
+    return this.#run([path], (disk, path) => disk.read(path, options));
   }
   /** Returns the SHA-256 of a file and its version, in constant memory. */
   hash(path: string, options?: Signalled): Promise<{ readonly hash: string; readonly version: string }> {
-    return this.#run([path], (disk, path) => disk.hash(path, CHECK.hash(options, path)));
+    return this.#run([path], (disk, path) => disk.hash(path, options));
   }
   /** Returns a page of a text file. A large file is read as a whole unless the page is near its beginning. */
-  readLines(path: string, request?: PageRequest & Signalled): Promise<Page> {
+  readLines(path: string, request: PageRequest & Signalled = {}): Promise<Page> {
     return this.#run([path], (disk, path) => {
-      const { signal, ...wanted } = CHECK.readLines(request, path);
+      const { signal, ...wanted } = request;
       return pageOf(path, async (options) => disk.read(path, options), wanted, signal);
     });
   }
   writeText(path: string, content: string, options?: WriteOptions & TextOptions): Promise<WriteResult> {
-    return this.#run([path], (disk, path) => disk.writeText(path, content, CHECK.writeText(options, path)));
+    return this.#run([path], (disk, path) => disk.writeText(path, content, options));
   }
   writeBytes(path: string, content: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
-    return this.#run([path], (disk, path) => disk.writeBytes(path, content, CHECK.writeBytes(options, path)));
+    return this.#run([path], (disk, path) => disk.writeBytes(path, content, options));
   }
   delete(path: string, options?: DeleteOptions): Promise<void> {
-    return this.#run([path], (disk, path) => disk.delete(path, CHECK.delete(options, path)));
+    return this.#run([path], (disk, path) => disk.delete(path, options));
   }
   mkdir(path: string, options?: MkdirOptions): Promise<void> {
-    return this.#run([path], (disk, path) => disk.mkdir(path, CHECK.mkdir(options, path)));
+    return this.#run([path], (disk, path) => disk.mkdir(path, options));
   }
   listDir(path: string, options?: ListOptions): Promise<readonly FsEntry[]> {
-    return this.#run([path], (disk, path) => disk.listDir(path, CHECK.listDir(options, path)));
+    return this.#run([path], (disk, path) => disk.listDir(path, options));
   }
   listPage(
     path: string,
     options: ListPageOptions,
   ): Promise<{ readonly entries: readonly FsEntry[]; readonly next?: string }> {
-    return this.#run([path], (disk, path) => listPageVia(disk, path, CHECK.listPage(options, path)));
+    return this.#run([path], (disk, path) => listPageVia(disk, path, options));
   }
   async *iterFiles(root: string): AsyncGenerator<string> {
     this.#assertOpen(root);
@@ -204,29 +199,22 @@ export class NodeBackend implements FsBackend {
     yield* this.#disk.iterFiles(canonicalHostPath(root));
   }
   /** `root` defaults to the policy's working directory. */
-  async glob(pattern: string, options?: GlobRoot): Promise<readonly string[]> {
-    const given = CHECK.glob(options, "/");
+  async glob(pattern: string, given: GlobRoot = {}): Promise<readonly string[]> {
     return this.#run([given.root ?? "/"], (disk, root) =>
       disk.glob(pattern, given.root === undefined ? given : { root }),
     );
   }
   rename(from: string, to: string, options?: MoveOptions): Promise<WriteResult> {
-    return this.#run(
-      [from, to],
-      async (disk, from, to) => (await disk.rename(from, to, CHECK.rename(options, from))) ?? {},
-    );
+    return this.#run([from, to], async (disk, from, to) => (await disk.rename(from, to, options)) ?? {});
   }
   copyFile(from: string, to: string, options?: MoveOptions): Promise<WriteResult> {
-    return this.#run(
-      [from, to],
-      async (disk, from, to) => (await disk.copyFile(from, to, CHECK.copyFile(options, from))) ?? {},
-    );
+    return this.#run([from, to], async (disk, from, to) => (await disk.copyFile(from, to, options)) ?? {});
   }
   copyTree(from: string, to: string, options?: CopyTreeOptions): Promise<TreeCounts> {
-    return this.#run([from, to], (disk, from, to) => disk.copyTree(from, to, CHECK.copyTree(options, from)));
+    return this.#run([from, to], (disk, from, to) => disk.copyTree(from, to, options));
   }
   removeTree(path: string, options?: RemoveTreeOptions): Promise<TreeCounts> {
-    return this.#run([path], (disk, path) => disk.removeTree(path, CHECK.removeTree(options, path)));
+    return this.#run([path], (disk, path) => disk.removeTree(path, options));
   }
   /** Returns a new path in the directory of `path`, where a change keeps the entry that it replaces or deletes. */
   asidePath(path: string): string {
@@ -261,7 +249,7 @@ export class NodeBackend implements FsBackend {
   }
   /** Locks the path against other processes with the same state directory. */
   lock(path: string, options: LockOptions): Promise<LockHandle> {
-    return this.#run([path], (disk, path) => disk.lock(path, CHECK.lock(options, path)));
+    return this.#run([path], (disk, path) => disk.lock(path, options));
   }
   /** Later calls fail with UNSUPPORTED_OPERATION. */
   close(): void {
@@ -303,6 +291,8 @@ export class NodeBackend implements FsBackend {
     }
   }
 }
+
+checkCalls(NodeBackend.prototype, NODE_CALL_CHECKS);
 
 /** @throws INVALID_ARGUMENT for a path that is not absolute, or that cannot name a file; NAME_TOO_LONG */
 function checkAbsolute(path: string): void {

@@ -6,6 +6,7 @@
  * It offers links and modes where the lower backend has them. Permissions beyond a missing write
  * bit are checked only by the commit.
  */
+import { checkCalls, standardChecks } from "../call-options.ts";
 import { DEFAULT_FILE_MODE, LINK_MODE } from "../entry.ts";
 import { engine } from "../../engine/current.ts";
 import type {
@@ -171,7 +172,8 @@ export class OverlayBackend implements FsBackend {
     content: string,
     options: WriteOptions & { readonly encoding?: string } = {},
   ): Promise<WriteResult> {
-    return this.writeBytes(path, encodeText(content, options.encoding, path), options);
+    const { encoding, ...write } = options;
+    return this.writeBytes(path, encodeText(content, encoding, path), write);
   }
   writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
     const bytes = content.slice();
@@ -340,6 +342,8 @@ export class OverlayBackend implements FsBackend {
     return this.#layer.inTurn(run);
   }
 }
+
+checkCalls(OverlayBackend.prototype, standardChecks("OverlayBackend"));
 
 /** Makes an overlay whose layer keeps what a three-way merge needs, with that layer. */
 export function forkOverlay(lower: FsBackend): {

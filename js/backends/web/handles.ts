@@ -5,6 +5,7 @@
  * It has no links, modes or times of directories. Renaming a directory is not one step for a
  * browser, so the fallback copies it.
  */
+import { checkCalls, standardChecks } from "../call-options.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type {
   FsBackend,
@@ -56,6 +57,8 @@ export interface HandleSource {
   readonly moves: boolean;
 }
 
+const CALL_CHECKS = standardChecks("HandleBackend");
+
 /** Files below a directory handle. */
 export class HandleBackend implements FsBackend {
   readonly #place: HandleSource;
@@ -76,7 +79,8 @@ export class HandleBackend implements FsBackend {
     if (typeof navigator === "undefined" || !("locks" in navigator)) return;
     const lock: NonNullable<FsBackend["lock"]> = (path, options) =>
       holdName(`${place.scope}/call${normalise(path).path}`, path, options);
-    Object.defineProperty(this, "lock", { value: lock, enumerable: true });
+    Object.defineProperty(this, "lock", { value: lock, enumerable: true, configurable: true });
+    checkCalls(this, CALL_CHECKS);
   }
 
   async exists(path: string): Promise<boolean> {
@@ -136,7 +140,8 @@ export class HandleBackend implements FsBackend {
     content: string,
     options: WriteOptions & { readonly encoding?: string } = {},
   ): Promise<WriteResult> {
-    return this.writeBytes(path, encodeText(content, options.encoding, path), options);
+    const { encoding, ...write } = options;
+    return this.writeBytes(path, encodeText(content, encoding, path), write);
   }
   async writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
     const { ifVersion, ifAbsent, createDirs, signal } = options;
@@ -307,6 +312,8 @@ export class HandleBackend implements FsBackend {
     return translateErrors(path, () => withExclusiveLock(names, path, signal, run));
   }
 }
+
+checkCalls(HandleBackend.prototype, CALL_CHECKS);
 
 /** Runs an operation and converts the browser's exceptions to errors for the path the caller gave. */
 async function translateErrors<T>(path: string, run: () => Promise<T>): Promise<T> {

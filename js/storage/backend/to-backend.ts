@@ -2,6 +2,7 @@
  * A backend over a storage, so that every tool works with it. A storage answers for many paths at once and follows
  * no links; this adapter resolves paths as POSIX does and turns each change into one commit with conditions.
  */
+import { checkCalls, standardChecks } from "../../backends/call-options.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type {
   DeleteOptions,
@@ -59,6 +60,8 @@ export type StorageBackend = FsBackend &
   > &
   SearchMethods;
 
+const CALL_CHECKS = standardChecks("toBackend");
+
 /** The calls of a storage that a backend over it makes. */
 type BackedStorage = SearchedStorage & Pick<Storage, "lockAll" | "records">;
 
@@ -91,6 +94,7 @@ export function openBackend(
       options.optimistic === true && !contention.isContended(path)
         ? Promise.resolve({ skipped: true, release: () => {} })
         : lock([path], options);
+  checkCalls(backend, CALL_CHECKS);
   stageMakers.set(backend, (mayAssume) => new CallStage(noting, { contention, lock, mayAssume }));
   provideStageEntry(backend, (entered) => {
     const stage = entered as CallStage;
@@ -209,7 +213,8 @@ class BackendOfStorage implements FsBackend {
   }
 
   writeText(path: string, content: string, options: WriteOptions & TextOptions = {}): Promise<WriteResult> {
-    return this.writeBytes(path, encodeText(content, options.encoding, path), options);
+    const { encoding, ...write } = options;
+    return this.writeBytes(path, encodeText(content, encoding, path), write);
   }
 
   async writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
@@ -258,6 +263,8 @@ class BackendOfStorage implements FsBackend {
     return place;
   }
 }
+
+checkCalls(BackendOfStorage.prototype, CALL_CHECKS);
 
 /** Returns the path of an entry below a directory under the path by which the directory was asked for. */
 function pathUnder(typed: string, real: string, path: string): string {

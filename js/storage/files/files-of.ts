@@ -6,6 +6,7 @@
  * leaves those that it has made, so `atomic` is false. Changes of other programs are found by looking, unless the
  * caller says that there are none.
  */
+import { checkStorageCalls } from "../call-options.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { engine } from "../../engine/current.ts";
 import { randomHex } from "../../engine/hex.ts";
@@ -463,3 +464,5 @@ class PlacedStorage implements Storage {
     checkAborted(signal);
   }
 }
+
+checkStorageCalls(PlacedStorage.prototype, "filesOf");

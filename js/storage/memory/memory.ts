@@ -3,12 +3,13 @@
  * its own process can use it, and its content is lost when the process ends. A commit runs without interruption, so
  * no reader sees half of it.
  */
+import { checkStorageCalls } from "../call-options.ts";
 import { DEFAULT_DIR_MODE } from "../../backends/entry.ts";
 import { engine } from "../../engine/current.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 import { compareCodePoints, isWithin } from "../../backends/paths.ts";
-import { callback, integer, optionChecker, type Options, options as described } from "../../schema/option.ts";
+import { callback, optionChecker, type Options, options as described } from "../../schema/option.ts";
 import { checkLimit } from "../../records/check.ts";
 import { checkCommitOptions, checkOps, checkStoredPath } from "../check.ts";
 import { closedError, conflictError, unknownVersionError } from "../failure.ts";
@@ -63,8 +64,6 @@ import { MemoryRecords } from "../../records/memory.ts";
 export interface MemoryStorageOptions {
   /** The clock of a storage in memory, which returns milliseconds since 1970. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
-  /** The number of commits that a storage in memory keeps for `changes` and `history`. Default 10,000. */
-  readonly keep?: number | undefined;
 }
 
 /**
@@ -74,12 +73,12 @@ export interface MemoryStorageOptions {
  */
 export const MEMORY_STORAGE_OPTIONS: Options<MemoryStorageOptions> = described("MemoryStorageOptions", {
   now: callback(),
-  keep: integer(1),
 });
 
 const checkOptions = optionChecker("memoryStorage", MEMORY_STORAGE_OPTIONS);
 
-const DEFAULT_KEPT_COMMITS = 10_000;
+/** The number of commits that are kept for `changes` and the history. */
+const KEPT_COMMITS = 10_000;
 /** The time in milliseconds for which the answer to an idempotency key is kept. */
 const KEY_MS = 24 * 60 * 60 * 1000;
 /** The maximum number of times that a merge is computed: again whenever another writer has changed its paths. */
@@ -112,7 +111,6 @@ interface Family {
   /** The names of the open forks. The first storage has no name. */
   readonly names: Set<string>;
   readonly now: () => number;
-  readonly keep: number;
 }
 
 /**
@@ -123,7 +121,7 @@ interface Family {
  * const ws = await openWorkspace({ storage, root: "/repo" });
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): MemoryStorage {
-  const { now = Date.now, keep = DEFAULT_KEPT_COMMITS } = checkOptions(options);
+  const { now = Date.now } = checkOptions(options);
   const entry: Entry = Object.freeze({
     path: "/",
     type: "dir",
@@ -132,8 +130,8 @@ export function memoryStorage(options: MemoryStorageOptions = {}): MemoryStorage
     mtime: now(),
   });
   const root: StoredDir = { entry, children: new Map() };
-  const family = { contents: new Contents(), names: new Set<string>(), now, keep };
-  return new MemoryStorageEngine(family, root, new CommitLog(keep));
+  const family = { contents: new Contents(), names: new Set<string>(), now };
+  return new MemoryStorageEngine(family, root, new CommitLog(KEPT_COMMITS));
 }
 
 /** A storage in memory: every optional method of the contract but `search`. */
@@ -448,6 +446,8 @@ class MemoryStorageEngine implements MemoryStorage {
     return found === undefined ? undefined : { path, expected: expect.tree, found };
   }
 }
+
+checkStorageCalls(MemoryStorageEngine.prototype, "memoryStorage");
 
 /** Returns the functions by which `planMerge` reads one of the three states of a merge. */
 function sideOf(root: StoredDir): {

@@ -2,6 +2,7 @@
  * A storage on Postgres: the files of a workspace as rows, and every method as one function in the database, so one
  * round trip. Any number of processes share it. The client is the caller's; nothing here opens a connection of its own.
  */
+import { checkStorageCalls } from "../call-options.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { checkLimit } from "../../records/check.ts";
 import { checkCommitOptions, checkOps, checkStoredPath } from "../check.ts";
@@ -414,6 +415,8 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
     }
   }
 }
+
+checkStorageCalls(PostgresStorageEngine.prototype, "postgresStorage");
 
 /** The deepest directory that a path of 4,096 bytes can name. */
 const MAX_LEVELS = 2048;

@@ -1,4 +1,5 @@
 /** The storage over an S3-compatible store: its methods, each of which checks its arguments and reads the root once. */
+import { checkStorageCalls } from "../call-options.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { checkLimit } from "../../records/check.ts";
 import { checkCommitOptions, checkOps, checkStoredPath } from "../check.ts";
@@ -307,6 +308,8 @@ class S3StorageEngine implements S3Storage {
     return { version, view: this.#view(files, signal) };
   }
 }
+
+checkStorageCalls(S3StorageEngine.prototype, "s3Storage");
 
 /** The age of a commit up to which what it names is safe from a sweep for as long as an answer is used. */
 const MAX_YOUNG_MS = 30 * 60 * 1000;
