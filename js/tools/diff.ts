@@ -164,7 +164,7 @@ function withSecondSideCheck(
 
 async function contentOfSide(at: Location, call: Call): Promise<Uint8Array> {
   const { bytes } = await readWholeFile(call, at, call.settings.limits.wholeFileBytes);
-  const { kind, mime } = engine().inspect(bytes, { name: at.path });
+  const { kind, mime } = await engine().reading.inspect(bytes, { name: at.path, signal: call.signal });
   if (!isTextKind(kind)) throw locationError("BINARY_FILE", at, { details: { mime, size: bytes.length } });
   return bytes;
 }

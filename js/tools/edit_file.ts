@@ -4,8 +4,16 @@ import { writeVia } from "../backends/fallback/fallback.ts";
 import { engine } from "../engine/current.ts";
 import type { AppliedEdit, BytesPlan, EditOptions } from "../engine/text/edit.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { contentsDigit } from "./lib/seen.ts";
-import { assertExpectedHash, isTextKind, toConflict, normalizeHash, readWholeFile } from "./lib/contents.ts";
+import { contentsDigit, currentFileFacts, type CurrentFileFacts } from "./lib/seen.ts";
+import {
+  assertExpectedHash,
+  isTextKind,
+  linesIn,
+  linesWithoutEndings,
+  normalizeHash,
+  readWholeFile,
+  toConflict,
+} from "./lib/contents.ts";
 import { previewDiff, contentPreview } from "./render/preview.ts";
 import {
   phraseIfNamed,
@@ -38,6 +46,11 @@ import { PATH_ALIASES } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { maxAnswerBytes } from "./lib/limits.ts";
 import { plural } from "./lib/text.ts";
+
+/** The content of the file to edit, and its state. */
+interface CurrentFile extends CurrentFileFacts {
+  readonly bytes: Uint8Array;
+}
 
 interface EditTodo {
   readonly before: Uint8Array;
@@ -131,11 +144,12 @@ export function chosenMatchLine(
 async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFileData, EditTodo>> {
   const at = call.locations[0]!;
   const { bytes: before, version } = await readWholeFile(call, at, call.settings.limits.grepFileBytes);
+  const now = { bytes: before, ...currentFileFacts(before, version) };
   if (args.expected_hash !== undefined) {
-    assertExpectedHash(at, normalizeHash(args.expected_hash), engine().sha256(before));
+    assertExpectedHash(at, normalizeHash(args.expected_hash), await now.hash());
   }
-  const planned = await replaceInContent(before, version, args, call);
-  if (!planned.ok) throw await refusedEdits(planned.error, { bytes: before, version }, args, call);
+  const planned = await replaceInContent(now, args, call);
+  if (!planned.ok) throw await refusedEdits(planned.error, now, args, call);
   const first = firstPlannedVersion.get(call);
   firstPlannedVersion.set(call, version);
   if (first !== undefined && first !== version && planned.edits.some(({ tier }) => tier !== "exact")) {
@@ -145,8 +159,7 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
     });
   }
   const { bytes, diff, edits, replacements } = planned;
-  if (args.edits.some(({ insert }) => insert !== undefined))
-    refuseRepeatedInsertion(before, edits, args, call);
+  await refuseRepeatedInsertion(before, edits, args, call);
   const data = withoutUndefined({
     path: call.reader.display(at.path),
     applied: !args.dry_run,
@@ -186,16 +199,16 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
  */
 async function refusedEdits(
   error: FilewrightError,
-  now: { readonly bytes: Uint8Array; readonly version: string },
+  now: CurrentFile,
   args: EditRequest,
   call: Call,
 ): Promise<FilewrightError> {
   const { path } = call.locations[0]!;
-  if (error.details?.["reason"] === "stale_anchor") refuseRepeatedInsertion(now.bytes, [], args, call);
-  const refused = withSendableAnchors(withEditRetries(error, args), path, now.bytes, call);
+  if (error.details?.["reason"] === "stale_anchor") await refuseRepeatedInsertion(now.bytes, [], args, call);
+  const refused = await withSendableAnchors(withEditRetries(error, args), path, now, call);
   const retried = withAnchorRetries(refused, args);
-  if (call.seen.changed(path, now) !== false) await call.seen.refresh?.(path);
-  return withStaleness(retried, call.seen.changed(path, now));
+  if ((await call.seen.changed(path, now)) !== false) await call.seen.refresh?.(path);
+  return withStaleness(retried, await call.seen.changed(path, now));
 }
 
 /**
@@ -208,18 +221,18 @@ const firstPlannedVersion = new WeakMap<Call, string>();
  * Adds anchors to the candidates in an error. While the file is unchanged, the caller can send them as `from`
  * and `to`, which works even if several lines are equal.
  */
-function withSendableAnchors(
+async function withSendableAnchors(
   error: FilewrightError,
   file: string,
-  bytes: Uint8Array,
+  now: CurrentFile,
   call: Call,
-): FilewrightError {
+): Promise<FilewrightError> {
   const { code, hint, complete, path, details } = error;
   const found = details?.["candidates"] as
     | readonly { readonly from?: unknown; readonly to?: unknown }[]
     | undefined;
   if (!Array.isArray(found) || found.length === 0) return error;
-  const contents = engine().sha256(bytes);
+  const contents = await now.hash();
   const digit = contentsDigit(contents);
   call.seen.giveAnchors(file, contents);
   const sendable = (anchor: unknown): unknown => (typeof anchor === "string" ? anchor + digit : anchor);
@@ -259,29 +272,24 @@ const MIN_LARGE_FILE_BYTES = 4 * 1024 * 1024;
  */
 const MIN_CONCURRENT_HASH_BYTES = 64 * 1024 * 1024;
 
-/** Returns the bytes after the edits, in the file's own encoding. @throws BINARY_FILE, ENCODING_ERROR */
-async function replaceInContent(
-  before: Uint8Array,
-  version: string,
-  args: EditRequest,
-  call: Call,
-): Promise<BytesPlan> {
+/** Returns the edits of a call for the engine, each with whether its anchors were given for the present content. */
+async function engineEdits(now: CurrentFile, args: EditRequest, call: Call): Promise<readonly ValueEdit[]> {
   const at = call.locations[0]!;
-  if (
-    args.edits.some(({ from }) => from !== undefined) &&
-    call.seen.changed(at.path, { version, bytes: before }) !== false
-  )
-    await call.seen.refresh?.(at.path);
-  const isCurrent = (anchor: string): boolean =>
-    call.seen.hasAnchorOf(at.path, { version, bytes: before }, anchor);
-  const edits = args.edits.map((edit): ValueEdit => {
+  const named = args.edits.some(({ from }) => from !== undefined);
+  if (named && (await call.seen.changed(at.path, now)) !== false) await call.seen.refresh?.(at.path);
+  const areCurrent = async ([from, to]: readonly [from: string | undefined, to: string | undefined]) =>
+    from !== undefined &&
+    (await call.seen.hasAnchorOf(at.path, now, from)) &&
+    (to === undefined || (await call.seen.hasAnchorOf(at.path, now, to)));
+  const edits: ValueEdit[] = [];
+  for (const edit of args.edits) {
     if (edit.old_text?.isWellFormed() === false || edit.new_text?.isWellFormed() === false) {
       throw locationError("ENCODING_ERROR", at, {
         message: "an edit holds an unpaired surrogate, which has no encoding",
         hint: "send well-formed text",
       });
     }
-    return {
+    edits.push({
       oldText: edit.old_text,
       newText: edit.new_text ?? "",
       replaceAll: edit.replace_all,
@@ -289,12 +297,19 @@ async function replaceInContent(
       nearLine: edit.near_line,
       from: edit.from,
       to: edit.to,
-      unchanged:
-        edit.from !== undefined && isCurrent(edit.from) && (edit.to === undefined || isCurrent(edit.to)),
+      unchanged: await areCurrent([edit.from, edit.to]),
       insert: edit.insert,
       jsonPointer: edit.json_pointer,
-    };
-  });
+    });
+  }
+  return edits;
+}
+
+/** Returns the bytes after the edits, in the file's own encoding. @throws BINARY_FILE, ENCODING_ERROR */
+async function replaceInContent(now: CurrentFile, args: EditRequest, call: Call): Promise<BytesPlan> {
+  const at = call.locations[0]!;
+  const { bytes: before } = now;
+  const edits = await engineEdits(now, args, call);
   const options: EditOptions = {
     match: args.match ?? call.settings.edit.match,
     threshold: args.threshold,
@@ -309,7 +324,10 @@ async function replaceInContent(
   // Plans the edits of a large file as UTF-8, the most likely encoding, while its encoding is detected.
   const early = before.length > MIN_LARGE_FILE_BYTES && !byValue ? planIn(UTF_8_ENCODING) : undefined;
   early?.catch(() => {}); // Not needed after all, and cancelled; the other plan reports errors.
-  const { kind, mime, encoding } = engine().inspect(before, { name: at.path });
+  const { kind, mime, encoding } = await engine().reading.inspect(before, {
+    name: at.path,
+    signal: call.signal,
+  });
   if (!isTextKind(kind)) {
     throw locationError("BINARY_FILE", at, { details: { kind, mime, size: before.length } });
   }
@@ -350,19 +368,25 @@ async function applyEditFile(
  *
  * @throws FilewrightError NO_CHANGE
  */
-function refuseRepeatedInsertion(
+async function refuseRepeatedInsertion(
   before: Uint8Array,
   edits: readonly AppliedEdit[],
   { edits: asked }: EditRequest,
   call: Call,
-): void {
+): Promise<void> {
   const at = call.locations[0]!;
-  const form = textFormOf(before, at.path);
+  const only = asked.length === 1 ? edits[0] : undefined;
+  const insertions = asked.flatMap((edit, index) => {
+    const { added, firsts } = insertionOf(edit, only, edits.length > 0);
+    return firsts.map((first) => ({ index, added, first }));
+  });
+  if (insertions.length === 0) return;
+  const form = await textFormOf(before, at.path);
   if (form === undefined) return;
-  const lines = linesWithoutEndings(engine().decodeText(before, form.encoding).text);
-  for (const [index, edit] of asked.entries()) {
-    const first = repeatedAt(lines, edit, asked.length === 1 ? edits[0] : undefined, edits.length > 0);
-    if (first === undefined) continue;
+  const wanted = insertions.map(({ first, added }) => ({ first, count: added.length }));
+  const found = await linesIn({ bytes: before, encoding: form.encoding, name: at.path }, wanted, call.signal);
+  for (const [place, { index, added, first }] of insertions.entries()) {
+    if (!added.every((line, offset) => found[place]?.[offset] === line)) continue;
     throw locationError("NO_CHANGE", at, {
       complete: true,
       message: `The lines that edits[${index}] inserts are already there, at line ${first + 1}; nothing was written. To have them twice, insert them at a different line.`,
@@ -372,36 +396,25 @@ function refuseRepeatedInsertion(
 }
 
 /**
- * Returns where the lines that an edit inserts are already, as an index of `lines`; undefined where they are not.
- * `only` is what became of the edit where it is the only one: then its line is known. With several, anchors refer to
- * the line numbers before the call.
+ * Returns the lines that an edit inserts, and the lines (0-based) at which they may be already; no line where they are
+ * too common to tell. `only` is what became of the edit where it is the only one: then its line is known. With several,
+ * anchors refer to the line numbers before the call.
  */
-function repeatedAt(
-  lines: readonly string[],
+function insertionOf(
   { from = "", insert, new_text }: EditArgs,
   only: AppliedEdit | undefined,
   isPlanned: boolean,
-): number | undefined {
+): { readonly added: readonly string[]; readonly firsts: readonly number[] } {
   const added = linesWithoutEndings(new_text);
   // Lines without any word, such as `}`, are often repeated on purpose.
   const isTelling = added.some((line) => /[\p{L}\p{N}].*[\p{L}\p{N}].*[\p{L}\p{N}]/u.test(line));
-  if (insert === undefined || !isTelling) return undefined;
+  if (insert === undefined || !isTelling) return { added, firsts: [] };
   const named = Number(/^\s*(\d+)/u.exec(from)?.[1]) - (insert === "before" ? 1 : 0);
   const place = only === undefined ? named : only.startLine - 1;
   const before = place - added.length;
   // If the anchor is stale, the inserted lines may have taken its line number.
   const firsts = insert === "after" ? [place] : isPlanned ? [before] : [place, before];
-  return firsts.find((start) => start >= 0 && added.every((line, offset) => lines[start + offset] === line));
-}
-
-/**
- * Returns the lines of a text without their line endings. A line ending at the end of the text begins no
- * further line.
- */
-function linesWithoutEndings(text: string): readonly string[] {
-  const lines = text.split(/\r?\n/u);
-  if (lines.at(-1) === "") lines.pop();
-  return lines;
+  return { added, firsts: firsts.filter((first) => first >= 0) };
 }
 
 /** Returns a warning for each edit whose new text is empty, which names the deleted lines. */
@@ -433,7 +446,7 @@ async function omissionsOfEdits(
 ): Promise<readonly Omission[]> {
   // Only sent text can contain an omission, so most files need no comparison.
   if (!edits.some(({ new_text }) => new_text !== undefined && mayContainOmission(new_text))) return [];
-  const form = textFormOf(before, name);
+  const form = await textFormOf(before, name);
   if (form === undefined) return [];
   return findOmissionsOfFile({ bytes: before, encoding: form.encoding }, after, signal);
 }

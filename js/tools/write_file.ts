@@ -257,7 +257,8 @@ async function newContentOf(
   await yielder?.yieldIfDue();
   const isText = args.content_encoding === "text";
   const name = call.locations[0]!.path;
-  const old = before === null || !isText ? undefined : { bytes: before, form: textFormOf(before, name) };
+  const old =
+    before === null || !isText ? undefined : { bytes: before, form: await textFormOf(before, name) };
   const encoding =
     revised === undefined
       ? encodeContent(args, call, { before, form: old?.form }, yielder)

@@ -12,8 +12,16 @@ import { FilewrightError, MemoryBackend, openWorkspace, type WorkspaceOptions } 
 
 /** The size in bytes up to which the calling thread may work on an input: a millisecond of work, or less. */
 const MAX_HERE_BYTES = 128 * 1024;
-/** Functions that pass over the bytes once or read only a part of them: some milliseconds for a megabyte at most. */
-const FAST_FUNCTIONS: ReadonlySet<string> = new Set(["concat", "inspect", "holdsSecretContent", "sha256"]);
+/** Functions that read only a part of the bytes, copy them, run on a thread, or go on with the result of one. */
+const FREE_FUNCTIONS: ReadonlySet<string> = new Set([
+  "concat",
+  "holdsSecretContent",
+  "planEditsHashed",
+  "sha256From",
+]);
+/** Functions that pass over the bytes once: some milliseconds for a megabyte at most. */
+const FAST_FUNCTIONS: ReadonlySet<string> = new Set(["inspect", "sha256"]);
+const MAX_FAST_BYTES = 4 * 1024 * 1024;
 
 const before = engine();
 afterAll(() => setEngine(before));
@@ -32,10 +40,11 @@ function sizeOf(value: unknown): number {
 function watched(binding: Binding): Binding {
   const functions = Object.entries(binding).map(([name, member]) => {
     const isCalled = typeof member === "function" && /^[a-z]/u.test(name) && !name.endsWith("Async");
-    if (!isCalled || FAST_FUNCTIONS.has(name)) return [name, member];
+    if (!isCalled || FREE_FUNCTIONS.has(name)) return [name, member];
+    const most = FAST_FUNCTIONS.has(name) ? MAX_FAST_BYTES : MAX_HERE_BYTES;
     const call = (...args: unknown[]): unknown => {
       const size = sizeOf(args);
-      if (size > MAX_HERE_BYTES) busy.push(`${name} of ${size} bytes`);
+      if (size > most) busy.push(`${name} of ${size} bytes`);
       return (member as (...given: unknown[]) => unknown)(...args);
     };
     return [name, call];
@@ -55,6 +64,7 @@ function setWatchedEngine(kind: "native" | "wasm"): void {
 
 const lines = (count: number, line = (n: number): string => `line ${n}\n`): string =>
   Array.from({ length: count }, (_, n) => line(n)).join("");
+const megabytes = lines(100_000, (n) => `line ${n} of a file of five megabytes, more than\n`);
 const latin1 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "latin1"));
 const utf16 = (text: string): Uint8Array => new Uint8Array(Buffer.from(`\ufeff${text}`, "utf16le"));
 const hunks = (count: number): string =>
@@ -231,6 +241,28 @@ const CASES: readonly Case[] = [
     call: ["diff", { a: "f", content_b: lines(60_000, (n) => (n % 3 === 0 ? `x ${n}\n` : `line ${n}\n`)) }],
   },
   {
+    name: "a patch of a file of megabytes",
+    content: megabytes,
+    call: [
+      "apply_patch",
+      { patch: toFile("@@ -1 +1 @@\n-line 0 of a file of five megabytes, more than\n+LINE 0\n") },
+    ],
+  },
+  {
+    name: "an edit of a file of megabytes that must have a hash",
+    content: megabytes,
+    call: [
+      "edit_file",
+      { path: "f", old_text: "line 777 of", new_text: "x", expected_hash: `sha256:${"0".repeat(64)}` },
+    ],
+    fails: "CONFLICT",
+  },
+  {
+    name: "the diff of a file of megabytes",
+    content: megabytes,
+    call: ["diff", { a: "f", content_b: "x\n" }],
+  },
+  {
     name: "a page of a large file",
     content: lines(60_000),
     call: ["read_file", { path: "f", start_line: -5 }],
@@ -246,6 +278,43 @@ describe.each(["native", "wasm"] as const)("the event loop with the %s engine", 
     const [tool, args] = call;
     const { error } = await ws.call(tool, args);
     await ws.close();
+    expect(error?.code).toBe(fails);
+    expect(busy).toEqual([]);
+  });
+
+  it.each<readonly [name: string, fails: string | undefined, edit: (line: number, anchor: string) => object]>(
+    [
+      ["replace lines", undefined, (line, anchor) => ({ from: `${line}#${anchor}`, new_text: "x\n" })],
+      [
+        "are stale",
+        "MATCH_NOT_UNIQUE",
+        (line, anchor) => ({ from: `${line + 500}#${anchor}`, new_text: "x\n" }),
+      ],
+      [
+        "insert lines that are there",
+        "NO_CHANGE",
+        (line, anchor) => ({
+          from: `${line}#${anchor}`,
+          insert: "after",
+          new_text: `line ${line} of a file of five megabytes, more than\n`,
+        }),
+      ],
+    ],
+  )("is left to others by 20 anchors of a file of megabytes that %s", async (_, fails, edit) => {
+    setWatchedEngine(kind);
+    const ws = await openWorkspace({
+      root: "/ws",
+      backend: new MemoryBackend({ "/ws/f": megabytes }),
+      guard: "off",
+    });
+    const read = await ws.call("read_file", { path: "f", start_line: 1000, max_lines: 20, anchors: true });
+    const edits = [...read.text.matchAll(/^(\d+)#(\w+)/gmu)].map(([, line, anchor]) =>
+      edit(Number(line), anchor ?? ""),
+    );
+    busy = [];
+    const { error } = await ws.call("edit_file", { path: "f", edits });
+    await ws.close();
+    expect(edits).toHaveLength(20);
     expect(error?.code).toBe(fails);
     expect(busy).toEqual([]);
   });

@@ -147,10 +147,10 @@ class Recorder {
     return this.#steps.settingAside((aside) => {
       // The expected state is computed only when the change can be kept: large contents are neither kept nor
       // hashed.
-      const becomes = (): PreImage => ({
+      const becomes = async (): Promise<PreImage> => ({
         type: "file",
         size: bytes.length,
-        hash: options.hash ?? engine().sha256(bytes),
+        hash: options.hash ?? (await engine().onThreads.sha256(bytes)),
         ...(options.mode === undefined ? {} : { mode: options.mode }),
       });
       return this.#recording.step(
@@ -164,12 +164,12 @@ class Recorder {
           ]);
           if (file !== null && real === path) {
             budget.bytes -= file.size as number;
-            return [await this.#steps.pathStep("write", real, file, becomes(), aside)];
+            return [await this.#steps.pathStep("write", real, file, await becomes(), aside)];
           }
           const before = await this.#steps.keep(real, aside);
           const kind = before === null ? "create" : "write";
           return [
-            await this.#steps.pathStep(kind, real, before, becomes(), aside && before?.type === "file"),
+            await this.#steps.pathStep(kind, real, before, await becomes(), aside && before?.type === "file"),
           ];
         },
         // For a storage without preconditions the caller has checked them already; a second check would

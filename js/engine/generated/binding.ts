@@ -313,6 +313,9 @@ export declare function hunksBetween(before: Uint8Array, after: Uint8Array, enco
  */
 export declare function inspect(bytes: Uint8Array, name: string, complete: boolean): PackedResult
 
+/** Like `inspect`, on another thread. */
+export declare function inspectAsync(bytes: Uint8Array, name: string, complete: boolean): Promise<PackedResult>
+
 /** Returns the anchors of all lines of a text, joined. */
 export declare function lineAnchors(text: string): string
 

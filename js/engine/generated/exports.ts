@@ -142,6 +142,8 @@ export interface FileExports {
    * given.
    */
   inspect(bytes: Uint8Array, name: string, complete: boolean): Packed;
+  /** Like `inspect`, on another thread. */
+  inspectAsync?(bytes: Uint8Array, name: string, complete: boolean, signal?: AbortSignal): Promise<Packed>;
   /** Returns a page of a content, a packed `Page`. `request` is JSON. */
   readPage(bytes: Uint8Array, name: string, request: string): Packed;
   /** Like `readPage`, on another thread. */

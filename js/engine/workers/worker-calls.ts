@@ -7,12 +7,18 @@ import type { Binding } from "../engine.ts";
 import type { WorkerPool, WorkerMessage } from "./pool.ts";
 import { MIN_WORKER_SEARCH_BYTES } from "../search.ts";
 import type { Packed } from "../wire/unpack.ts";
+import { nextTurn } from "../yielder.ts";
 
 /**
  * The size in bytes below which edits run on the calling thread. It is smaller than for other calls, because
  * the time that edits take depends on more than their size.
  */
 const MAX_IN_PLACE_EDIT_BYTES = 4 * 1024;
+/**
+ * The size in bytes from which the input of a call is copied for the worker in a turn of the event loop of its own: a
+ * megabyte takes up to a millisecond.
+ */
+const MIN_OWN_TURN_BYTES = 1024 * 1024;
 
 type DiffAsync = NonNullable<Binding["diffAsync"]>;
 type CallsByName = Readonly<Record<string, (...args: never[]) => unknown>>;
@@ -40,6 +46,7 @@ function workerCallsOf(binding: Binding): CallsByName {
       const { facts, contents } = binding.applyPatch(...args);
       return { facts, contents };
     },
+    inspect: binding.inspect,
     readPage: binding.readPage,
     parsePatch: binding.parsePatch,
     merge3: binding.merge3,
@@ -79,8 +86,14 @@ export function makeCallAnswerer(binding: Binding): (message: unknown) => Worker
  */
 export function withWorkerPool(binding: Binding, pool: Pick<WorkerPool, "run">): Binding {
   const here = workerCallsOf(binding);
-  const run = <T>(size: number, name: string, args: readonly unknown[], signal?: AbortSignal): Promise<T> => {
+  const run = async <T>(
+    size: number,
+    name: string,
+    args: readonly unknown[],
+    signal?: AbortSignal,
+  ): Promise<T> => {
     const inPlace = () => here[name]?.(...(args as never[])) as T;
+    if (size >= MIN_OWN_TURN_BYTES) await new Promise<void>(nextTurn);
     if (size >= (name === "planEdits" ? MAX_IN_PLACE_EDIT_BYTES : MIN_WORKER_SEARCH_BYTES))
       return pool.run(name, args, inPlace, { signal });
     return Promise.resolve().then(inPlace);
@@ -109,6 +122,8 @@ export function withWorkerPool(binding: Binding, pool: Pick<WorkerPool, "run">):
     decodeBytesAsync: (bytes, label, signal) => run(bytes.length, "decodeBytes", [bytes, label], signal),
     encodeTextAsync: (text, label, bom, signal) => run(text.length, "encodeText", [text, label, bom], signal),
     sha256Async: (bytes, signal) => run(bytes.length, "sha256", [bytes], signal),
+    inspectAsync: (bytes, name, complete, signal) =>
+      run(bytes.length, "inspect", [bytes, name, complete], signal),
     readPageAsync: (bytes, name, request, signal) =>
       run(bytes.length, "readPage", [bytes, name, request], signal),
     searchAllAsync: (options, contents, limits, signal) =>

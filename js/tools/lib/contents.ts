@@ -55,11 +55,69 @@ export async function readPage(call: Call, at: Location, request: PageRequest): 
   // The signal is the first key, because adding a key after a spread takes ten times as long.
   if (fs.readLines !== undefined) return fs.readLines(at.path, { signal, ...request });
   const { bytes, version, stat } = (await readVersioned(fs, at.path, { signal })) as VersionedBytes;
-  const page =
-    bytes.length > MIN_BACKGROUND_PAGE_BYTES
-      ? await engine().reading.readPage(bytes, request, at.path, { signal })
-      : engine().readPage(bytes, request, at.path);
+  const page = await pageOfBytes({ bytes, name: at.path }, request, signal);
   return Object.assign(page, { version, mtime: stat.mtime });
+}
+
+async function pageOfBytes(
+  { bytes, name }: { readonly bytes: Uint8Array; readonly name: string },
+  request: PageRequest,
+  signal: AbortSignal | undefined,
+): Promise<Page> {
+  return bytes.length > MIN_BACKGROUND_PAGE_BYTES
+    ? engine().reading.readPage(bytes, request, name, { signal })
+    : engine().readPage(bytes, request, name);
+}
+
+/** Some consecutive lines of a text. */
+export interface LineSpan {
+  /** The first line, from 0. */
+  readonly first: number;
+  readonly count: number;
+}
+
+/** The most lines between two wanted spans that are read with them, because another page costs more. */
+const MAX_GAP_LINES = 1000;
+
+/** Returns the lines of a text in each of some spans, without their line endings; fewer of a span behind its end. */
+export async function linesIn(
+  text: { readonly bytes: Uint8Array; readonly encoding: string; readonly name: string },
+  spans: readonly LineSpan[],
+  signal: AbortSignal | undefined,
+): Promise<readonly (readonly string[])[]> {
+  const pages: { readonly first: number; end: number; lines: readonly string[] }[] = [];
+  for (const { first, count } of spans.toSorted((a, b) => a.first - b.first)) {
+    const last = pages.at(-1);
+    if (last === undefined || first > last.end + MAX_GAP_LINES)
+      pages.push({ first, end: first + count, lines: [] });
+    else last.end = Math.max(last.end, first + count);
+  }
+  for (const page of pages) {
+    const request: PageRequest = {
+      startLine: page.first + 1,
+      maxLines: page.end - page.first,
+      contentBytes: text.bytes.length * MAX_UTF8_GROWTH,
+      encoding: text.encoding,
+    };
+    page.lines = linesWithoutEndings((await pageOfBytes(text, request, signal)).content);
+  }
+  return spans.map(({ first, count }) => {
+    const page = pages.findLast((one) => one.first <= first);
+    return page?.lines.slice(first - page.first, first - page.first + count) ?? [];
+  });
+}
+
+/** The most bytes of UTF-8 that one byte of another encoding becomes. */
+const MAX_UTF8_GROWTH = 4;
+
+/**
+ * Returns the lines of a text without their line endings. A line ending at the end of the text begins no
+ * further line.
+ */
+export function linesWithoutEndings(text: string): readonly string[] {
+  const lines = text.split(/\r?\n/u);
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
 }
 
 /**

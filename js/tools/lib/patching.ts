@@ -248,7 +248,7 @@ async function omissionsOfChange(
   { reader: { display }, signal }: Call,
 ): Promise<readonly Omission[]> {
   if (before === null || after === null) return [];
-  const form = textFormOf(before.bytes, display(path));
+  const form = await textFormOf(before.bytes, display(path));
   if (form === undefined) return [];
   return findOmissionsOfFile({ bytes: before.bytes, encoding: form.encoding }, after.bytes, signal);
 }
@@ -260,7 +260,10 @@ async function readCurrentFile(call: Call, at: Location): Promise<CurrentFile | 
   const entry = await lstatOrNull(call.fs, at.path);
   if (entry === null) return null;
   const { bytes, version, stat } = await readWholeFile(call, at, call.settings.limits.grepFileBytes);
-  const { kind, encoding, bom } = engine().inspect(bytes, { name: at.path });
+  const { kind, encoding, bom } = await engine().reading.inspect(bytes, {
+    name: at.path,
+    signal: call.signal,
+  });
   const foreign = isTextKind(kind) && encoding !== null && !UTF_8_ENCODINGS.has(encoding);
   return {
     bytes,

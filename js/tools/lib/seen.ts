@@ -22,9 +22,22 @@ export interface SeenFile {
 }
 
 /** The current state of a file. */
-interface CurrentFileFacts {
+export interface CurrentFileFacts {
   readonly version: string;
-  readonly bytes: Uint8Array;
+  /** Returns the hash of the content. */
+  hash(): Promise<string>;
+}
+
+/** Returns the state of a file. The hash is computed when it is first asked for, of a large content on another thread. */
+export function currentFileFacts(bytes: Uint8Array, version: string): CurrentFileFacts {
+  let hash: Promise<string> | undefined;
+  return {
+    version,
+    hash() {
+      hash ??= engine().onThreads.sha256(bytes);
+      return hash;
+    },
+  };
 }
 
 /** The files that a caller has seen. */
@@ -43,7 +56,7 @@ export interface SeenFiles {
    * Returns true when the file has changed since it was seen; undefined when it was not seen.
    * Equal content is no change, even with other times or another place on the disk.
    */
-  changed(path: string, now: CurrentFileFacts): boolean | undefined;
+  changed(path: string, now: CurrentFileFacts): Promise<boolean | undefined>;
   /**
    * Records that the caller received anchors of a file. `contents` identifies the content: its hash, or its
    * version if the file was not read to its end.
@@ -53,7 +66,7 @@ export interface SeenFiles {
    * Returns true when the seventh character of an anchor belongs to the current content. Returns false when
    * the caller received anchors of several contents with that character, because it could belong to any.
    */
-  hasAnchorOf(path: string, now: CurrentFileFacts, anchor: string): boolean;
+  hasAnchorOf(path: string, now: CurrentFileFacts, anchor: string): Promise<boolean>;
   /** Returns the recorded state of a file; undefined when there is none. */
   recall(path: string): SeenFile | undefined;
   /** Returns what the caller saw of the last earlier contents of a file, by their hashes. An undo brings one back. */
@@ -136,17 +149,14 @@ export function makeSeenFiles(
       anchored.set(path, digits);
       dropOldest(anchored, MAX_SEEN_FILES);
     },
-    hasAnchorOf(path: string, now: CurrentFileFacts, anchor: string): boolean {
+    async hasAnchorOf(path: string, now: CurrentFileFacts, anchor: string): Promise<boolean> {
       const digit = contentsDigitInAnchor(anchor);
       if (digit === undefined) return false;
-      const contents = anchored.get(path)?.get(digit);
-      const isNow = (id: string): boolean => id === now.version || id === engine().sha256(now.bytes);
-      if (contents === undefined && refresh !== undefined) {
-        // Another process may have given the anchor with the content that the record has.
-        const { version, hash } = files.get(path) ?? {};
-        return [hash, version].some((id) => id !== undefined && contentsDigit(id) === digit && isNow(id));
-      }
-      return contents !== undefined && contents !== null && isNow(contents);
+      const given = anchored.get(path)?.get(digit);
+      if (given !== undefined || refresh === undefined) return isContents([given], digit, now);
+      // Another process may have given the anchor with the content that the record has.
+      const { version, hash } = files.get(path) ?? {};
+      return isContents([hash, version], digit, now);
     },
     note(
       path: string,
@@ -202,6 +212,19 @@ class EarlierContents {
   }
 }
 
+/** Returns true when a hash or version with this digit is that of the current content. */
+async function isContents(
+  ids: readonly (string | null | undefined)[],
+  digit: string,
+  now: CurrentFileFacts,
+): Promise<boolean> {
+  for (const id of ids) {
+    const isOfDigit = typeof id === "string" && contentsDigit(id) === digit;
+    if (isOfDigit && (id === now.version || id === (await now.hash()))) return true;
+  }
+  return false;
+}
+
 /** Removes the oldest entry of a map or a set that has more entries than it may. */
 function dropOldest(entries: Map<string, unknown> | Set<string>, most: number): void {
   if (entries.size > most) entries.delete(entries.keys().next().value as string);
@@ -248,10 +271,13 @@ function isSameContent(one: SeenFile, other: SeenFile): boolean {
   );
 }
 
-function hasChangedSince(seen: SeenFile | undefined, now: CurrentFileFacts): boolean | undefined {
+async function hasChangedSince(
+  seen: SeenFile | undefined,
+  now: CurrentFileFacts,
+): Promise<boolean | undefined> {
   if (seen === undefined) return undefined;
   if (seen.version === now.version) return false;
-  return seen.hash === undefined || seen.hash !== engine().sha256(now.bytes);
+  return seen.hash === undefined || seen.hash !== (await now.hash());
 }
 
 /** Returns a record for a dry run: it begins with the entries of `base` and does not change them. */

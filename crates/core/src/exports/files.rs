@@ -18,8 +18,8 @@ use crate::{anchor, encoding, fuzzy, sniff};
 
 /// Detects the kind and the encoding of a content. `complete` is false if only its beginning is
 /// given.
-pub fn inspect(bytes: &[u8], name: &str, complete: bool) -> Packed {
-    sniff::inspect(bytes, name, complete).packed()
+pub fn inspect(bytes: &[u8], name: &str, complete: bool) -> AlsoAsync<Packed> {
+    Ok(sniff::inspect(bytes, name, complete).packed())
 }
 
 /// Returns a page of a content, a packed `Page`. `request` is JSON.

@@ -10,7 +10,13 @@ use napi_derive::napi;
 /// given.
 #[napi]
 pub fn inspect(bytes: &[u8], name: String, complete: bool) -> napi::Result<PackedResult> {
-    result_of(|| Ok(exports::inspect(bytes, &name, complete)))
+    result_of(|| exports::inspect(bytes, &name, complete))
+}
+
+/// Like `inspect`, on another thread.
+#[napi]
+pub fn inspect_async(bytes: Uint8Array, name: String, complete: bool) -> Promise<PackedResult> {
+    Promise::on_node_thread(move || exports::inspect(&bytes, &name, complete))
 }
 
 /// Returns a page of a content, a packed `Page`. `request` is JSON.

@@ -9,8 +9,8 @@ use wasm_bindgen::prelude::*;
 /// Detects the kind and the encoding of a content. `complete` is false if only its beginning is
 /// given.
 #[wasm_bindgen(js_name = inspect)]
-pub fn inspect(bytes: &[u8], name: &str, complete: bool) -> PackedResult {
-    exports::inspect(bytes, name, complete).into()
+pub fn inspect(bytes: &[u8], name: &str, complete: bool) -> Result<PackedResult, JsValue> {
+    js(exports::inspect(bytes, name, complete))
 }
 
 /// Returns a page of a content, a packed `Page`. `request` is JSON.
