@@ -4,7 +4,7 @@
  */
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   type Confirmation,
   NodeBackend,
@@ -227,5 +227,47 @@ describe.each(DISKS)("with %s", (disk) => {
       expect((await ws.call("read_file", { path })).text).toContain("plain text");
     const { text } = await ws.call("grep", { pattern: "plain text" });
     for (const path of ["plain.txt", "src/a", "src/b"]) expect(text).toContain(`${path}:1:`);
+  });
+});
+
+describe("a hard link of a credential file outside the roots", () => {
+  /** Makes a home directory with a key, and a workspace with hard links of it. */
+  async function openBesideHome(options: Partial<WorkspaceOptions>): Promise<Place & { home: string }> {
+    const home = fs.realpathSync(temporaryDirectory());
+    fs.mkdirSync(join(home, ".ssh"));
+    fs.writeFileSync(join(home, ".ssh/id_work"), `${MARK} of ssh\n`);
+    vi.stubEnv("HOME", home);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const place = await open("the addon", {}, options);
+    fs.linkSync(join(home, ".ssh/id_work"), join(place.root, "x"));
+    return { ...place, home };
+  }
+
+  test("is read, searched, edited and copied by no tool", async () => {
+    const { ws, root } = await openBesideHome({});
+    const calls: readonly (readonly [tool: string, args: object])[] = [
+      ["read_file", { path: "x" }],
+      ["edit_file", { path: "x", old_text: MARK, new_text: "y" }],
+      ["copy", { source: "x", destination: "y" }],
+    ];
+    for (const [tool, args] of calls) expect((await ws.call(tool, args)).error?.code).toBe("GRANT_DENIED");
+    const { text } = await ws.call("grep", { pattern: `${MARK} of` });
+    expect(text).not.toContain("of ssh");
+    expect(fs.existsSync(join(root, "y"))).toBe(false);
+  });
+
+  test("is read after a person granted the file by its own name", async () => {
+    const questions: string[] = [];
+    const { ws, home } = await openBesideHome({
+      permissions: {
+        mode: "prompt",
+        ask: (question) => {
+          questions.push(question);
+          return "yes";
+        },
+      },
+    });
+    expect((await ws.call("read_file", { path: "x" })).text).toContain(`${MARK} of ssh`);
+    expect(questions.at(-1)).toContain(join(home, ".ssh/id_work"));
   });
 });

@@ -9,6 +9,7 @@ use std::path::Path;
 use common::{World, both};
 use filewright_core::Code;
 use filewright_core::pattern::policy::Intent;
+use filewright_fs::dir::stat::Stat;
 use filewright_fs::root::{Follow, Policy, Roots};
 
 fn read(roots: &Roots, path: &str) -> Result<String, Code> {
@@ -326,5 +327,60 @@ fn a_root_of_the_whole_system_follows_links() {
         assert_eq!(read(&roots, &path).unwrap(), "inside");
         assert_eq!(read(&roots, "/../../etc/hostname"), Err(Code::OutsideAllowed));
         assert!(Path::new("/").is_dir() && roots.open_dir(b"/").is_ok());
+    }
+}
+
+#[test]
+fn a_hard_link_to_a_credential_file_of_the_home_directory_is_refused() {
+    let world = World::new();
+    fs::create_dir_all(world.at("home/.ssh/keys")).unwrap();
+    fs::create_dir_all(world.at("home/.docker")).unwrap();
+    let secrets = [
+        (".ssh/id_work", "in a directory of secrets"),
+        (".ssh/keys/deep", "deep in a directory of secrets"),
+        (".docker/config.json", "by its full path"),
+        ("vpn.ovpn", "by a pattern with an asterisk"),
+    ];
+    let plain = [("notes.txt", "no secret"), (".docker/daemon.json", "beside a secret")];
+    for (number, (path, _)) in secrets.iter().chain(&plain).enumerate() {
+        fs::write(world.at(&format!("home/{path}")), "content").unwrap();
+        fs::hard_link(world.at(&format!("home/{path}")), world.at(&format!("w/{number}"))).unwrap();
+    }
+    let home = Some(world.at("home").into_bytes());
+    let policy = Policy { secrets: true, home: home.clone(), ..world.policy() };
+    for roots in &both(&policy) {
+        let at = |number: usize| world.at(&format!("w/{number}"));
+        for (number, (path, why)) in secrets.iter().enumerate() {
+            assert_eq!(read(roots, &at(number)), Err(Code::GrantDenied), "{path}: {why}");
+            let stat = Stat::at(rustix::fs::CWD, at(number).as_bytes()).unwrap();
+            assert!(roots.hides_other_name(&stat, || at(number).into_bytes()), "{path}: {why}");
+        }
+        for (number, (path, why)) in plain.iter().enumerate() {
+            assert_eq!(
+                read(roots, &at(secrets.len() + number)),
+                Ok("content".to_owned()),
+                "{path}: {why}"
+            );
+        }
+        // A grant of the file itself opens its other names.
+        roots.grant_secrets(vec![world.at("home/.docker/config.json").into_bytes()]);
+        assert_eq!(read(roots, &at(2)), Ok("content".to_owned()));
+        roots.grant_secrets(Vec::new());
+        // One that the table names is known although it is made later.
+        fs::write(world.at("home/.netrc"), "later").unwrap();
+        fs::hard_link(world.at("home/.netrc"), world.at("w/later")).unwrap();
+        assert_eq!(
+            read(roots, &world.at("w/later")),
+            Err(Code::GrantDenied),
+            "made after the roots were opened"
+        );
+        fs::remove_file(world.at("home/.netrc")).unwrap();
+        // It has one name now.
+        assert_eq!(read(roots, &world.at("w/later")), Ok("later".to_owned()));
+        fs::remove_file(world.at("w/later")).unwrap();
+    }
+    for policy in [Policy { secrets: true, ..world.policy() }, Policy { home, ..world.policy() }] {
+        let roots = Roots::new(&policy).unwrap();
+        assert_eq!(read(&roots, &world.at("w/0")), Ok("content".to_owned()));
     }
 }

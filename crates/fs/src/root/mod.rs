@@ -17,6 +17,7 @@ mod absolute;
 mod anchor;
 mod components;
 mod created_dirs;
+mod credentials;
 mod open;
 mod other_names;
 mod policy;
@@ -45,6 +46,8 @@ pub(crate) use open::{MAX_PATH_ATTEMPTS, contains_private_key, open_resolved_fil
 pub(crate) use policy::to_absolute_path as normalised_path;
 pub(crate) use repository::repository_marks_in;
 pub(crate) use resolve_entry::{FinalSymlink, MissingPolicy, ResolvedEntry};
+
+use credentials::CredentialFiles;
 
 use crate::dir::base_directory_flags;
 pub(crate) use crate::dir::errno::outside_for_intent_error;
@@ -98,6 +101,7 @@ pub struct Roots {
     /// everything below them.
     granted: RwLock<Vec<Vec<u8>>>,
     kept_names: other_names::KeptNames,
+    credentials: Arc<CredentialFiles>,
     pub(crate) sweeps: SweepTimes,
 }
 
@@ -154,9 +158,11 @@ impl Roots {
             // nothing there is allowed by that alone.
             roots.push(everything.pin(b"/")?);
         }
+        let credentials = Arc::new(CredentialFiles::find(&rules, policy.home.as_deref()));
         Ok(Self {
             roots,
             rules,
+            credentials,
             read_only: policy.read_only,
             follow: policy.follow,
             resolver,
@@ -220,6 +226,7 @@ impl Roots {
         Ok(Self {
             roots: vec![root],
             rules,
+            credentials: Arc::default(),
             read_only: false,
             follow: Follow::Inside,
             resolver,
@@ -306,6 +313,7 @@ impl Roots {
         Self {
             roots,
             rules,
+            credentials: Arc::clone(&self.credentials),
             read_only: self.read_only,
             follow: self.follow,
             resolver: self.resolver,

@@ -10,7 +10,9 @@
 //! changed since the walk began (linking and renaming a file set its change time) and the walk is
 //! recent, because moving a directory changes no file in it. Files with one name cost nothing.
 //!
-//! Limits: names outside the roots are unknown, and so are those in directories that cannot be
+//! Outside the roots, the names of the credential files of this machine are known (`credentials`).
+//!
+//! Limits: other names outside the roots are unknown, and so are those in directories that cannot be
 //! listed. A root `/` is not walked. In a tree with too many entries for the walk,
 //! a file with several names counts as hidden.
 
@@ -119,7 +121,8 @@ impl Roots {
         }
     }
 
-    /// Returns the other names of a file below the roots, as absolute real paths. Empty for an
+    /// Returns the other names of a file below the roots, and those by which it is a credential file
+    /// of this machine, as absolute real paths. Empty for an
     /// entry that is no regular file and for a file with a single name.
     ///
     /// # Errors
@@ -169,6 +172,12 @@ impl Roots {
             {
                 let found = FoundName { real: name.at.path().to_vec(), denied: name.denied };
                 names.entry((stat.dev, stat.ino)).or_default().push(found);
+            }
+        });
+        self.credentials.for_each(|path, stat| {
+            let known = names.entry((stat.dev, stat.ino)).or_default();
+            if known.iter().all(|name| name.real != path) {
+                known.push(FoundName { real: path.to_vec(), denied: false });
             }
         });
         FoundNames { began, began_nanos, took: began.elapsed(), names, complete }

@@ -1,5 +1,7 @@
 //! The policy from which a set of roots is created, as TypeScript passes it.
 
+use std::os::unix::ffi::OsStringExt;
+
 use filewright_core::text::path::{components, decode_name};
 use filewright_core::{Code, Error, Result};
 use serde_json::Value;
@@ -62,6 +64,8 @@ pub struct Policy {
     pub places: Vec<String>,
     /// The user's git excludes, as lines of a gitignore file.
     pub git_excludes: Option<String>,
+    /// The home directory of the user, whose credential files are known under every name.
+    pub home: Option<Vec<u8>>,
     /// Refuses every change.
     pub read_only: bool,
     /// Which symbolic links are followed.
@@ -175,6 +179,7 @@ impl Policy {
                     _ => return Err(invalid_key_error("secrets", "\"grant\" or \"allow\"")),
                 },
             },
+            home: std::env::home_dir().map(|home| home.into_os_string().into_vec()),
             read_only: flag("readOnly")?,
             follow,
             resolver,

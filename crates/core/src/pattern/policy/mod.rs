@@ -29,7 +29,7 @@ pub use deny::{MAX_DENY_GLOB_BYTES, MAX_DENY_GLOBS};
 pub use objection::{GlobReach, glob_objection};
 pub use path_cursor::PathCursor;
 pub use pattern::MAX_PLACE_PATTERN_BYTES;
-pub use places::{MAX_HOST_RULES, table_text};
+pub use places::{MAX_HOST_RULES, secret_patterns, table_text};
 pub use repository::{PossibleRepositories, REPOSITORY_MARKS, RepositoryMarks};
 pub use table::PLACE_ROWS;
 pub use table::{PlaceDecision, PlaceRow};

@@ -253,6 +253,17 @@ impl MatchedRules {
     }
 }
 
+/// Returns the patterns of the secrets of the table without braces, each for a file or a directory
+/// with everything below it.
+pub fn secret_patterns() -> Vec<String> {
+    let mut all = Vec::new();
+    for row in PLACE_ROWS.iter().filter(|row| row.decision == PlaceDecision::Secret) {
+        // A row that does not parse would be ignored silently, so a test parses all rows.
+        let _ = expand_braces(row.pattern, &mut all);
+    }
+    all.into_iter().map(|text| text.strip_suffix("/**").unwrap_or(&text).to_owned()).collect()
+}
+
 /// Returns the table as text: one line per row with decision, pattern and reason, separated by
 /// tabs.
 pub fn table_text() -> String {
