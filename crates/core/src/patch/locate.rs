@@ -96,6 +96,9 @@ fn mismatch_of(
     choice: &Choice<'_>,
     old: &[&[u8]],
 ) -> HunkMismatch {
+    if hunk.after().map(|line| line.text.as_bytes()).eq(old.iter().copied()) {
+        return HunkMismatch::NoChange;
+    }
     let earlier = file.find(old, 0, hunk.at_end, eq_ignore_trailing_space);
     if let [only] = earlier.as_slice()
         && choice.from > 0

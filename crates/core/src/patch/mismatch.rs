@@ -14,6 +14,8 @@ use crate::text::prefix_of_chars;
 pub(super) enum HunkMismatch {
     /// The hunk is already applied, at this line (1-based).
     Already(u64),
+    /// The hunk removes the lines that it adds.
+    NoChange,
     /// The hunk matches at each of these lines (1-based).
     Several(Vec<u64>),
     /// The hunk's lines stand only at this line (1-based), before the line (1-based) from which on
@@ -120,6 +122,7 @@ impl HunkMismatch {
     const fn reason(&self) -> &'static str {
         match self {
             Self::Already(_) => "already_applied",
+            Self::NoChange => "no_change",
             Self::Several(_) => "ambiguous",
             Self::OutOfOrder { .. } => "out_of_order",
             Self::NoAnchor(_) => "anchor_missing",
@@ -134,6 +137,9 @@ impl HunkMismatch {
         let show = |line: &str| escape_controls(prefix_of_chars(line, 80)).into_owned();
         match self {
             Self::Already(line) => format!("it is already applied, at line {line}"),
+            Self::NoChange => {
+                "it changes nothing: its lines before and after are the same".to_owned()
+            }
             Self::Several(lines) => {
                 let listed: Vec<String> = lines.iter().take(20).map(u64::to_string).collect();
                 format!("it fits at lines {} equally well", listed.join(", "))
@@ -159,6 +165,7 @@ impl HunkMismatch {
     const fn hint(&self) -> &'static str {
         match self {
             Self::Already(_) => "leave this hunk out",
+            Self::NoChange => "leave this hunk out, or send the lines that are to replace them",
             Self::Several(_) => "give more context lines, or the right line numbers",
             Self::OutOfOrder { .. } => "put the hunks in the order of the file",
             Self::NoAnchor(_) => "give a line of the file after @@, or none",
@@ -175,7 +182,7 @@ impl HunkMismatch {
             Self::Several(lines) => error.detail("lines", lines[..lines.len().min(100)].to_vec()),
             Self::OutOfOrder { line, .. } => error.detail("line", *line),
             Self::NoAnchor(anchor) => error.detail("anchor", anchor.as_str()),
-            Self::NoContext | Self::TooMuch => error,
+            Self::NoChange | Self::NoContext | Self::TooMuch => error,
             Self::Differs { line, expected, found } => error
                 .detail("line", *line)
                 .detail("expected", prefix_of_chars(expected, 200))

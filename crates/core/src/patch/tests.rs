@@ -220,6 +220,7 @@ fn refusals() {
         ("another text", f("@@ -1,2 +1,2 @@\n x\n-y\n+z\n"), "lines_differ"),
         ("two places", g("@@ -2,2 +2,2 @@\n a\n-b\n+B\n"), "ambiguous"),
         ("done before", f("@@ -1,2 +1,2 @@\n 1\n-two\n+2\n 3\n"), "already_applied"),
+        ("the same lines", f("@@ -1,2 +1,2 @@\n x\n-y\n+y\n"), "no_change"),
         ("second of two", f("@@ -1 +1 @@\n-1\n+one\n@@ -9 +9 @@\n-x\n+y\n"), "lines_differ"),
         ("no such file", "--- a/n\n+++ b/n\n@@ -1 +1 @@\n-1\n+2\n".to_owned(), "not_found"),
         ("made already", "--- /dev/null\n+++ b/g\n@@ -0,0 +1 @@\n+x\n".to_owned(), "exists"),
