@@ -48,6 +48,9 @@ export type {
 /** Detects the type of a file by its content: kind, MIME type, encoding, line endings. */
 export const inspect: Engine["inspect"] = (...args) => engine().inspect(...args);
 
+/** Like {@link inspect}, but large contents are inspected on another thread where threads exist. */
+export const inspectAsync: ReadThreads["inspect"] = (...args) => engine().reading.inspect(...args);
+
 /**
  * Reads a page of bytes in memory.
  *

@@ -16,7 +16,7 @@ import {
   type Page as PageRecord,
 } from "./generated/records.ts";
 import type { FileExports } from "./generated/exports.ts";
-import { type Packed, Unpacker } from "./wire/unpack.ts";
+import { Unpacker } from "./wire/unpack.ts";
 
 export type { DecodedText, Eol, FileKind, Inspection, LongLine } from "./generated/records.ts";
 
@@ -160,23 +160,20 @@ export function makeReadEngine(binding: FileExports): ReadEngine {
 }
 
 /**
- * The size in bytes from which contents are inspected on another thread. In WebAssembly a megabyte takes 1 to 5 ms, in
- * machine code a tenth of that.
+ * How many times larger than others a content must be to be inspected on another thread: in WebAssembly a megabyte takes
+ * 1 to 5 ms, in machine code a tenth of that.
  */
-const MIN_THREAD_INSPECT_BYTES = 1024 * 1024;
+const INSPECTED_PER_UNIT = 16;
 
 function makeReadThreads(binding: FileExports): ReadThreads {
   return Object.freeze<ReadThreads>({
     async inspect(bytes, { name = "", partial = false, signal } = {}) {
-      const here = (): Packed => binding.inspect(bytes, name, !partial);
-      const packed =
-        bytes.length < MIN_THREAD_INSPECT_BYTES
-          ? withTranslatedErrors(here)
-          : await onThread(
-              { size: bytes.length, signal },
-              here,
-              binding.inspectAsync && (() => binding.inspectAsync?.(bytes, name, !partial, signal)),
-            );
+      const args = [bytes, name, !partial] as const;
+      const packed = await onThread(
+        { size: bytes.length / INSPECTED_PER_UNIT, signal },
+        () => binding.inspect(...args),
+        binding.inspectAsync && (() => binding.inspectAsync?.(...args, signal)),
+      );
       return decodeInspection(new Unpacker(packed));
     },
     async readPage(bytes, request = {}, name = "", { signal } = {}) {

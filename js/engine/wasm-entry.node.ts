@@ -54,6 +54,8 @@ export const planEditsBytesAsync: Engine["planEditsBytesAsync"] = (...args) =>
 export const inspect: Engine["inspect"] = (...args) => engine().inspect(...args);
 /** See `readPage` of `filewright/engine`. */
 export const readPage: Engine["readPage"] = (...args) => engine().readPage(...args);
+/** See `inspectAsync` of `filewright/engine`. */
+export const inspectAsync: Engine["reading"]["inspect"] = (...args) => engine().reading.inspect(...args);
 /** See `readPageAsync` of `filewright/engine`. */
 export const readPageAsync: Engine["reading"]["readPage"] = (...args) => engine().reading.readPage(...args);
 /** See `decodeText` of `filewright/engine`. */

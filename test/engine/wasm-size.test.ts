@@ -37,7 +37,7 @@ describe.skipIf(skip)("compressed, at most", () => {
   it.each([
     ["diff/index.js", 16_150],
     ["engine/edit-entry.js", 15_000],
-    ["engine/index.js", 16_110],
+    ["engine/index.js", 16_170],
   ])("everything that dist/%s imports: %i bytes", async (entry, limit) => {
     expect(await bundled(entry)).toBeLessThanOrEqual(limit);
   });
