@@ -81,7 +81,7 @@ describe.skipIf(!hasWasm && process.env["CI"] !== "true")("the modules of the ta
   it.each([
     ["filewright/edit", 9500],
     ["filewright/diff", 16_000],
-    ["filewright/engine", 15_900],
+    ["filewright/engine", 15_950],
   ])("a page that uses %s alone downloads at most %i bytes", async (name, limit) => {
     const code = await bundle(`export * from "${name}";`, { platform: "browser" });
     expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(limit);

@@ -1,6 +1,6 @@
 /**
- * The place of a driver. It keeps the directories that have no file: those that were made, and those whose last file
- * this process has removed. They end with the process.
+ * The place of a driver. It keeps the directories that this process has made, or from which it has removed or moved a
+ * file, because they stay when they have no file. They end with the process.
  */
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -120,8 +120,9 @@ class DriverPlace implements Place {
     return this.write(path, bytes, { mode, modeBefore: file.mode, ifVersion: file.version, hash });
   }
 
+  /** Keeps a directory and those above it. */
   #keep(directory: string): void {
-    if (directory !== "/") this.#kept.add(directory);
+    for (let at = directory; at !== "/" && !this.#kept.has(at); at = parentOf(at)) this.#kept.add(at);
   }
 
   async #file(path: string): Promise<PlacedFile> {

@@ -12,7 +12,7 @@ import { engine } from "../../engine/current.ts";
 import { randomHex } from "../../engine/hex.ts";
 import { type FsBackend, isFsBackend } from "../../backends/backend.ts";
 import { backendError } from "../../backends/failure.ts";
-import { checkPath, normalise } from "../../backends/paths.ts";
+import { checkPath, isWithin, normalise } from "../../backends/paths.ts";
 import {
   callback,
   flag,
@@ -53,7 +53,7 @@ import { backendPlace } from "./backend-place.ts";
 import type { Driver } from "./driver.ts";
 import { driverPlace } from "./driver-place.ts";
 import { KnownTree, lastChangeBelow } from "./known-tree.ts";
-import { entryOf, type Place } from "./place.ts";
+import { entryOf, type Place, type PlaceAbilities } from "./place.ts";
 import { notMade, StepRun } from "./step-run.ts";
 import { type Step, stepsOf } from "./steps.ts";
 import { Turns } from "./turns.ts";
@@ -230,7 +230,7 @@ class PlacedStorage implements Storage {
         "UNSUPPORTED_OPERATION",
         "this storage has no locks with tokens and no records",
       );
-    const own = ops.map((op) => (op.op === "put" ? { ...op, body: new Uint8Array(op.body) } : op));
+    const own = ops.map((op) => (op.op === "put" ? { ...op, body: new Uint8Array(op.body) } : { ...op }));
     return this.#turns.commit(() => this.#commit(own, options));
   }
 
@@ -254,8 +254,12 @@ class PlacedStorage implements Storage {
       this.#isComplete = false;
       throw error;
     }
-    this.#known.note(await this.#madeEntries(draft, run), { key, actor });
-    const named = draft.entries().map(({ path }) => this.#known.entry(path) ?? this.#known.gone(path));
+    const made = await this.#madeEntries(draft, run);
+    this.#known.note(made, { key, actor });
+    const gone = new Map(made.filter(({ type }) => type === "gone").map((entry) => [entry.path, entry]));
+    const named = draft
+      .entries()
+      .map(({ path }) => this.#known.entry(path) ?? gone.get(path) ?? this.#known.gone(path));
     const answer = Object.freeze({ version: this.#head(), entries: Object.freeze(named) });
     if (key !== undefined) this.#saveAnswer(key, answer);
     return answer;
@@ -275,7 +279,7 @@ class PlacedStorage implements Storage {
 
   /** Looks at everything on which a commit is planned. */
   async #lookFor(ops: readonly Op[], { expect = [], signal }: CommitOptions): Promise<void> {
-    const paths = ops.flatMap((op) => (op.op === "move" ? [op.from, op.to] : [op.path]));
+    const paths = ops.flatMap(pathsOf);
     const named = [...paths, ...expect.map(({ path }) => path)];
     for (const error of (await this.#look(named, signal)).values()) throw error;
     // A driver may refuse a path, and says so when it is asked about it.
@@ -314,7 +318,7 @@ class PlacedStorage implements Storage {
     const steps: Step[] = [];
     for (const op of ops) {
       const ready = await this.#ready(op);
-      const own = stepsOf(ready, draft.root, this.#place.abilities.moves);
+      const own = stepsOf(ready, draft.root, this.#movesOf(op, ops));
       draft.apply(ready);
       for (const step of own) steps.push(step);
     }
@@ -324,6 +328,16 @@ class PlacedStorage implements Storage {
         throw backendError("UNSUPPORTED_OPERATION", path, "this storage has no symbolic links");
     checkAborted(options.signal);
     return { draft, steps };
+  }
+
+  /** Returns what one call moves for an operation. Where others change the same tree, each of its files is moved by itself. */
+  #movesOf(op: Op, ops: readonly Op[]): PlaceAbilities["moves"] {
+    const { moves } = this.#place.abilities;
+    if (op.op !== "move" || moves !== "trees") return moves;
+    const tops = [op.from, op.to];
+    const isBelow = (path: string): boolean => tops.some((top) => isWithin(path, top));
+    const isAlone = ops.every((other) => other === op || !pathsOf(other).some(isBelow));
+    return isAlone ? moves : "files";
   }
 
   async #ready(op: Op): Promise<ReadyOp> {
@@ -463,6 +477,11 @@ class PlacedStorage implements Storage {
     if (this.#closed) throw closedError();
     checkAborted(signal);
   }
+}
+
+/** Returns the paths that an operation names. */
+function pathsOf(op: Op): readonly string[] {
+  return op.op === "move" ? [op.from, op.to] : [op.path];
 }
 
 checkStorageCalls(PlacedStorage.prototype, "filesOf");

@@ -18,6 +18,9 @@ interface ChangeOrigin {
   readonly actor?: Actor | undefined;
 }
 
+/** The number of contents of which a path is known: those that were seen last. */
+const MAX_KNOWN_CONTENTS = 200_000;
+
 /** The known entries of a place. */
 export class KnownTree {
   readonly log: CommitLog;
@@ -113,9 +116,16 @@ export class KnownTree {
     const draft = new TreeDraft(this.#tree);
     draft.apply(changed);
     this.#tree = draft.finish("");
-    for (const { hash, path } of changed) if (hash !== undefined) this.#pathByHash.set(hash, path);
+    for (const { hash, path } of changed) if (hash !== undefined) this.#notePath(hash, path);
     const changes = changesBetween(before, this.root, changed);
     this.log.add({ at: Date.now(), key: origin.key, actor: origin.actor, changes });
+  }
+
+  #notePath(hash: string, path: string): void {
+    this.#pathByHash.delete(hash);
+    this.#pathByHash.set(hash, path);
+    if (this.#pathByHash.size > MAX_KNOWN_CONTENTS)
+      this.#pathByHash.delete(this.#pathByHash.keys().next().value as string);
   }
 
   /** Returns the entry of a path that has nothing. */
@@ -181,7 +191,8 @@ async function notingError(
 
 /** Returns true for an entry that is not known yet. */
 function isNews(entry: Entry, known: Entry | undefined): boolean {
-  if (entry.type === "gone") return known !== undefined;
+  // The root of a tree is always there.
+  if (entry.type === "gone") return known !== undefined && entry.path !== "/";
   return known?.version !== entry.version || known.type !== entry.type;
 }
 

@@ -20,7 +20,17 @@ const MAX_KEPT_BYTES = 1024 * 1024 * 1024;
 const MAX_SHOWN_PATHS = 5;
 
 /** Error codes after which it is unknown whether the call has happened. */
-const UNCERTAIN_CODES: ReadonlySet<string> = new Set(["IO_ERROR", "INTERNAL", "CANCELLED"]);
+const UNCERTAIN_CODES: ReadonlySet<string> = new Set(["IO_ERROR", "INTERNAL", "CANCELLED", "TIMEOUT"]);
+
+/** Error codes that tell of another writer, whose change is not taken back. After any other one the rollback is tried again. */
+const FOREIGN_CODES: ReadonlySet<string> = new Set([
+  "CONFLICT",
+  "ALREADY_EXISTS",
+  "NOT_FOUND",
+  "NOT_EMPTY",
+  "NOT_DIRECTORY",
+  "IS_DIRECTORY",
+]);
 
 /** A step that is ready to be made. */
 interface Act {
@@ -35,6 +45,10 @@ interface Act {
   isMade(now: Placed | null): boolean | Promise<boolean>;
   /** Takes the step back; `left` is the version that it left. Returns what is then at the path of `origin`. */
   undo(left: string | null): Promise<Placed | null>;
+  /** Returns true when what is now at the path of `origin` is what was there before the step. */
+  isUndone(now: Placed | null): boolean | Promise<boolean>;
+  /** True when the step itself compares its path with `before`. */
+  readonly isCompared: boolean;
   /** The path that `undo` restores, and the version that it had. */
   readonly origin: { readonly path: string; readonly version: string | null };
 }
@@ -99,11 +113,16 @@ export class StepRun {
     const kept: Made[] = [];
     const lost: string[] = [];
     for (const made of this.#made.reverse()) {
+      // The path has what a later step left, as long as that one is not taken back.
+      if (kept.some(({ act }) => act.paths.some((path) => made.act.paths.includes(path)))) {
+        kept.unshift(made);
+        continue;
+      }
       try {
         if (!(await this.#undo(made))) lost.push(...made.act.paths);
       } catch (error) {
         // Behind a step that could not be taken back another one may fail that succeeds later.
-        if (isUncertain(error) || kept.length > 0) kept.unshift(made);
+        if (!isForeign(error) || kept.length > 0) kept.unshift(made);
         else lost.push(...made.act.paths);
       }
     }
@@ -121,12 +140,27 @@ export class StepRun {
     const isOwn = made.isKnown ? version === made.left : version !== act.before && (await act.isMade(now));
     if (!isOwn) return version === act.before;
     const { path, version: original } = act.origin;
-    this.#restored.set(path, { present: versionOf(await act.undo(present)), original });
+    this.#restored.set(path, { present: versionOf(await this.#undone(act, present)), original });
     return true;
+  }
+
+  /** Takes a step back, also where that fails and has happened nevertheless. Returns what is then at the path of `origin`. */
+  async #undone(act: Act, present: string | null): Promise<Placed | null> {
+    try {
+      return await act.undo(present);
+    } catch (error) {
+      const now = await this.#place.stat(act.origin.path).catch(() => {
+        throw error;
+      });
+      if (!isUncertain(error) || !(await act.isUndone(now))) throw error;
+      return now;
+    }
   }
 
   async #make(act: Act, isKept: boolean): Promise<void> {
     let left: Placed | null;
+    // A commit of one step has just looked at its path.
+    if (isKept && !act.isCompared) await this.#compare(act.path, act.before);
     try {
       left = await act.act();
     } catch (error) {
@@ -134,6 +168,12 @@ export class StepRun {
     }
     this.left.set(act.path, left);
     this.#made.push({ act, isKnown: true, left: versionOf(left) });
+  }
+
+  /** @throws CONFLICT for a path that another writer has changed since the commit was planned */
+  async #compare(path: string, expected: string | null): Promise<void> {
+    const found = versionOf(await this.#place.stat(path));
+    if (found !== expected) throw conflictError([{ path, expected, found }]);
   }
 
   /** Returns what a step left that failed and was made nevertheless. @throws the error of any other one */
@@ -206,6 +246,8 @@ export class StepRun {
           act: () => this.#place.chmod(path, mode),
           isMade: (now) => now !== null && "mode" in now && now.mode === mode,
           undo: () => (old === undefined ? this.#place.stat(path) : this.#place.chmod(path, old)),
+          isUndone: (now) => now !== null && "mode" in now && (old === undefined || now.mode === old),
+          isCompared: false,
         };
       }
       case "mkdir":
@@ -220,7 +262,9 @@ export class StepRun {
     const { version: before } = this.#state(path);
     const isMade = (now: Placed | null): boolean => now?.type === type;
     const origin = { path, version: before };
-    return { path, paths: [path], origin, before, act, isMade, undo: () => this.#removed(path) };
+    const undo = (): Promise<null> => this.#removed(path);
+    const isUndone = (now: Placed | null): boolean => now === null;
+    return { path, paths: [path], origin, before, act, isMade, undo, isUndone, isCompared: false };
   }
 
   async #write(step: Extract<Step, { kind: "write" }>, isKept: boolean): Promise<Act> {
@@ -239,7 +283,16 @@ export class StepRun {
         old === undefined
           ? this.#removed(path, conditionOf(left) ?? undefined)
           : this.#restore(path, old, conditionOf(left)),
+      isUndone: (now) => this.#isContent(now, old?.bytes),
+      // What is replaced was compared when it was read.
+      isCompared: old !== undefined,
     };
+  }
+
+  /** Returns true for a file with this content; without one, for nothing. */
+  async #isContent(now: Placed | null, bytes: Uint8Array | undefined): Promise<boolean> {
+    if (bytes === undefined || now?.type !== "file") return bytes === undefined && now === null;
+    return (await this.#place.hash(now.path)).hash === engine().sha256(bytes);
   }
 
   async #remove(path: string, isKept: boolean): Promise<Act> {
@@ -260,17 +313,15 @@ export class StepRun {
         if (type === "symlink") return place.symlink(path, target);
         return old === undefined ? null : this.#restore(path, old, null);
       },
+      isUndone: (now) => (isFile ? this.#isContent(now, old?.bytes) : now?.type === type),
+      isCompared: old !== undefined,
     };
   }
 
   async #move(from: string, to: string): Promise<Act> {
     const place = this.#place;
     // A move has no condition of its own: both ends are compared right before it.
-    for (const path of [from, to]) {
-      const expected = this.#state(path).version;
-      const found = versionOf(await place.stat(path));
-      if (found !== expected) throw conflictError([{ path, expected, found }]);
-    }
+    for (const path of [from, to]) await this.#compare(path, this.#state(path).version);
     return {
       path: to,
       paths: [from, to],
@@ -290,6 +341,8 @@ export class StepRun {
         if ((await place.stat(from)) !== null) throw backendError("ALREADY_EXISTS", from);
         return place.move(to, from);
       },
+      isUndone: async (now) => now !== null && (await place.stat(to)) === null,
+      isCompared: true,
     };
   }
 
@@ -352,4 +405,8 @@ function conditionOf(version: string | null): string | null {
 
 function isUncertain(error: unknown): boolean {
   return !(error instanceof FilewrightError) || UNCERTAIN_CODES.has(error.code);
+}
+
+function isForeign(error: unknown): boolean {
+  return error instanceof FilewrightError && FOREIGN_CODES.has(error.code);
 }
