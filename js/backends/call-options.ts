@@ -91,14 +91,14 @@ export const MOVE_ROWS: Rows<FlushedMoveOptions> = {
   signal: signalOption,
 };
 
-/** The options of `writeBytes`. */
+/** The options of `writeBytes`. @printed */
 export const WRITE_OPTIONS: Options<WriteOptions> = options("WriteOptions", WRITE_ROWS);
 /** The options of `delete`. @printed */
 export const DELETE_OPTIONS: Options<DeleteOptions> = options("DeleteOptions", {
   ifVersion: anyText(),
   aside: text(),
 });
-/** The options of `rename` and `copyFile`. */
+/** The options of `rename` and `copyFile`. @printed */
 export const MOVE_OPTIONS: Options<FlushedMoveOptions> = options("FlushedMoveOptions", MOVE_ROWS);
 /** The options of `copyTree`. @printed */
 export const COPY_TREE_OPTIONS: Options<CopyTreeOptions> = options("CopyTreeOptions", {
@@ -151,49 +151,22 @@ export const LOCK_CALL_OPTIONS: Options<LockOptions> = options("LockOptions", {
   optimistic: flag(),
 });
 
-/** Checks the options of one call on a path. @throws INVALID_ARGUMENT naming the option and the path */
-type CallCheck<T> = (given: T | undefined, path: string) => T;
-
-function callCheck<T extends object>(entry: string, table: Option<T>): CallCheck<T> {
+/** Returns the check of the options of one call, whose first argument is its path. */
+function callCheck<T extends object>(entry: string, table: Option<T>): CheckedCall["check"] {
   const check = optionChecker(entry, table);
-  return (given, path) => {
+  return (given, [path]) => {
     try {
-      return check(given);
+      return check(given as T);
     } catch (error) {
       if (!(error instanceof FilewrightError)) throw error;
       const { code, message, hint, details, cause } = error;
-      throw makeError(code, message, { path, hint, details, cause, complete: true });
+      throw makeError(code, message, { path: String(path), hint, details, cause, complete: true });
     }
   };
 }
 
-const NONE = Object.freeze({});
-
-/** Does the same as {@link callCheck} for options of which none is required. */
-function optional<T extends object>(entry: string, table: Options<T>): CallCheck<T> {
-  const check = callCheck(entry, table);
-  return (given, path) => (given === undefined ? (NONE as T) : check(given, path));
-}
-
-/** The checks of all calls that take options. */
-export interface CallChecks<W extends WriteOptions, M extends FlushedMoveOptions> {
-  readonly writeText: CallCheck<W & TextOptions>;
-  readonly writeBytes: CallCheck<W>;
-  readonly readText: CallCheck<TextOptions>;
-  readonly read: CallCheck<ReadOptions>;
-  readonly readLines: CallCheck<PageCallOptions>;
-  readonly hash: CallCheck<Signalled>;
-  readonly delete: CallCheck<DeleteOptions>;
-  readonly mkdir: CallCheck<MkdirOptions>;
-  readonly listDir: CallCheck<ListOptions>;
-  readonly listPage: CallCheck<ListPageOptions>;
-  readonly glob: CallCheck<GlobRoot>;
-  readonly rename: CallCheck<M>;
-  readonly copyFile: CallCheck<M>;
-  readonly copyTree: CallCheck<CopyTreeOptions & M>;
-  readonly removeTree: CallCheck<RemoveTreeOptions>;
-  readonly lock: CallCheck<LockOptions>;
-}
+/** The checks of the calls of a class of backends, also of the synchronous ones (`writeTextSync`). */
+export type CallChecks = Readonly<Record<string, CheckedCall>>;
 
 /**
  * Returns the checks of the calls of a class of backends. `write` and `move` are the options of its writes, and of its
@@ -203,67 +176,52 @@ export function callChecks<W extends WriteOptions, M extends FlushedMoveOptions>
   name: string,
   write: Options<W>,
   move: Options<M>,
-): CallChecks<W, M> {
+): CallChecks {
   const properties = { ...COPY_TREE_OPTIONS.schema.properties, ...move.schema.properties };
   const tree = { schema: { ...COPY_TREE_OPTIONS.schema, properties } } as Options<CopyTreeOptions & M>;
   const encoded = { ...write.schema.properties, encoding: ENCODING.encoding.schema };
   const texts = { schema: { ...write.schema, properties: encoded } } as Options<W & TextOptions>;
-  return Object.freeze({
-    writeText: optional(`${name}.writeText`, texts),
-    writeBytes: optional(`${name}.writeBytes`, write),
-    readText: optional(`${name}.readText`, options<TextOptions>("TextOptions", ENCODING)),
-    read: optional(`${name}.read`, READ_OPTIONS),
-    readLines: optional(`${name}.readLines`, PAGE_OPTIONS),
-    hash: optional(`${name}.hash`, options<Signalled>("Signalled", { signal: signalOption })),
-    delete: optional(`${name}.delete`, DELETE_OPTIONS),
-    mkdir: optional(`${name}.mkdir`, MKDIR_OPTIONS),
-    listDir: optional(`${name}.listDir`, LIST_OPTIONS),
-    listPage: callCheck(`${name}.listPage`, LIST_PAGE_OPTIONS),
-    glob: optional(`${name}.glob`, options<GlobRoot>("GlobRoot", { root: text() })),
-    rename: optional(`${name}.rename`, move),
-    copyFile: optional(`${name}.copyFile`, move),
-    copyTree: optional(`${name}.copyTree`, tree),
-    removeTree: optional(
-      `${name}.removeTree`,
-      options<RemoveTreeOptions>("RemoveTreeOptions", { signal: signalOption, aside: text() }),
-    ),
-    lock: callCheck(`${name}.lock`, LOCK_CALL_OPTIONS),
-  });
+  const calls: Record<string, CheckedCall> = {};
+  const add = <T extends object>(method: string, at: 1 | 2, table: Option<T>, isRequired = false): void => {
+    const check = callCheck(`${name}.${method}`, table);
+    calls[method] = calls[`${method}Sync`] = { at, isRequired, check };
+  };
+  add("writeText", 2, texts);
+  add("writeBytes", 2, write);
+  add("readText", 1, options<TextOptions>("TextOptions", ENCODING));
+  add("read", 1, READ_OPTIONS);
+  add("readLines", 1, PAGE_OPTIONS);
+  add("hash", 1, options<Signalled>("Signalled", { signal: signalOption }));
+  add("delete", 1, DELETE_OPTIONS);
+  add("mkdir", 1, MKDIR_OPTIONS);
+  add("listDir", 1, LIST_OPTIONS);
+  add("listPage", 1, LIST_PAGE_OPTIONS, true);
+  add("rename", 2, move);
+  add("copyFile", 2, move);
+  add("copyTree", 2, tree);
+  add("removeTree", 1, REMOVE_TREE_OPTIONS);
+  add("lock", 1, LOCK_CALL_OPTIONS, true);
+  // Its first argument is a pattern.
+  const glob = callCheck(`${name}.glob`, options<GlobRoot>("GlobRoot", { root: text() }));
+  calls["glob"] = calls["globSync"] = { at: 1, isRequired: false, check: (given) => glob(given, ["/"]) };
+  return Object.freeze(calls);
 }
 
-/** The checks of any class, whatever the options of its writes and moves are. */
-type AnyChecks = CallChecks<WriteOptions, FlushedMoveOptions>;
+const REMOVE_TREE_OPTIONS = options<RemoveTreeOptions>("RemoveTreeOptions", {
+  signal: signalOption,
+  aside: text(),
+});
 
 /** Returns the checks of a backend that has no options of its own. */
-export function standardChecks(name: string): AnyChecks {
+export function standardChecks(name: string): CallChecks {
   return callChecks(name, WRITE_OPTIONS, MOVE_OPTIONS);
 }
 
-/** The calls whose options are the third argument. Those of all others are the second. */
-const THIRD: ReadonlySet<string> = new Set<keyof AnyChecks>([
-  "writeText",
-  "writeBytes",
-  "rename",
-  "copyFile",
-  "copyTree",
-]);
-/** The calls whose options may not be left out. */
-const REQUIRED: ReadonlySet<string> = new Set<keyof AnyChecks>(["listPage", "lock"]);
-
 /**
- * Replaces the methods of a backend that take options, those of the object itself, by ones that check the options
- * first. For a class it is given the prototype. Synchronous methods (`writeTextSync`) have the same options. Returns the
- * object.
+ * Replaces the methods of a backend that take options, own methods of the object, by ones that check the options
+ * first. For a class it is given the prototype. Returns the object.
  */
-export function checkCalls<T extends object>(target: T, checks: AnyChecks): T {
-  const calls: Record<string, CheckedCall> = {};
-  for (const [name, check] of Object.entries(checks) as [string, CallCheck<object>][]) {
-    calls[name] = calls[`${name}Sync`] = {
-      at: THIRD.has(name) ? 2 : 1,
-      isRequired: REQUIRED.has(name),
-      check: (given, [path]) => check(given as object, name === "glob" ? "/" : String(path)),
-    };
-  }
-  checkMethods(target, calls);
+export function checkCalls<T extends object>(target: T, checks: CallChecks): T {
+  checkMethods(target, checks);
   return target;
 }

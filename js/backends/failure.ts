@@ -1,5 +1,5 @@
 /** The default message of a backend error for each code, without the path. */
-import { type Code, type ErrorInit, type FilewrightError, makeError } from "../engine/errors.ts";
+import { type Code, type ErrorInit, FilewrightError, makeError } from "../engine/errors.ts";
 import type { ByteRange, FsStat } from "./backend.ts";
 
 /** The message of an error for each code, without the path, unless another one is given. */
@@ -64,4 +64,9 @@ export function checkWritable(
 /** @throws CANCELLED when the signal is aborted */
 export function checkSignal(signal: AbortSignal | undefined, path: string): void {
   if (signal?.aborted) throw backendError("CANCELLED", path);
+}
+
+/** Returns true for the error of a path at which nothing is, or above which something else than a directory is. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof FilewrightError && (error.code === "NOT_FOUND" || error.code === "NOT_DIRECTORY");
 }

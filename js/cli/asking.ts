@@ -3,7 +3,8 @@
  * directory.
  */
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import type { Approver, Confirmation, Outcome, Scope } from "../hooks/confirm.ts";
+import type { Approver, Confirmation, Scope } from "../hooks/confirm.ts";
+import { isLasting } from "../hooks/scope/offer.ts";
 import { terminalApprover } from "../hooks/terminal.node.ts";
 import type { Program } from "../mcp/program.ts";
 import type { WorkspaceOptions } from "../workspace/index.node.ts";
@@ -53,13 +54,6 @@ export function askingOptions(
   });
 }
 
-/** The answers that also apply to later calls. */
-const LASTING_OUTCOMES: ReadonlySet<Outcome> = new Set([
-  "proceed_always",
-  "proceed_always_tool",
-  "proceed_always_server",
-]);
-
 /** Returns true for a command that can ask several times: a batch whose calls are made one by one, also by `call`. */
 function mayAskAgain({ name }: Command, values: ParsedCommandLine["values"]): boolean {
   return name === "call" || (name === "batch" && values["not-atomic"] === true);
@@ -76,7 +70,7 @@ function withScopesForCommand(asksAgain: boolean, details: Confirmation): Confir
         outcome,
         label: label.replace("until this workspace is closed", "until this command ends"),
       }))
-    : details.scopes.filter(({ outcome }) => !LASTING_OUTCOMES.has(outcome));
+    : details.scopes.filter(({ outcome }) => !isLasting(outcome));
   return { ...details, scopes };
 }
 

@@ -129,7 +129,7 @@ export async function lockKeysOf(
 }
 
 /** Returns the real path of a use of a path. What is below a replaced entry has none yet. */
-function realPlaceOf(use: PathUse, path: string, fs: FsBackend): string | Promise<string> {
+export function realPlaceOf(use: PathUse, path: string, fs: FsBackend): string | Promise<string> {
   if (use.belowReplaced === true) return path;
   return realPathOf(fs, path, use.entry === true);
 }

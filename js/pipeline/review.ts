@@ -17,21 +17,14 @@ import { toBase64 } from "../engine/wire/bytes.ts";
 import { confirmedChange } from "../hooks/changed-files.ts";
 import { askReviewer, type CallQuestion } from "../hooks/asking.ts";
 import { type AskedCall, type ChangingOutcome, isLasting } from "../hooks/scope/offer.ts";
-import {
-  type Confirm,
-  type Confirmation,
-  type ConfirmReply,
-  denied,
-  type Outcome,
-  refusedBy,
-} from "../hooks/confirm.ts";
+import { type Confirm, type Confirmation, type ConfirmReply, denied, refusedBy } from "../hooks/confirm.ts";
 import { digestOfParts } from "../hooks/question.ts";
 import type { ExactCommand } from "../hooks/scope/command.ts";
 import { currentVersion } from "../tools/lib/contents.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { encodeUtf8 } from "../tools/lib/text.ts";
-import { withUndoNote } from "./undo-note.ts";
+import { titleWithUndoNote } from "./undo-note.ts";
 import type { BaseVersion, Call, ChangingTool, PathUse, Plan, Preview } from "../tools/lib/tool.ts";
 import {
   hasEditableText,
@@ -44,6 +37,7 @@ import {
   type ShownChanges,
   writtenRevision,
 } from "./parts.ts";
+import { realPlaceOf } from "./path-locks.ts";
 import type { MetaApproval } from "./result.ts";
 import type { Session } from "./session.ts";
 import { type StaleFunctions, staleFunctionsOf } from "./stale.ts";
@@ -89,10 +83,8 @@ export async function realPathsOf(
   { fs, locations }: Pick<Call, "fs" | "locations">,
 ): Promise<readonly string[]> {
   const places: string[] = [];
-  for (const [index, { entry = false, belowReplaced }] of uses.entries()) {
-    const { path } = locations[index] as Location;
-    places.push(belowReplaced === true ? path : await realPathOf(fs, path, entry));
-  }
+  for (const [index, use] of uses.entries())
+    places.push(await realPlaceOf(use, (locations[index] as Location).path, fs));
   return places;
 }
 
@@ -107,11 +99,13 @@ export async function changeQuestionOf<Args extends object, Data, Todo>(
 ): Promise<ChangeQuestion> {
   const places = await realPathsOf(uses, call);
   const paths: string[] = [];
-  for (const [index, { path }] of call.locations.entries())
-    paths.push(uses[index]?.belowReplaced === true ? path : await realpathVia(call.fs, path));
+  for (const [index, { path }] of call.locations.entries()) {
+    const { entry = false, belowReplaced = false } = uses[index] ?? {};
+    paths.push(entry && !belowReplaced ? await realpathVia(call.fs, path) : (places[index] as string));
+  }
   const limit = tool.traits.includes("writesSeveral") ? undefined : maxUndoneBytes;
   const preview = await tool.preview(plan, args, call);
-  const { title } = await withUndoNote(preview, limit, call.fs);
+  const title = await titleWithUndoNote(preview, limit, call.fs);
   const placeOfPath = new Map(call.locations.map(({ path }, index) => [path, places[index] as string]));
   const changes = preview.changes.map(({ contents, ...one }) =>
     confirmedChange(
@@ -312,7 +306,7 @@ type Replan<Data, Todo> = (isTrial?: boolean) => Promise<Plan<Data, Todo>>;
 /** A question about changes that is put to a reviewer. */
 export interface OpenQuestion {
   readonly details: ChangeQuestion["details"];
-  /** What a lasting answer may cover; undefined where one holds for this call alone. */
+  /** The calls that a lasting answer may cover; undefined where an answer holds for this call alone. */
   readonly asked: AskedCall | undefined;
   /** How a reviewer may change what is made. */
   readonly changing: readonly ChangingOutcome[];
@@ -361,14 +355,6 @@ export function changingOutcomes(
   ];
 }
 
-/** The answers that hold for one call alone. */
-const ANSWERS_FOR_ONE_CALL: readonly Outcome[] = [
-  "proceed_once",
-  "proceed_parts",
-  "modify_with_editor",
-  "cancel",
-];
-
 /** Where no lasting answer is offered, one allows this call alone. */
 const KEEPS_NOTHING = { remember: async (): Promise<undefined> => undefined };
 
@@ -382,7 +368,7 @@ export async function putQuestion(
   const about = asked ?? { tool: details.tool, roots: [] };
   const scopes = approvals
     .offer(about, changing)
-    .filter(({ outcome }) => asked !== undefined || ANSWERS_FOR_ONE_CALL.includes(outcome));
+    .filter(({ outcome }) => asked !== undefined || !isLasting(outcome));
   const question: CallQuestion["question"] = {
     ...details,
     ...(replaces === undefined ? {} : { replaces }),

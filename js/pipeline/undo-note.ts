@@ -16,17 +16,15 @@ export function withUndoWarning<Data>(
   return { ...made, result: { ...result, warnings: [...(result.warnings ?? []), warning] } };
 }
 
-/** Returns the preview with a remark in its title if the change replaces or removes more than `maxUndoneBytes`. */
-export async function withUndoNote(
-  preview: Preview,
+/** Returns the title of a preview, with a remark if the change replaces or removes more than `maxUndoneBytes`. */
+export async function titleWithUndoNote(
+  { title, changes }: Preview,
   maxUndoneBytes: number | undefined,
   fs: FsBackend,
-): Promise<Preview> {
-  if (maxUndoneBytes === undefined) return preview;
-  const replaced = preview.changes.filter(({ kind }) => kind !== "create").map(({ path }) => path);
-  return (await isAbove(maxUndoneBytes, replaced, fs))
-    ? { ...preview, title: `${preview.title} (too large to be undone)` }
-    : preview;
+): Promise<string> {
+  if (maxUndoneBytes === undefined) return title;
+  const replaced = changes.filter(({ kind }) => kind !== "create").map(({ path }) => path);
+  return (await isAbove(maxUndoneBytes, replaced, fs)) ? `${title} (too large to be undone)` : title;
 }
 
 /** Returns true if the files at the paths have more bytes together. Links count nothing. */

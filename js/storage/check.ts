@@ -53,10 +53,23 @@ export function checkOps(ops: readonly Op[], limits: StorageFacts["limits"]): vo
     );
 }
 
+/** A change that names one path. */
+interface OpOnOnePath {
+  readonly op: Exclude<Op["op"], "move">;
+  readonly path: string;
+}
+
+/** Returns the paths that a change names. */
+export function pathsOfOp(
+  op: { readonly op: "move"; readonly from: string; readonly to: string } | OpOnOnePath,
+): readonly string[] {
+  return op.op === "move" ? [op.from, op.to] : [op.path];
+}
+
 /** Checks one change and returns its bytes. */
 function checkOp(op: Op, limits: StorageFacts["limits"]): number {
   const { op: name } = Object(op) as { readonly op?: unknown };
-  for (const path of op.op === "move" ? [op.from, op.to] : [op.path]) {
+  for (const path of pathsOfOp(op)) {
     checkStoredPath(path);
     if (path === "/" && op.op !== "chmod" && op.op !== "mkdir")
       throw refuse("the root cannot be replaced, moved or removed", path, "PROTECTED_PATH");

@@ -4,6 +4,7 @@ import { writeVia } from "../backends/fallback/fallback.ts";
 import { engine } from "../engine/current.ts";
 import type { AppliedEdit, BytesPlan, EditOptions } from "../engine/text/edit.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import type { Inspection } from "../engine/read.ts";
 import { contentsDigit, currentFileFacts, type CurrentFileFacts } from "./lib/seen.ts";
 import {
   assertExpectedHash,
@@ -34,7 +35,7 @@ import {
   omissionError,
   omissionWarnings,
 } from "./lib/omission.ts";
-import { textFormOf, writeWarnings } from "./lib/overwrite.ts";
+import { writeWarnings } from "./lib/overwrite.ts";
 import { type EditRequest, inputSchema, outputSchema } from "./edit/schema.ts";
 import type { EditArgs, EditFileArgs, EditFileData, EditOutcome } from "./generated/types.ts";
 import { normalizeEdits, withEmptyOldTextHint } from "./edit/arguments.ts";
@@ -50,6 +51,8 @@ import { plural } from "./lib/text.ts";
 /** The content of the file to edit, and its state. */
 interface CurrentFile extends CurrentFileFacts {
   readonly bytes: Uint8Array;
+  /** Returns its kind and encoding, which are found out when they are first asked for. */
+  inspection(): Promise<Inspection>;
 }
 
 interface EditTodo {
@@ -144,7 +147,10 @@ export function chosenMatchLine(
 async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFileData, EditTodo>> {
   const at = call.locations[0]!;
   const { bytes: before, version } = await readWholeFile(call, at, call.settings.limits.grepFileBytes);
-  const now = { bytes: before, ...currentFileFacts(before, version) };
+  let inspected: Promise<Inspection> | undefined;
+  const inspection = (): Promise<Inspection> =>
+    (inspected ??= engine().reading.inspect(before, { name: at.path, signal: call.signal }));
+  const now: CurrentFile = { bytes: before, inspection, ...currentFileFacts(before, version) };
   if (args.expected_hash !== undefined) {
     assertExpectedHash(at, normalizeHash(args.expected_hash), await now.hash());
   }
@@ -159,7 +165,7 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
     });
   }
   const { bytes, diff, edits, replacements } = planned;
-  await refuseRepeatedInsertion(before, edits, args, call);
+  await refuseRepeatedInsertion(now, edits, args, call);
   const data = withoutUndefined({
     path: call.reader.display(at.path),
     applied: !args.dry_run,
@@ -169,7 +175,7 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
     bytes_written: bytes.length,
     truncated: diff.truncated ? true : undefined,
   });
-  const left = args.whole_file ? [] : await omissionsOfEdits([before, bytes], args, at.path, call.signal);
+  const left = args.whole_file ? [] : await omissionsOfEdits(now, bytes, args, call.signal);
   if (left.length > 0 && call.reader.refusesOmissions) {
     throw omissionError(
       "edit_file",
@@ -204,7 +210,7 @@ async function refusedEdits(
   call: Call,
 ): Promise<FilewrightError> {
   const { path } = call.locations[0]!;
-  if (error.details?.["reason"] === "stale_anchor") await refuseRepeatedInsertion(now.bytes, [], args, call);
+  if (error.details?.["reason"] === "stale_anchor") await refuseRepeatedInsertion(now, [], args, call);
   const refused = await withSendableAnchors(withEditRetries(error, args), path, now, call);
   const retried = withAnchorRetries(refused, args);
   if ((await call.seen.changed(path, now)) !== false) await call.seen.refresh?.(path);
@@ -324,10 +330,7 @@ async function replaceInContent(now: CurrentFile, args: EditRequest, call: Call)
   // Plans the edits of a large file as UTF-8, the most likely encoding, while its encoding is detected.
   const early = before.length > MIN_LARGE_FILE_BYTES && !byValue ? planIn(UTF_8_ENCODING) : undefined;
   early?.catch(() => {}); // Not needed after all, and cancelled; the other plan reports errors.
-  const { kind, mime, encoding } = await engine().reading.inspect(before, {
-    name: at.path,
-    signal: call.signal,
-  });
+  const { kind, mime, encoding } = await now.inspection();
   if (!isTextKind(kind)) {
     throw locationError("BINARY_FILE", at, { details: { kind, mime, size: before.length } });
   }
@@ -369,7 +372,7 @@ async function applyEditFile(
  * @throws FilewrightError NO_CHANGE
  */
 async function refuseRepeatedInsertion(
-  before: Uint8Array,
+  now: CurrentFile,
   edits: readonly AppliedEdit[],
   { edits: asked }: EditRequest,
   call: Call,
@@ -381,10 +384,10 @@ async function refuseRepeatedInsertion(
     return firsts.map((first) => ({ index, added, first }));
   });
   if (insertions.length === 0) return;
-  const form = await textFormOf(before, at.path);
-  if (form === undefined) return;
+  const { kind, encoding } = await now.inspection();
+  if (!isTextKind(kind) || encoding === null) return;
   const wanted = insertions.map(({ first, added }) => ({ first, count: added.length }));
-  const found = await linesIn({ bytes: before, encoding: form.encoding, name: at.path }, wanted, call.signal);
+  const found = await linesIn({ bytes: now.bytes, encoding, name: at.path }, wanted, call.signal);
   for (const [place, { index, added, first }] of insertions.entries()) {
     if (!added.every((line, offset) => found[place]?.[offset] === line)) continue;
     throw locationError("NO_CHANGE", at, {
@@ -395,6 +398,14 @@ async function refuseRepeatedInsertion(
   }
 }
 
+/** The lines that an edit inserts, and the lines (0-based) at which they may be already. */
+interface Insertion {
+  readonly added: readonly string[];
+  readonly firsts: readonly number[];
+}
+
+const NOTHING_INSERTED: Insertion = { added: [], firsts: [] };
+
 /**
  * Returns the lines that an edit inserts, and the lines (0-based) at which they may be already; no line where they are
  * too common to tell. `only` is what became of the edit where it is the only one: then its line is known. With several,
@@ -404,11 +415,12 @@ function insertionOf(
   { from = "", insert, new_text }: EditArgs,
   only: AppliedEdit | undefined,
   isPlanned: boolean,
-): { readonly added: readonly string[]; readonly firsts: readonly number[] } {
+): Insertion {
+  if (insert === undefined) return NOTHING_INSERTED;
   const added = linesWithoutEndings(new_text);
   // Lines without any word, such as `}`, are often repeated on purpose.
   const isTelling = added.some((line) => /[\p{L}\p{N}].*[\p{L}\p{N}].*[\p{L}\p{N}]/u.test(line));
-  if (insert === undefined || !isTelling) return { added, firsts: [] };
+  if (!isTelling) return NOTHING_INSERTED;
   const named = Number(/^\s*(\d+)/u.exec(from)?.[1]) - (insert === "before" ? 1 : 0);
   const place = only === undefined ? named : only.startLine - 1;
   const before = place - added.length;
@@ -439,16 +451,16 @@ function closingTagWarnings({ edits }: EditRequest): readonly string[] {
  * remove.
  */
 async function omissionsOfEdits(
-  [before, after]: readonly [Uint8Array, Uint8Array],
+  now: CurrentFile,
+  after: Uint8Array,
   { edits }: EditRequest,
-  name: string,
   signal: AbortSignal | undefined,
 ): Promise<readonly Omission[]> {
   // Only sent text can contain an omission, so most files need no comparison.
   if (!edits.some(({ new_text }) => new_text !== undefined && mayContainOmission(new_text))) return [];
-  const form = await textFormOf(before, name);
-  if (form === undefined) return [];
-  return findOmissionsOfFile({ bytes: before, encoding: form.encoding }, after, signal);
+  const { kind, encoding } = await now.inspection();
+  if (!isTextKind(kind) || encoding === null) return [];
+  return findOmissionsOfFile({ bytes: now.bytes, encoding }, after, signal);
 }
 
 function editOutcomeOf(edit: AppliedEdit): EditOutcome {

@@ -258,7 +258,9 @@ async function newContentOf(
   const isText = args.content_encoding === "text";
   const name = call.locations[0]!.path;
   const old =
-    before === null || !isText ? undefined : { bytes: before, form: await textFormOf(before, name) };
+    before === null || !isText
+      ? undefined
+      : { bytes: before, form: await textFormOf(before, name, call.signal) };
   const encoding =
     revised === undefined
       ? encodeContent(args, call, { before, form: old?.form }, yielder)

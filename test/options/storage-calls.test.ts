@@ -32,7 +32,7 @@ const shared: readonly (readonly [options: object, says: RegExp])[] = [
   [{ signal: new AbortController() }, /'signal'.*AbortSignal/],
 ];
 
-/** What each method is called with, and the mistakes of its own. */
+/** The arguments of each method, and the mistakes of its own. */
 const calls: Readonly<
   Record<
     string,

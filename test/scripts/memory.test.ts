@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const MEMORY = new URL("../../scripts/lib/memory.mjs", import.meta.url);
-/** What statfs(2) returns as the type of a file system in memory. */
+/** The type of a file system in memory, as statfs(2) returns it. */
 const TMPFS = 0x01_02_19_94;
 
 it("a folder in memory is unmounted and removed when the program ends, also where something is left in it", () => {

@@ -7,7 +7,7 @@
  * lock of the path.
  */
 import { engine } from "../../engine/current.ts";
-import { FilewrightError } from "../../engine/errors.ts";
+import type { FilewrightError } from "../../engine/errors.ts";
 import type {
   FsBackend,
   FsEntry,
@@ -17,7 +17,7 @@ import type {
   WriteOptions,
   WriteResult,
 } from "../backend.ts";
-import { checkRange, checkSignal, backendError, tooLargeError } from "../failure.ts";
+import { backendError, checkRange, checkSignal, isMissing, tooLargeError } from "../failure.ts";
 import { childOf, compareCodePoints, nameOf, parentOf } from "../paths.ts";
 
 /**
@@ -107,9 +107,7 @@ export async function lstatOrNull(backend: FsBackend, path: string): Promise<FsS
   try {
     return await lstatVia(backend, path);
   } catch (error) {
-    if (error instanceof FilewrightError && (error.code === "NOT_FOUND" || error.code === "NOT_DIRECTORY")) {
-      return null;
-    }
+    if (isMissing(error)) return null;
     throw error;
   }
 }

@@ -103,7 +103,7 @@ export const LOCAL_TRANSFER_OPTIONS: Options<LocalTransferOptions> = options("Lo
 });
 
 /** The checks of the options of single calls. */
-export const LOCAL_CALL_CHECKS: CallChecks<LocalWriteOptions, LocalTransferOptions> = callChecks(
+export const LOCAL_CALL_CHECKS: CallChecks = callChecks(
   "LocalBackend",
   LOCAL_WRITE_OPTIONS,
   LOCAL_TRANSFER_OPTIONS,

@@ -1,13 +1,7 @@
 /** The options of a disk without the native addon and of its changes, and what it reports about its protection. */
 import { choice, type Options, options, text } from "../../schema/option.ts";
-import type { Durability, WriteOptions } from "../backend.ts";
-import {
-  callChecks,
-  type CallChecks,
-  type FlushedMoveOptions,
-  MOVE_OPTIONS,
-  WRITE_OPTIONS,
-} from "../call-options.ts";
+import type { Durability } from "../backend.ts";
+import { type CallChecks, standardChecks } from "../call-options.ts";
 import { POLICY_OPTION } from "../option-schema.ts";
 import type { SandboxPolicy } from "../policy.ts";
 
@@ -39,8 +33,4 @@ export interface NodeCapabilities {
 }
 
 /** The checks of the options of single calls. */
-export const NODE_CALL_CHECKS: CallChecks<WriteOptions, FlushedMoveOptions> = callChecks(
-  "NodeBackend",
-  WRITE_OPTIONS,
-  MOVE_OPTIONS,
-);
+export const NODE_CALL_CHECKS: CallChecks = standardChecks("NodeBackend");

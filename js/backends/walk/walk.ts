@@ -6,6 +6,7 @@
  * from memory. Links are never entered. A directory that vanished since it was listed is empty; the caller chooses
  * whether one that cannot be read is counted or ends the walk.
  */
+import { isMissing } from "../failure.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { IgnoreRules, PathGlobs } from "../../engine/search.ts";
 import { WALK_LIMITS } from "../../engine/generated/records.ts";
@@ -269,11 +270,6 @@ export function rulesInside(
   directory: string,
 ): IgnoreRules {
   return outer.enter(directory.replace(/\/$/u, ""), files, border);
-}
-
-/** Returns true for the error of a directory that was removed, or replaced by another entry, since it was listed. */
-function isMissing(error: unknown): boolean {
-  return error instanceof FilewrightError && (error.code === "NOT_FOUND" || error.code === "NOT_DIRECTORY");
 }
 
 function isCancelled(error: unknown): boolean {

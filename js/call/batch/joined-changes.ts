@@ -1,10 +1,10 @@
-/** What the changes of several operations are together, as one question shows them. */
+/** Joins the changes of several operations into the list that one question shows. */
 import { type ConfirmedChange, confirmedChange } from "../../hooks/changed-files.ts";
 import type { ShownChanges } from "../../pipeline/parts.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { PreviewChange } from "../../tools/lib/tool.ts";
 
-/** A change as a question shows it, and as it is planned. */
+/** One change in two forms: as a question shows it, and as it is planned. */
 interface OneChange {
   readonly change: ConfirmedChange;
   readonly planned: PreviewChange;
@@ -17,8 +17,8 @@ interface JoinedChanges extends ShownChanges {
 }
 
 /**
- * Joins what several operations make of the content of one path. Where one of them does something else with such a path,
- * such as moving it, the changes are shown one after the other.
+ * Joins repeated changes of the content of a path into one. If any path with several changes has one of another kind,
+ * such as a move, nothing is joined.
  */
 export function joinChanges(parts: readonly ShownChanges[]): JoinedChanges {
   const all = parts.flatMap(({ changes, planned }) =>
@@ -26,9 +26,9 @@ export function joinChanges(parts: readonly ShownChanges[]): JoinedChanges {
   );
   const byPath = new Map<string, OneChange[]>();
   for (const one of all) byPath.set(one.change.path, [...(byPath.get(one.change.path) ?? []), one]);
-  const ofPaths = [...byPath.values()];
-  const isSelectable = ofPaths.every((some) => some.length === 1 || some.every(isOfContent));
-  const joined = isSelectable ? ofPaths.flatMap(netChangeOf) : all;
+  const changesOfPaths = [...byPath.values()];
+  const isSelectable = changesOfPaths.every((some) => some.length === 1 || some.every(isOfContent));
+  const joined = isSelectable ? changesOfPaths.flatMap(netChangeOf) : all;
   return {
     changes: joined.map(({ change }) => change),
     planned: joined.map(({ planned }) => planned),
@@ -36,15 +36,15 @@ export function joinChanges(parts: readonly ShownChanges[]): JoinedChanges {
   };
 }
 
-/** Returns true for a change of the content of a file that is known before and after. */
+/** Returns true for a change of the content of a file whose old and new contents are known. */
 function isOfContent({ planned: { type, from, contents } }: OneChange): boolean {
   return type === "file" && from === undefined && contents !== undefined;
 }
 
-/** Returns the difference that changes of one path make together; an empty list for a file that is made and removed again. */
-function netChangeOf(some: readonly OneChange[]): readonly OneChange[] {
-  const [first, last] = [some[0] as OneChange, some.at(-1) as OneChange];
-  if (first === last) return some;
+/** Returns the net change of one path; an empty list for a file that is made and removed again. */
+function netChangeOf(changes: readonly OneChange[]): readonly OneChange[] {
+  const [first, last] = [changes[0] as OneChange, changes.at(-1) as OneChange];
+  if (first === last) return changes;
   const contents = {
     before: first.planned.contents?.before ?? null,
     after: last.planned.contents?.after ?? null,
@@ -52,7 +52,7 @@ function netChangeOf(some: readonly OneChange[]): readonly OneChange[] {
   if (contents.before === null && contents.after === null) return [];
   const kind = contents.before === null ? "create" : contents.after === null ? "delete" : "edit";
   const mode = withoutUndefined({
-    mode: some.findLast(({ planned }) => planned.mode !== undefined)?.planned.mode,
+    mode: changes.findLast(({ planned }) => planned.mode !== undefined)?.planned.mode,
   });
   const change = confirmedChange({ ...last.change, kind, ...mode }, contents, true);
   return [{ change, planned: { ...last.planned, kind, ...mode, contents } }];

@@ -63,7 +63,7 @@ export interface Operation {
   meant: MeantCall;
   /** Undefined until its paths are checked. */
   judged: JudgedOperation | undefined;
-  /** What was decided about the change of the trial; undefined where there is none. */
+  /** The decision about the change of the trial; undefined where there is none. */
   decision: Decision | undefined;
   /** The record of the trial; undefined for a read, and where no operation can be asked about. */
   trial: OperationTrial | undefined;

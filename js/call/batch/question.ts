@@ -49,15 +49,15 @@ interface BatchInQuestion {
   readonly stale: StaleFunctions;
 }
 
-/** What was decided about an operation: how it may be made, or why it is left out. */
+/** The decision about an operation: how it may be made, or why it is left out. */
 export type Decision = ApprovedChange | { readonly leftOut: FilewrightError };
 
-/** What comes after a reply: the next approver; a trial with what was revised; or one that begins anew. */
+/** The next step after a reply: the next question; another trial with the revisions; or one without, for a reviewer who looks again. */
 export type AfterReply = "next" | "revised" | { readonly looksAgainAt: string };
 
 const LEFT_OUT = "The reviewer left this operation out of the batch.";
 
-/** What the reviewer has said about one operation so far. It outlives the trials of the batch. */
+/** The replies of a reviewer about one operation so far. They outlive the trials of the batch. */
 export class Review {
   readonly #revisions: Revision[] = [];
   readonly #notes: string[] = [];

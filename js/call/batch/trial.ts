@@ -6,7 +6,6 @@
  * operation is made. An operation that was asked about must show, planned on the storage, what its
  * question showed.
  */
-import { entryPathVia, realpathVia } from "../../backends/fallback/fallback.ts";
 import { OverlayBackend } from "../../backends/overlay/overlay.ts";
 import { isWithin } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -22,6 +21,7 @@ import {
 } from "../../pipeline/review.ts";
 import { staleFunctionsOf } from "../../pipeline/stale.ts";
 import type { PlaceToApprove } from "../../pipeline/written-places.ts";
+import { realPathOf } from "../../policy/grant-paths.ts";
 import { forkForTrial, type SeenFiles } from "../../tools/lib/seen.ts";
 import type { AnyChangingTool, AnyReadingTool, Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
 import { decideAbout, NOBODY_ASKED, reviewOf } from "../ask.ts";
@@ -61,7 +61,7 @@ class TrialRecorder {
     const places = await realPathsOf(uses, call);
     const ownVersions: BaseVersion[] = [];
     for (const one of base) {
-      const real = await (one.entry === true ? entryPathVia : realpathVia)(call.fs, one.path);
+      const real = await realPathOf(call.fs, one.path, one.entry === true);
       if (!this.#written.some((path) => isWithin(path, real) || isWithin(real, path))) ownVersions.push(one);
     }
     return { places, ownVersions, settled: false, outline };
@@ -74,7 +74,7 @@ class TrialRecorder {
   }
 }
 
-/** What a trial has found. */
+/** The result of a trial. */
 export interface Tried {
   /** The written places that need an approval for which there is no approver. */
   readonly unasked: readonly PlaceToApprove[];
@@ -84,8 +84,8 @@ export interface Tried {
 
 /**
  * Tries all operations on an overlay, and asks about those that need an approval: each approver once. What a reviewer
- * revises or leaves out is tried again, and asked about again where that changes what other operations do. `prepared` are
- * the files on which the operations are judged.
+ * revises or leaves out is tried again, and asked about again where that changes what other operations do. `prepared` is
+ * the overlay of the first trial, on which rules decide about the operations.
  * @throws BatchFailed; HookException
  */
 export async function tryOperations(
@@ -112,7 +112,7 @@ class Trial implements Tried {
   readonly unasked: PlaceToApprove[] = [];
   readonly #batch: BatchCall;
   readonly #overlay: OverlayBackend;
-  /** What reviewers have said in earlier trials; undefined for a trial of which nobody is asked. */
+  /** The replies of reviewers in earlier trials; undefined for a trial without questions. */
   readonly #reviews: Map<Operation, Review> | undefined;
   readonly #records = new TrialRecorder();
   /** The files that the operations have seen, apart from the record of the agent. */
@@ -148,7 +148,9 @@ class Trial implements Tried {
       }
       const decided = await this.#decide(operation, judged, planned);
       const answer = await this.#apply(operation, decided, attempt === MAX_PLANS_PER_CALL);
-      if (answer !== undefined) return answer;
+      if (answer === undefined) continue;
+      if (this.#batch.session.gates.confirmFor(tool.name) === undefined) this.unasked.push(...decided.places);
+      return answer;
     }
   }
 
@@ -182,7 +184,7 @@ class Trial implements Tried {
     );
     for (const asked of questionsOf([...this.#toAsk.values()])) {
       if (asked.every(({ review, question }) => review.hasDecided(question))) continue;
-      // A refusal of all of it is told with the first operation that it is about.
+      // The first operation of the question has the error of a refusal of all of them.
       about(this.#operationOf(asked[0]));
       call.timer.untimed?.();
       const after = await askAboutOperations({ session, call, stale }, asked);
@@ -232,7 +234,7 @@ class Trial implements Tried {
     await assertVersionsUnchanged(versionsBeforeBatch(operations), session.files.fs);
   }
 
-  /** Tries the operations while a question about them is open, asking nobody. @throws FilewrightError */
+  /** Tries the operations while a question about them is open, without another question. @throws FilewrightError */
   async #watch(operations: readonly Operation[]): Promise<void> {
     const { session } = this.#batch;
     session.staging.stage?.refresh();
@@ -270,7 +272,6 @@ class Trial implements Tried {
     const { args, session } = this.#batch;
     const { change, guarding } = planned;
     this.#toAsk.delete(operation);
-    if (session.gates.confirmFor(change.tool.name) === undefined) this.unasked.push(...planned.places);
     const decided = args.dry_run ? { ...planned, ...NOBODY_ASKED } : await decideAbout(planned);
     if (!("approver" in decided)) {
       operation.decision = decided;
@@ -346,7 +347,7 @@ function changedSinceApprovalError({ locations }: Call): FilewrightError {
   });
 }
 
-/** Plans an operation that nobody was asked about again and applies it, with the changes of another writer. */
+/** Plans an operation again that needed no question, and applies it; the new plan may include changes of another writer. */
 export async function repeatOperation(operation: Operation, call: Call): Promise<Answer<unknown>> {
   const { tool, meant } = operation;
   const { args } = meant;

@@ -24,7 +24,7 @@ import {
   text,
 } from "../../schema/option.ts";
 import { checkLimit } from "../../records/check.ts";
-import { checkCommitOptions, checkOps, checkStoredPath } from "../check.ts";
+import { checkCommitOptions, checkOps, checkStoredPath, pathsOfOp } from "../check.ts";
 import { closedError, conflictError, unknownVersionError } from "../failure.ts";
 import { Draft, type ReadyOp } from "../memory/draft.ts";
 import { entriesByPath, isDirNode, nodeAt } from "../memory/nodes.ts";
@@ -49,11 +49,11 @@ import type {
   UnmetExpect,
   Version,
 } from "../storage.ts";
-import { backendPlace } from "./backend-place.ts";
+import { filesOfBackend } from "./backend-files.ts";
 import type { Driver } from "./driver.ts";
-import { driverPlace } from "./driver-place.ts";
+import { filesOfDriver } from "./driver-files.ts";
 import { KnownTree, lastChangeBelow } from "./known-tree.ts";
-import { entryOf, type Place, type PlaceAbilities } from "./place.ts";
+import { entryOf, type FileStore, type StoreAbilities } from "./file-store.ts";
 import { notMade, StepRun } from "./step-run.ts";
 import { type Step, stepsOf } from "./steps.ts";
 import { Turns } from "./turns.ts";
@@ -116,8 +116,8 @@ export function filesOf(files: Driver | FsBackend, options: FilesOptions = {}): 
   const { root = "/", exclusive = false } = checkOptions(options);
   checkPath(root);
   const top = normalise(root).path;
-  const place = isFsBackend(files) ? backendPlace(files, top) : driverPlace(checkDriver(files), top);
-  return new PlacedStorage(place, exclusive);
+  const store = isFsBackend(files) ? filesOfBackend(files, top) : filesOfDriver(checkDriver(files), top);
+  return new PlacedStorage(store, exclusive);
 }
 
 /** A commit that is checked, and what it comes to. */
@@ -127,7 +127,7 @@ interface PlannedCommit {
 }
 
 class PlacedStorage implements Storage {
-  readonly #place: Place;
+  readonly #store: FileStore;
   readonly #known: KnownTree;
   readonly #isExclusive: boolean;
   readonly #turns = new Turns();
@@ -135,20 +135,20 @@ class PlacedStorage implements Storage {
   /** Distinguishes the versions of this object from those of another one over the same files. */
   readonly #id = randomHex(8);
   /** A commit that failed and was not taken back as a whole. The next commit takes back the rest first. */
-  #halfMade: StepRun | undefined;
+  #pendingRollback: StepRun | undefined;
   #isComplete = false;
   #closed = false;
 
-  constructor(place: Place, isExclusive: boolean) {
-    this.#place = place;
+  constructor(store: FileStore, isExclusive: boolean) {
+    this.#store = store;
     this.#isExclusive = isExclusive;
-    this.#known = new KnownTree(place, KEPT_COMMITS);
+    this.#known = new KnownTree(store, KEPT_COMMITS);
   }
 
   async probe(options: ProbeOptions = {}): Promise<StorageFacts> {
     this.#check(options);
     await probeStorage(this, options);
-    const { emptyDirs, links, modes } = this.#place.abilities;
+    const { emptyDirs, links, modes } = this.#store.abilities;
     return Object.freeze({
       cas: true,
       atomic: false,
@@ -246,11 +246,11 @@ class PlacedStorage implements Storage {
     const { draft, steps } = await this.#plan(ops, options).catch((error: unknown) => {
       throw notMade(error);
     });
-    const run = new StepRun(this.#place, (path) => this.#known.entry(path));
+    const run = new StepRun(this.#store, (path) => this.#known.entry(path));
     try {
       await run.run(steps);
     } catch (error) {
-      if (run.isHalfMade) this.#halfMade = run;
+      if (run.hasPendingRollback) this.#pendingRollback = run;
       this.#isComplete = false;
       throw error;
     }
@@ -265,29 +265,28 @@ class PlacedStorage implements Storage {
     return answer;
   }
 
-  /** Takes back the rest of a commit that failed. @throws IO_ERROR while the place cannot */
+  /** Rolls back the rest of a commit that failed. @throws IO_ERROR while that is impossible */
   async #finishRollback(): Promise<void> {
-    if (this.#halfMade === undefined) return;
+    if (this.#pendingRollback === undefined) return;
     this.#isComplete = false;
-    const left = await this.#halfMade.takeBack();
-    if (this.#halfMade.isHalfMade)
+    const left = await this.#pendingRollback.rollBack();
+    if (this.#pendingRollback.hasPendingRollback)
       throw new FilewrightError("IO_ERROR", "an earlier commit failed and is not taken back yet", {
         details: { outcome: "none", left },
       });
-    this.#halfMade = undefined;
+    this.#pendingRollback = undefined;
   }
 
   /** Looks at everything on which a commit is planned. */
   async #lookFor(ops: readonly Op[], { expect = [], signal }: CommitOptions): Promise<void> {
-    const paths = ops.flatMap(pathsOf);
+    const paths = ops.flatMap(pathsOfOp);
     const named = [...paths, ...expect.map(({ path }) => path)];
     for (const error of (await this.#look(named, signal)).values()) throw error;
     // A driver may refuse a path, and says so when it is asked about it.
     const unknown = this.#isExclusive ? named.filter((path) => this.#known.entry(path) === undefined) : [];
     for (const error of (await this.#known.look(unknown, signal)).values()) throw error;
     const trees = expect.flatMap((one) => ("tree" in one ? [one.path] : []));
-    for (const op of ops)
-      if (op.op === "remove" || op.op === "move") trees.push(op.op === "move" ? op.from : op.path);
+    for (const op of ops) if (op.op === "remove" || op.op === "move") trees.push(pathsOfOp(op)[0] as string);
     for (const path of trees)
       if (this.#known.entry(path)?.type === "dir") await this.#scan(path, Number.POSITIVE_INFINITY, signal);
   }
@@ -322,7 +321,7 @@ class PlacedStorage implements Storage {
       draft.apply(ready);
       for (const step of own) steps.push(step);
     }
-    const { links } = this.#place.abilities;
+    const { links } = this.#store.abilities;
     for (const { kind, path } of steps)
       if (kind === "symlink" && !links)
         throw backendError("UNSUPPORTED_OPERATION", path, "this storage has no symbolic links");
@@ -331,12 +330,13 @@ class PlacedStorage implements Storage {
   }
 
   /** Returns what one call moves for an operation. Where others change the same tree, each of its files is moved by itself. */
-  #movesOf(op: Op, ops: readonly Op[]): PlaceAbilities["moves"] {
-    const { moves } = this.#place.abilities;
-    if (op.op !== "move" || moves !== "trees") return moves;
+  #movesOf(op: Op, ops: readonly Op[]): StoreAbilities["moves"] {
+    const { moves } = this.#store.abilities;
+    // One call moves a file in either case.
+    if (op.op !== "move" || moves !== "trees" || this.#known.entry(op.from)?.type === "file") return moves;
     const tops = [op.from, op.to];
     const isBelow = (path: string): boolean => tops.some((top) => isWithin(path, top));
-    const isAlone = ops.every((other) => other === op || !pathsOf(other).some(isBelow));
+    const isAlone = ops.every((other) => other === op || !pathsOfOp(other).some(isBelow));
     return isAlone ? moves : "files";
   }
 
@@ -344,7 +344,7 @@ class PlacedStorage implements Storage {
     if (op.op !== "put" && op.op !== "link") return op;
     const { path, mode } = op;
     const body = op.op === "put" ? op.body : await this.#contentOf(op.hash, path);
-    const hash = engine().sha256(body);
+    const hash = await engine().onThreads.sha256(body);
     if (op.hash !== undefined && op.hash !== hash)
       throw backendError("INVALID_ARGUMENT", path, "the hash is not that of the content");
     return { op: "put", path, body, hash, mode };
@@ -354,8 +354,8 @@ class PlacedStorage implements Storage {
   async #contentOf(hash: string, path: string): Promise<Uint8Array> {
     const from = this.#known.pathOf(hash);
     try {
-      const { bytes } = from === undefined ? { bytes: undefined } : await this.#place.read(from);
-      if (bytes !== undefined && engine().sha256(bytes) === hash) return bytes;
+      const { bytes } = from === undefined ? { bytes: undefined } : await this.#store.read(from);
+      if (bytes !== undefined && (await engine().onThreads.sha256(bytes)) === hash) return bytes;
     } catch (error) {
       if (!(error instanceof FilewrightError) || error.code === "IO_ERROR") throw error;
     }
@@ -366,10 +366,10 @@ class PlacedStorage implements Storage {
   async #madeEntries(draft: Draft, { left }: StepRun): Promise<readonly Entry[]> {
     const entries: Entry[] = [];
     for (const { path, before, after } of draft.changes()) {
-      const placed = left.get(path);
+      const found = left.get(path);
       let entry: Entry | undefined;
-      if (placed !== undefined && placed !== null) entry = entryOf(placed, after?.entry.hash ?? "");
-      else if (placed === undefined && after !== undefined) entry = await this.#moved(path);
+      if (found !== undefined && found !== null) entry = entryOf(found, after?.entry.hash ?? "");
+      else if (found === undefined && after !== undefined) entry = await this.#moved(path);
       if (entry !== undefined) entries.push(entry);
       else if (before !== undefined) entries.push(this.#known.gone(path));
     }
@@ -379,10 +379,10 @@ class PlacedStorage implements Storage {
   /** Returns what is at a path below a tree that was moved as a whole. What cannot be read is found by the next look. */
   async #moved(path: string): Promise<Entry | undefined> {
     try {
-      const placed = await this.#place.stat(path);
-      if (placed === null) return undefined;
-      if (placed.type !== "file") return entryOf(placed, "");
-      const { hash, file } = await this.#place.hash(path);
+      const found = await this.#store.stat(path);
+      if (found === null) return undefined;
+      if (found.type !== "file") return entryOf(found, "");
+      const { hash, file } = await this.#store.hash(path);
       return entryOf(file, hash);
     } catch {
       this.#isComplete = false;
@@ -428,8 +428,8 @@ class PlacedStorage implements Storage {
 
   async #body(path: string): Promise<ReadEntry | FilewrightError | null> {
     try {
-      const { bytes, file } = await this.#place.read(path);
-      const entry = entryOf(file, engine().sha256(bytes));
+      const { bytes, file } = await this.#store.read(path);
+      const entry = entryOf(file, await engine().onThreads.sha256(bytes));
       this.#known.note([entry]);
       return { entry: this.#known.entry(path) ?? entry, body: bytes };
     } catch (error) {
@@ -477,11 +477,6 @@ class PlacedStorage implements Storage {
     if (this.#closed) throw closedError();
     checkAborted(signal);
   }
-}
-
-/** Returns the paths that an operation names. */
-function pathsOf(op: Op): readonly string[] {
-  return op.op === "move" ? [op.from, op.to] : [op.path];
 }
 
 checkStorageCalls(PlacedStorage.prototype, "filesOf");

@@ -1,6 +1,6 @@
 /**
- * What a storage knows of its place: a tree of entries, brought to the present by looking, and the log of what has
- * changed in it. A content is read for its hash only where the version of its file is not the known one.
+ * The known entries of a file store: a tree that `stat` and `list` refresh, and the log of its changes. A content is read
+ * for its hash only where the version of its file is not the known one.
  */
 import { concurrentGroups } from "../../backends/concurrent.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
@@ -10,7 +10,7 @@ import type { NodeChange } from "../memory/draft.ts";
 import { CommitLog } from "../memory/log.ts";
 import { isDirNode, nodeAt, nodesOf, type StoredDir, type StoredNode } from "../memory/nodes.ts";
 import { type StorageTree, TreeDraft } from "../search/tree.ts";
-import { entryOf, type Place, type Placed, versionOf } from "./place.ts";
+import { entryOf, type FileStore, type FoundEntry, versionOf } from "./file-store.ts";
 
 /** The origin of a change in the log. A change that was found by looking has neither. */
 interface ChangeOrigin {
@@ -21,16 +21,16 @@ interface ChangeOrigin {
 /** The number of contents of which a path is known: those that were seen last. */
 const MAX_KNOWN_CONTENTS = 200_000;
 
-/** The known entries of a place. */
+/** The known entries of a store. */
 export class KnownTree {
   readonly log: CommitLog;
-  readonly #place: Place;
+  readonly #store: FileStore;
   #tree: StorageTree = new TreeDraft().finish("");
   /** A path at which each content was seen. */
   readonly #pathByHash = new Map<string, string>();
 
-  constructor(place: Place, keep: number) {
-    this.#place = place;
+  constructor(store: FileStore, keep: number) {
+    this.#store = store;
     this.log = new CommitLog(keep);
   }
 
@@ -63,20 +63,20 @@ export class KnownTree {
         await Promise.all(group.map((item) => notingError(errors, pathOf(item), () => run(item))));
       }
     };
-    const placed = new Map<string, Placed | null>();
+    const stats = new Map<string, FoundEntry | null>();
     const asked = [...withParents(paths)];
     const itself = (path: string): string => path;
-    await each(asked, itself, async (path) => void placed.set(path, await this.#place.stat(path)));
+    await each(asked, itself, async (path) => void stats.set(path, await this.#store.stat(path)));
     for (const path of sortCodePoints(asked))
       if (
         path !== "/" &&
-        (placed.get(parentOf(path))?.type ?? "gone") !== "dir" &&
+        (stats.get(parentOf(path))?.type ?? "gone") !== "dir" &&
         !errors.has(parentOf(path))
       )
-        placed.set(path, null);
+        stats.set(path, null);
     const found: Entry[] = [];
     await each(
-      [...placed],
+      [...stats],
       ([path]) => path,
       async ([path, one]) => {
         found.push((await this.#entry(one)) ?? this.gone(path));
@@ -136,14 +136,14 @@ export class KnownTree {
   /** Returns the entries of a directory, and `gone` for those that it had. */
   async #list(directory: string): Promise<readonly Entry[]> {
     const entries: Entry[] = [];
-    const unknown: Placed[] = [];
-    for (const placed of await this.#place.list(directory)) {
-      const entry = this.#same(placed);
-      if (entry === undefined) unknown.push(placed);
+    const unknown: FoundEntry[] = [];
+    for (const found of await this.#store.list(directory)) {
+      const entry = this.#same(found);
+      if (entry === undefined) unknown.push(found);
       else entries.push(entry);
     }
     for (const group of concurrentGroups(unknown)) {
-      const read = await Promise.all(group.map((placed) => this.#entry(placed)));
+      const read = await Promise.all(group.map((found) => this.#entry(found)));
       for (const entry of read) if (entry !== null) entries.push(entry);
     }
     const names = new Set(entries.map(({ path }) => path));
@@ -154,18 +154,18 @@ export class KnownTree {
   }
 
   /** Returns the known entry, where it has the version of what is there. */
-  #same(placed: Placed): Entry | undefined {
-    const known = this.entry(placed.path);
-    return known?.version === versionOf(placed) ? known : undefined;
+  #same(found: FoundEntry): Entry | undefined {
+    const known = this.entry(found.path);
+    return known?.version === versionOf(found) ? known : undefined;
   }
 
-  async #entry(placed: Placed | null): Promise<Entry | null> {
-    if (placed === null) return null;
-    const known = this.#same(placed);
+  async #entry(found: FoundEntry | null): Promise<Entry | null> {
+    if (found === null) return null;
+    const known = this.#same(found);
     if (known !== undefined) return known;
-    if (placed.type !== "file") return entryOf(placed, "");
+    if (found.type !== "file") return entryOf(found, "");
     try {
-      const { hash, file } = await this.#place.hash(placed.path);
+      const { hash, file } = await this.#store.hash(found.path);
       return entryOf(file, hash);
     } catch (error) {
       // It has vanished since it was listed.

@@ -1,8 +1,8 @@
 /**
  * Makes the steps of a commit, and takes them back when one fails.
  *
- * Before a step its path is compared with what the commit was planned on, and what it replaces is kept until the last
- * step is made. A step that failed without saying whether it has happened is settled by looking at its path. On the
+ * Before a step its path is compared with the state on which the commit was planned. The content that it replaces is in
+ * memory until the last step is made. A step that failed without saying whether it has happened is settled by looking at its path. On the
  * way back a path is restored only while it has the version that the step left: any other state is another writer's.
  */
 import { engine } from "../../engine/current.ts";
@@ -10,7 +10,7 @@ import { FilewrightError, makeError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 import type { Entry } from "../entry.ts";
 import { conflictError } from "../failure.ts";
-import { type Place, type Placed, placeVersion, versionOf } from "./place.ts";
+import { type FileStore, type FoundEntry, storeVersion, versionOf } from "./file-store.ts";
 import type { Step } from "./steps.ts";
 
 /** The bytes of replaced contents that a commit keeps for its rollback. */
@@ -35,18 +35,16 @@ const FOREIGN_CODES: ReadonlySet<string> = new Set([
 /** A step that is ready to be made. */
 interface Act {
   readonly path: string;
-  /** Every path that the step changes. */
-  readonly paths: readonly string[];
-  /** The version at the path before the step; null for nothing. */
+  /** The version at the path before the step; null where there was nothing. */
   readonly before: string | null;
   /** Makes the step and returns what it left at the path. */
-  act(): Promise<Placed | null>;
+  act(): Promise<FoundEntry | null>;
   /** Returns true when what is now at the path is what the step makes. */
-  isMade(now: Placed | null): boolean | Promise<boolean>;
+  isMade(now: FoundEntry | null): boolean | Promise<boolean>;
   /** Takes the step back; `left` is the version that it left. Returns what is then at the path of `origin`. */
-  undo(left: string | null): Promise<Placed | null>;
+  undo(left: string | null): Promise<FoundEntry | null>;
   /** Returns true when what is now at the path of `origin` is what was there before the step. */
-  isUndone(now: Placed | null): boolean | Promise<boolean>;
+  isUndone(now: FoundEntry | null): boolean | Promise<boolean>;
   /** True when the step itself compares its path with `before`. */
   readonly isCompared: boolean;
   /** The path that `undo` restores, and the version that it had. */
@@ -54,9 +52,14 @@ interface Act {
 }
 
 /** A step that was made, with the version that it left; or one of which it is unknown whether it was. */
-type Made =
+type DoneStep =
   | { readonly act: Act; readonly isKnown: true; readonly left: string | null }
   | { readonly act: Act; readonly isKnown: false };
+
+/** Returns every path that a step changes: a move also the one that it leaves. */
+function pathsOf({ path, origin }: Act): readonly string[] {
+  return path === origin.path ? [path] : [origin.path, path];
+}
 
 /** The state of a path that the next step of the commit finds. */
 interface State {
@@ -70,11 +73,11 @@ const NOTHING: State = { version: null, type: "gone", mode: undefined, target: u
 
 /** The steps of one commit. */
 export class StepRun {
-  readonly #place: Place;
+  readonly #store: FileStore;
   readonly #entryOf: (path: string) => Entry | undefined;
-  /** What the steps have left, by path. */
-  readonly left: Map<string, Placed | null> = new Map<string, Placed | null>();
-  #made: Made[] = [];
+  /** The entries that the steps have left, by path. */
+  readonly left: Map<string, FoundEntry | null> = new Map<string, FoundEntry | null>();
+  #made: DoneStep[] = [];
   /** Paths at which a failed step found or left something that is neither its own nor as before. */
   readonly #unsettled = new Set<string>();
   /** The versions of what the way back has restored, and the versions that they stand for. */
@@ -85,55 +88,55 @@ export class StepRun {
   #keptBytes = 0;
 
   /** `entryOf` returns the entry at a path on which the commit was planned. */
-  constructor(place: Place, entryOf: (path: string) => Entry | undefined) {
-    this.#place = place;
+  constructor(store: FileStore, entryOf: (path: string) => Entry | undefined) {
+    this.#store = store;
     this.#entryOf = entryOf;
   }
 
   /** True while steps are left that could not be taken back. */
-  get isHalfMade(): boolean {
+  get hasPendingRollback(): boolean {
     return this.#made.length > 0;
   }
 
   /** Makes the steps. @throws the error of a step; with `details.rolled_back: false` when not all were taken back */
   async run(steps: readonly Step[]): Promise<void> {
-    // A commit of one step has nothing to take back, and needs no copy of what it replaces.
+    // A commit of one step has no rollback, and needs no copy of the content that it replaces.
     const isKept = steps.length > 1;
     try {
       for (const step of steps) await this.#make(await this.#ready(step, isKept), isKept);
       this.#made = [];
     } catch (error) {
-      if (isKept) throw this.#failure(error, await this.takeBack());
+      if (isKept) throw this.#failure(error, await this.rollBack());
       throw this.#unsettled.size === 0 ? notMade(error) : unknownOutcome(error, [...this.#unsettled]);
     }
   }
 
   /** Takes the made steps back, the last one first. Returns the paths that are not as before. */
-  async takeBack(): Promise<readonly string[]> {
-    const kept: Made[] = [];
+  async rollBack(): Promise<readonly string[]> {
+    const kept: DoneStep[] = [];
     const lost: string[] = [];
     for (const made of this.#made.reverse()) {
       // The path has what a later step left, as long as that one is not taken back.
-      if (kept.some(({ act }) => act.paths.some((path) => made.act.paths.includes(path)))) {
+      if (kept.some(({ act }) => pathsOf(act).some((path) => pathsOf(made.act).includes(path)))) {
         kept.unshift(made);
         continue;
       }
       try {
-        if (!(await this.#undo(made))) lost.push(...made.act.paths);
+        if (!(await this.#undo(made))) lost.push(...pathsOf(made.act));
       } catch (error) {
         // Behind a step that could not be taken back another one may fail that succeeds later.
         if (!isForeign(error) || kept.length > 0) kept.unshift(made);
-        else lost.push(...made.act.paths);
+        else lost.push(...pathsOf(made.act));
       }
     }
     this.#made = kept;
-    return [...new Set([...this.#unsettled, ...lost, ...kept.flatMap(({ act }) => act.paths)])].sort();
+    return [...new Set([...this.#unsettled, ...lost, ...kept.flatMap(({ act }) => pathsOf(act))])].sort();
   }
 
   /** Takes one step back. Returns false for a path that another writer has changed. */
-  async #undo(made: Made): Promise<boolean> {
+  async #undo(made: DoneStep): Promise<boolean> {
     const { act } = made;
-    const now = await this.#place.stat(act.path);
+    const now = await this.#store.stat(act.path);
     const present = versionOf(now);
     const again = this.#restored.get(act.path);
     const version = again?.present === present ? again.original : present;
@@ -145,11 +148,11 @@ export class StepRun {
   }
 
   /** Takes a step back, also where that fails and has happened nevertheless. Returns what is then at the path of `origin`. */
-  async #undone(act: Act, present: string | null): Promise<Placed | null> {
+  async #undone(act: Act, present: string | null): Promise<FoundEntry | null> {
     try {
       return await act.undo(present);
     } catch (error) {
-      const now = await this.#place.stat(act.origin.path).catch(() => {
+      const now = await this.#store.stat(act.origin.path).catch(() => {
         throw error;
       });
       if (!isUncertain(error) || !(await act.isUndone(now))) throw error;
@@ -158,7 +161,7 @@ export class StepRun {
   }
 
   async #make(act: Act, isKept: boolean): Promise<void> {
-    let left: Placed | null;
+    let left: FoundEntry | null;
     // A commit of one step has just looked at its path.
     if (isKept && !act.isCompared) await this.#compare(act.path, act.before);
     try {
@@ -172,16 +175,16 @@ export class StepRun {
 
   /** @throws CONFLICT for a path that another writer has changed since the commit was planned */
   async #compare(path: string, expected: string | null): Promise<void> {
-    const found = versionOf(await this.#place.stat(path));
+    const found = versionOf(await this.#store.stat(path));
     if (found !== expected) throw conflictError([{ path, expected, found }]);
   }
 
   /** Returns what a step left that failed and was made nevertheless. @throws the error of any other one */
-  async #settled(act: Act, error: unknown, isKept: boolean): Promise<Placed | null> {
+  async #settled(act: Act, error: unknown, isKept: boolean): Promise<FoundEntry | null> {
     let isMade = false;
-    let now: Placed | null = null;
+    let now: FoundEntry | null = null;
     try {
-      now = await this.#place.stat(act.path);
+      now = await this.#store.stat(act.path);
       if (isUncertain(error) && versionOf(now) !== act.before) isMade = await act.isMade(now);
     } catch {
       if (isUncertain(error) && isKept) this.#made.push({ act, isKnown: false });
@@ -200,7 +203,7 @@ export class StepRun {
     if (!(thrown instanceof FilewrightError)) return thrown;
     if (left.length === 0) return notMade(thrown);
     const { code, path, hint, cause, details } = thrown;
-    const isOurs = this.isHalfMade || this.#unsettled.size > 0;
+    const isOurs = this.hasPendingRollback || this.#unsettled.size > 0;
     const shown = left.slice(0, MAX_SHOWN_PATHS).join(", ");
     const message = `${thrown.message}; ${left.length} of the commit's paths are not as before: ${shown}`;
     const facts = { ...details, rolled_back: false, left };
@@ -210,11 +213,11 @@ export class StepRun {
   /** Returns the state that a step finds, of which nothing but this commit has changed anything. */
   #state(path: string): State {
     if (this.left.has(path)) {
-      const placed = this.left.get(path) ?? null;
-      if (placed === null) return NOTHING;
-      const mode = placed.type === "symlink" ? undefined : placed.mode;
-      const target = placed.type === "symlink" ? placed.target : undefined;
-      return { version: versionOf(placed), type: placed.type, mode, target };
+      const found = this.left.get(path) ?? null;
+      if (found === null) return NOTHING;
+      const mode = found.type === "symlink" ? undefined : found.mode;
+      const target = found.type === "symlink" ? found.target : undefined;
+      return { version: versionOf(found), type: found.type, mode, target };
     }
     const entry = this.#entryOf(path);
     if (entry === undefined) return NOTHING;
@@ -228,7 +231,7 @@ export class StepRun {
       case "copy": {
         const { bytes, file } = await this.#content(step.from);
         const { mode } = file;
-        const hash = engine().sha256(bytes);
+        const hash = await engine().onThreads.sha256(bytes);
         return this.#write({ kind: "write", path: step.path, body: bytes, hash, mode }, isKept);
       }
       case "move":
@@ -240,45 +243,43 @@ export class StepRun {
         const { version: before, mode: old } = this.#state(path);
         return {
           path,
-          paths: [path],
           origin: { path, version: before },
           before,
-          act: () => this.#place.chmod(path, mode),
+          act: () => this.#store.chmod(path, mode),
           isMade: (now) => now !== null && "mode" in now && now.mode === mode,
-          undo: () => (old === undefined ? this.#place.stat(path) : this.#place.chmod(path, old)),
+          undo: () => (old === undefined ? this.#store.stat(path) : this.#store.chmod(path, old)),
           isUndone: (now) => now !== null && "mode" in now && (old === undefined || now.mode === old),
           isCompared: false,
         };
       }
       case "mkdir":
-        return this.#new(step.path, "dir", () => this.#place.mkdir(step.path, step.mode));
+        return this.#new(step.path, "dir", () => this.#store.mkdir(step.path, step.mode));
       case "symlink":
-        return this.#new(step.path, "symlink", () => this.#place.symlink(step.path, step.target));
+        return this.#new(step.path, "symlink", () => this.#store.symlink(step.path, step.target));
     }
   }
 
   /** Makes a directory or a link where nothing is. */
-  #new(path: string, type: Placed["type"], act: () => Promise<Placed>): Act {
+  #new(path: string, type: FoundEntry["type"], act: () => Promise<FoundEntry>): Act {
     const { version: before } = this.#state(path);
-    const isMade = (now: Placed | null): boolean => now?.type === type;
+    const isMade = (now: FoundEntry | null): boolean => now?.type === type;
     const origin = { path, version: before };
     const undo = (): Promise<null> => this.#removed(path);
-    const isUndone = (now: Placed | null): boolean => now === null;
-    return { path, paths: [path], origin, before, act, isMade, undo, isUndone, isCompared: false };
+    const isUndone = (now: FoundEntry | null): boolean => now === null;
+    return { path, origin, before, act, isMade, undo, isUndone, isCompared: false };
   }
 
   async #write(step: Extract<Step, { kind: "write" }>, isKept: boolean): Promise<Act> {
     const { path, body, hash, mode } = step;
-    const place = this.#place;
+    const store = this.#store;
     const { version: before, mode: modeBefore } = this.#state(path);
     const old = before === null || !isKept ? undefined : await this.#content(path);
     return {
       path,
-      paths: [path],
       origin: { path, version: before },
       before,
-      act: () => place.write(path, body, { mode, modeBefore, hash, ifVersion: conditionOf(before) }),
-      isMade: async (now) => now?.type === "file" && (await place.hash(path)).hash === hash,
+      act: () => store.write(path, body, { mode, modeBefore, hash, ifVersion: conditionOf(before) }),
+      isMade: async (now) => now?.type === "file" && (await store.hash(path)).hash === hash,
       undo: (left) =>
         old === undefined
           ? this.#removed(path, conditionOf(left) ?? undefined)
@@ -289,28 +290,27 @@ export class StepRun {
     };
   }
 
-  /** Returns true for a file with this content; without one, for nothing. */
-  async #isContent(now: Placed | null, bytes: Uint8Array | undefined): Promise<boolean> {
+  /** Returns true for a file with this content; without a content, where there is no entry. */
+  async #isContent(now: FoundEntry | null, bytes: Uint8Array | undefined): Promise<boolean> {
     if (bytes === undefined || now?.type !== "file") return bytes === undefined && now === null;
-    return (await this.#place.hash(now.path)).hash === engine().sha256(bytes);
+    return (await this.#store.hash(now.path)).hash === (await engine().onThreads.sha256(bytes));
   }
 
   async #remove(path: string, isKept: boolean): Promise<Act> {
-    const place = this.#place;
+    const store = this.#store;
     const { version: before, type, mode, target = "" } = this.#state(path);
     const isFile = type === "file";
     const old = isFile && isKept ? await this.#content(path) : undefined;
     const condition = isFile ? (conditionOf(before) ?? undefined) : undefined;
     return {
       path,
-      paths: [path],
       origin: { path, version: before },
       before,
       act: () => this.#removed(path, condition),
       isMade: (now) => now === null,
       undo: async () => {
-        if (type === "dir") return place.mkdir(path, mode);
-        if (type === "symlink") return place.symlink(path, target);
+        if (type === "dir") return store.mkdir(path, mode);
+        if (type === "symlink") return store.symlink(path, target);
         return old === undefined ? null : this.#restore(path, old, null);
       },
       isUndone: (now) => (isFile ? this.#isContent(now, old?.bytes) : now?.type === type),
@@ -319,37 +319,36 @@ export class StepRun {
   }
 
   async #move(from: string, to: string): Promise<Act> {
-    const place = this.#place;
+    const store = this.#store;
     // A move has no condition of its own: both ends are compared right before it.
     for (const path of [from, to]) await this.#compare(path, this.#state(path).version);
     return {
       path: to,
-      paths: [from, to],
       origin: { path: from, version: this.#state(from).version },
       before: null,
       act: async () => {
-        const moved = await place.move(from, to);
+        const moved = await store.move(from, to);
         this.left.set(from, null);
         return moved;
       },
       isMade: async (now) => {
-        if (now === null || (await place.stat(from)) !== null) return false;
+        if (now === null || (await store.stat(from)) !== null) return false;
         this.left.set(from, null);
         return true;
       },
       undo: async () => {
-        if ((await place.stat(from)) !== null) throw backendError("ALREADY_EXISTS", from);
-        return place.move(to, from);
+        if ((await store.stat(from)) !== null) throw backendError("ALREADY_EXISTS", from);
+        return store.move(to, from);
       },
-      isUndone: async (now) => now !== null && (await place.stat(to)) === null,
+      isUndone: async (now) => now !== null && (await store.stat(to)) === null,
       isCompared: true,
     };
   }
 
   /** Returns the content that a step replaces. @throws CONFLICT when it is not the one that was planned on */
-  async #content(path: string): Promise<Awaited<ReturnType<Place["read"]>>> {
+  async #content(path: string): Promise<Awaited<ReturnType<FileStore["read"]>>> {
     const expected = this.#state(path).version;
-    const content = await this.#place.read(path).catch((error: unknown) => {
+    const content = await this.#store.read(path).catch((error: unknown) => {
       if (isUncertain(error)) throw error;
       throw conflictError([{ path, expected, found: null }]);
     });
@@ -366,17 +365,17 @@ export class StepRun {
   }
 
   async #removed(path: string, ifVersion?: string): Promise<null> {
-    await this.#place.remove(path, ifVersion);
+    await this.#store.remove(path, ifVersion);
     return null;
   }
 
-  #restore(
+  async #restore(
     path: string,
-    { bytes, file: { mode } }: Awaited<ReturnType<Place["read"]>>,
+    { bytes, file: { mode } }: Awaited<ReturnType<FileStore["read"]>>,
     ifVersion: string | null,
-  ): Promise<Placed> {
-    const hash = engine().sha256(bytes);
-    return this.#place.write(path, bytes, { mode, modeBefore: mode, ifVersion, hash });
+  ): Promise<FoundEntry> {
+    const hash = await engine().onThreads.sha256(bytes);
+    return this.#store.write(path, bytes, { mode, modeBefore: mode, ifVersion, hash });
   }
 }
 
@@ -400,7 +399,7 @@ function unknownOutcome(error: unknown, left: readonly string[]): unknown {
 }
 
 function conditionOf(version: string | null): string | null {
-  return version === null ? null : placeVersion(version);
+  return version === null ? null : storeVersion(version);
 }
 
 function isUncertain(error: unknown): boolean {

@@ -1,10 +1,10 @@
-/** The steps of a commit: the single changes of a place that its operations come to, in their order. */
+/** The steps of a commit: the single changes of a file store that its operations come to, in their order. */
 import { parentOf } from "../../backends/paths.ts";
 import type { ReadyOp } from "../memory/draft.ts";
 import { isDirNode, nodeAt, nodesOf, type StoredDir, type StoredNode } from "../memory/nodes.ts";
-import type { PlaceAbilities } from "./place.ts";
+import type { StoreAbilities } from "./file-store.ts";
 
-/** One change of a place. `move` leaves nothing at `from`; `copy` is the first half of a move by two calls. */
+/** One change of a store. `move` leaves nothing at `from`; `copy` is the first half of a move by two calls. */
 export type Step =
   | {
       readonly kind: "write";
@@ -20,7 +20,7 @@ export type Step =
   | { readonly kind: "chmod"; readonly path: string; readonly mode: number };
 
 /** Returns the steps of an operation on a tree in which it is possible; whether it is, `Draft.apply` says. */
-export function stepsOf(op: ReadyOp, root: StoredDir, moves: PlaceAbilities["moves"]): readonly Step[] {
+export function stepsOf(op: ReadyOp, root: StoredDir, moves: StoreAbilities["moves"]): readonly Step[] {
   switch (op.op) {
     case "put": {
       const { path, body, hash, mode } = op;
@@ -63,7 +63,7 @@ function removalSteps(node: StoredNode | undefined): readonly Step[] {
 /** Makes everything at the new place before anything is removed at the old one. */
 function moveSteps(
   { node, from, to }: { readonly node: StoredNode; readonly from: string; readonly to: string },
-  moves: PlaceAbilities["moves"],
+  moves: StoreAbilities["moves"],
 ): readonly Step[] {
   const isMovedWhole = moves === "trees" || (moves === "files" && node.entry.type === "file");
   if (isMovedWhole) return [{ kind: "move", path: to, from }];

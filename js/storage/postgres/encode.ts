@@ -1,4 +1,5 @@
 /** A commit as the arguments of the function `commit`, and its answer as a result or an error. */
+import { pathsOfOp } from "../check.ts";
 import { concatBytes } from "../../engine/wire/bytes.ts";
 import { PERMISSION_BITS } from "../../backends/entry.ts";
 import type { FilewrightError } from "../../engine/errors.ts";
@@ -42,7 +43,7 @@ export function encodeCommit(
     run = undefined;
   };
   for (const [index, op] of ops.entries()) {
-    for (const path of op.op === "move" ? [op.from, op.to] : [op.path]) named.add(path);
+    for (const path of pathsOfOp(op)) named.add(path);
     if (op.op !== "put" && op.op !== "link") {
       flush();
       groups.push(encodeOp(op));

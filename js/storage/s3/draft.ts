@@ -1,4 +1,5 @@
 /** A commit in the making: changes are applied beside the table of files. */
+import { pathsOfOp } from "../check.ts";
 import { DEFAULT_DIR_MODE, DEFAULT_FILE_MODE, PERMISSION_BITS } from "../../backends/entry.ts";
 import { backendError } from "../../backends/failure.ts";
 import { compareCodePoints, isWithin, parentOf } from "../../backends/paths.ts";
@@ -42,7 +43,7 @@ export class Draft {
 
   /** Reads the pages of all paths at once. */
   async load(ops: readonly ReadyOp[]): Promise<void> {
-    const paths = ops.flatMap((op) => (op.op === "move" ? [op.from, op.to] : [op.path]));
+    const paths = ops.flatMap(pathsOfOp);
     await this.#view.getMany([...new Set(paths.flatMap((path) => [path, parentOf(path)]))]);
   }
 

@@ -22,8 +22,12 @@ export interface FileTextForm {
  * Returns the form of a text file; undefined for content that is not text. `name` is the path, whose
  * extension tells which kind of text it is.
  */
-export async function textFormOf(bytes: Uint8Array, name: string): Promise<FileTextForm | undefined> {
-  const { kind, encoding, bom, eol } = await engine().reading.inspect(bytes, { name });
+export async function textFormOf(
+  bytes: Uint8Array,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<FileTextForm | undefined> {
+  const { kind, encoding, bom, eol } = await engine().reading.inspect(bytes, { name, signal });
   return isTextKind(kind) && encoding !== null ? { encoding, bom, eol } : undefined;
 }
 

@@ -248,7 +248,7 @@ async function omissionsOfChange(
   { reader: { display }, signal }: Call,
 ): Promise<readonly Omission[]> {
   if (before === null || after === null) return [];
-  const form = await textFormOf(before.bytes, display(path));
+  const form = await textFormOf(before.bytes, display(path), signal);
   if (form === undefined) return [];
   return findOmissionsOfFile({ bytes: before.bytes, encoding: form.encoding }, after.bytes, signal);
 }

@@ -1,10 +1,10 @@
-//! The credential files of this machine, by the table of secret places: those in the home directory
+//! The credential files of this machine, by the table of secret patterns: those in the home directory
 //! of the user, and those at absolute paths such as `/etc/shadow`.
 //!
-//! A hard link below a root can be a name of one of them, and a walk of the roots does not find the
-//! file's own name. When the roots are opened, directories of secrets are listed, and those in which
-//! a pattern with `*` can match: Landlock later forbids that to the threads that read files. It
-//! permits the `stat` of each path, by which the inodes are found when they are needed.
+//! A file below a root can be a hard link to a credential file outside the roots. Directories of
+//! secrets, and those in which a pattern with `*` can match, are listed when the roots are opened,
+//! because Landlock later forbids that to the threads that read files. It permits `stat`, so the
+//! inodes are looked up when they are needed.
 //!
 //! Limits: a file that is made in a listed directory after the roots were opened is unknown, unless
 //! the table has its full path. So are files in other home directories.
@@ -13,18 +13,20 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::LazyLock;
 
 use filewright_core::pattern::policy::{PathRules, secret_patterns};
+use filewright_core::{Code, Error};
 use rustix::fs::CWD;
 
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::{for_each_name, open_entries};
 
-/// The maximum number of entries that are listed, those nearest to the places first.
+/// The maximum number of entries of the breadth-first search. The directory that exceeds it is left
+/// out, and the search ends.
 const MAX_ENTRIES: usize = 4096;
 
 /// The patterns of the table.
 static SECRET_PATTERNS: LazyLock<Vec<String>> = LazyLock::new(secret_patterns);
 
-/// File systems on which a file has one name.
+/// File systems without hard links.
 const WITHOUT_LINKS: [&[u8]; 2] = [b"/proc/", b"/dev/"];
 
 /// The absolute paths at which credential files are or can be.
@@ -34,7 +36,7 @@ pub(super) struct CredentialFiles {
 }
 
 impl CredentialFiles {
-    /// Finds the files. Without a home directory, those at absolute paths only.
+    /// Collects the paths. Without a home directory, those of absolute patterns only.
     pub(super) fn find(rules: &PathRules, home: Option<&[u8]>) -> Self {
         if !rules.hides_secrets() {
             return Self::default();
@@ -44,8 +46,7 @@ impl CredentialFiles {
         let mut parents: BTreeSet<Vec<u8>> = home.map(<[u8]>::to_vec).into_iter().collect();
         for pattern in SECRET_PATTERNS.iter() {
             let Some((dir, name)) = place_of(pattern, home) else { continue };
-            // Most places do not exist: a listing of the home directory tells it without a call for
-            // each.
+            // Most patterns match nothing: one listing of the home directory saves a call for each.
             let top = pattern.split('/').next().unwrap_or_default().as_bytes();
             let may_exist = top.is_empty() || in_home.contains(top);
             let path = [&dir[..], b"/", &name].concat();
@@ -61,7 +62,7 @@ impl CredentialFiles {
         Self { paths: found.paths }
     }
 
-    /// Calls `visit` with the path and the facts of each file that is there now.
+    /// Calls `visit` with the path and the facts of each credential file that exists now.
     pub(super) fn for_each(&self, mut visit: impl FnMut(&[u8], &Stat)) {
         for path in &self.paths {
             if let Ok(stat) = Stat::at(CWD, path)
@@ -87,12 +88,15 @@ impl Search<'_> {
         while let Some(dir) = self.waiting.pop_front() {
             let Ok(Some(fd)) = open_entries(CWD, &dir) else { continue };
             let mut entries: Vec<(Vec<u8>, Option<Kind>)> = Vec::new();
-            // What cannot be listed stays unknown.
+            // Entries that cannot be listed are ignored.
             let _ = for_each_name(&fd, |name, kind| {
+                self.seen += 1;
+                if self.seen > MAX_ENTRIES {
+                    return Err(Error::new(Code::LimitExceeded, "too many entries"));
+                }
                 entries.push(([&dir[..], b"/", name].concat(), kind));
                 Ok(())
             });
-            self.seen += entries.len();
             if self.seen > MAX_ENTRIES {
                 return;
             }
@@ -108,7 +112,8 @@ impl Search<'_> {
 }
 
 /// Returns the directory and the last name of a pattern of the table: below the home directory, or
-/// absolute. `None` for a pattern that cannot be looked for.
+/// absolute. `None` for one with `*` in its directory, without a home directory, or on a file system
+/// without hard links.
 fn place_of(pattern: &str, home: Option<&[u8]>) -> Option<(Vec<u8>, Vec<u8>)> {
     let pattern = pattern.as_bytes();
     let path = match pattern.strip_prefix(b"/") {
@@ -117,8 +122,9 @@ fn place_of(pattern: &str, home: Option<&[u8]>) -> Option<(Vec<u8>, Vec<u8>)> {
     };
     let slash = path.iter().rposition(|byte| *byte == b'/')?;
     let (dir, name) = (&path[..slash], &path[slash + 1..]);
-    let is_known = !dir.contains(&b'*') && !WITHOUT_LINKS.iter().any(|top| path.starts_with(top));
-    is_known.then(|| (dir.to_vec(), name.to_vec()))
+    let is_searchable =
+        !dir.contains(&b'*') && !WITHOUT_LINKS.iter().any(|top| path.starts_with(top));
+    is_searchable.then(|| (dir.to_vec(), name.to_vec()))
 }
 
 /// Returns the names in a directory; none if it cannot be listed.

@@ -1,5 +1,6 @@
-/** The place of a backend: the files below one of its directories, with links and permission bits where it has them. */
+/** The file store of a backend: the files below one of its directories, with links and permission bits where it has them. */
 import type { FsBackend, FsStat } from "../../backends/backend.ts";
+import { concurrentGroups } from "../../backends/concurrent.ts";
 import {
   chmodVia,
   lstatOrNull,
@@ -10,15 +11,21 @@ import {
 import { deleteVia, renameVia } from "../../backends/fallback/fallback-tree.ts";
 import { backendError } from "../../backends/failure.ts";
 import { engine } from "../../engine/current.ts";
-import { pathsBelow, type Place, type Placed, type PlacedFile, type PlaceWrite } from "./place.ts";
+import {
+  pathsBelow,
+  type FileStore,
+  type FoundEntry,
+  type FoundFile,
+  type StoreWrite,
+} from "./file-store.ts";
 
-/** Returns the place of the files of a backend below a root. */
-export function backendPlace(backend: FsBackend, root: string): Place {
-  return new BackendPlace(backend, root);
+/** Returns the file store of a backend below a root. */
+export function filesOfBackend(backend: FsBackend, root: string): FileStore {
+  return new BackendFiles(backend, root);
 }
 
-class BackendPlace implements Place {
-  readonly abilities: Place["abilities"];
+class BackendFiles implements FileStore {
+  readonly abilities: FileStore["abilities"];
   readonly #backend: FsBackend;
   readonly #paths: ReturnType<typeof pathsBelow>;
 
@@ -30,35 +37,39 @@ class BackendPlace implements Place {
     this.abilities = Object.freeze({ emptyDirs: true, links, modes: chmod !== undefined, moves: "trees" });
   }
 
-  async stat(path: string): Promise<Placed | null> {
+  async stat(path: string): Promise<FoundEntry | null> {
     const stat = await lstatOrNull(this.#backend, this.#paths.real(path));
-    return stat === null ? null : this.#placed(path, stat);
+    return stat === null ? null : this.#found(path, stat);
   }
 
-  async list(directory: string): Promise<readonly Placed[]> {
+  async list(directory: string): Promise<readonly FoundEntry[]> {
     const listed = await this.#backend.listDir(this.#paths.real(directory), { facts: false });
-    // An entry that vanished since it was listed is left out.
-    const found = await Promise.all(listed.map(({ path }) => this.stat(this.#paths.stored(path))));
-    return found.filter((one) => one !== null);
+    const found: FoundEntry[] = [];
+    for (const group of concurrentGroups(listed)) {
+      const stats = await Promise.all(group.map(({ path }) => this.stat(this.#paths.stored(path))));
+      // An entry that vanished since it was listed is left out.
+      for (const one of stats) if (one !== null) found.push(one);
+    }
+    return found;
   }
 
-  async read(path: string): Promise<{ readonly bytes: Uint8Array; readonly file: PlacedFile }> {
+  async read(path: string): Promise<{ readonly bytes: Uint8Array; readonly file: FoundFile }> {
     const content = await readVersioned(this.#backend, this.#paths.real(path));
     const { bytes, version, stat } = content as NonNullable<typeof content>;
     return { bytes, file: toFile(path, { ...stat, size: bytes.length }, version) };
   }
 
-  async hash(path: string): Promise<{ readonly hash: string; readonly file: PlacedFile }> {
+  async hash(path: string): Promise<{ readonly hash: string; readonly file: FoundFile }> {
     if (this.#backend.hash !== undefined) {
       const { hash, version } = await this.#backend.hash(this.#paths.real(path));
       const stat = await lstatOrNull(this.#backend, this.#paths.real(path));
       if (stat?.version === version) return { hash, file: toFile(path, stat, version) };
     }
     const { bytes, file } = await this.read(path);
-    return { hash: engine().sha256(bytes), file };
+    return { hash: await engine().onThreads.sha256(bytes), file };
   }
 
-  async write(path: string, body: Uint8Array, { mode, ifVersion, hash }: PlaceWrite): Promise<Placed> {
+  async write(path: string, body: Uint8Array, { mode, ifVersion, hash }: StoreWrite): Promise<FoundEntry> {
     const real = this.#paths.real(path);
     const condition = ifVersion === null ? { ifAbsent: true } : { ifVersion };
     const options = { ...condition, hash, ...(mode === undefined ? {} : { mode }) };
@@ -74,33 +85,33 @@ class BackendPlace implements Place {
     await deleteVia(this.#backend, this.#paths.real(path), options);
   }
 
-  async move(from: string, to: string): Promise<Placed> {
+  async move(from: string, to: string): Promise<FoundEntry> {
     await renameVia(this.#backend, this.#paths.real(from), this.#paths.real(to));
     return this.#present(to);
   }
 
-  async mkdir(path: string, mode: number | undefined): Promise<Placed> {
+  async mkdir(path: string, mode: number | undefined): Promise<FoundEntry> {
     await this.#backend.mkdir(this.#paths.real(path), { parents: false, existOk: true });
     return mode === undefined ? this.#present(path) : this.chmod(path, mode);
   }
 
-  async symlink(path: string, target: string): Promise<Placed> {
+  async symlink(path: string, target: string): Promise<FoundEntry> {
     await symlinkVia(this.#backend, target, this.#paths.real(path));
     return this.#present(path);
   }
 
-  async chmod(path: string, mode: number): Promise<Placed> {
+  async chmod(path: string, mode: number): Promise<FoundEntry> {
     await chmodVia(this.#backend, this.#paths.real(path), mode);
     return this.#present(path);
   }
 
-  async #present(path: string): Promise<Placed> {
+  async #present(path: string): Promise<FoundEntry> {
     const found = await this.stat(path);
     if (found === null) throw backendError("IO_ERROR", path, "the entry is gone that was just made");
     return found;
   }
 
-  async #placed(path: string, stat: FsStat): Promise<Placed | null> {
+  async #found(path: string, stat: FsStat): Promise<FoundEntry | null> {
     const { type, mtime, mode, target, fileId = "" } = stat;
     if (type === "dir") return { type, path, id: fileId, mtime, mode };
     if (type === "symlink") return { type, path, id: fileId, mtime, target: target ?? "" };
@@ -110,6 +121,6 @@ class BackendPlace implements Place {
   }
 }
 
-function toFile(path: string, { size, mtime, mode }: FsStat, version: string): PlacedFile {
+function toFile(path: string, { size, mtime, mode }: FsStat, version: string): FoundFile {
   return { type: "file", path, version, size, mtime, mode };
 }
