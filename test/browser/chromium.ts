@@ -7,7 +7,7 @@
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe } from "vitest";
 import { type Files, type Served, serve } from "./server.ts";
 
@@ -47,6 +47,11 @@ export interface Chromium {
   readonly served: Served;
   /** Opens a page of the server, or of another by its address, in a profile of its own unless one is given; collects what its console says. */
   open(page: string, context?: BrowserContext): Promise<Opened>;
+  /**
+   * Makes a profile in whose pages a test may call `route` at any time. Chromium says that it intercepts before a page that
+   * is already open does so: without this a request that follows at once passes by, and Playwright reports it nowhere.
+   */
+  interceptedContext(options?: BrowserContextOptions): Promise<BrowserContext>;
 }
 
 /** A page, and everything that went wrong on it. */
@@ -101,6 +106,11 @@ export function withChromium(files: () => Promise<Files>, limitMs = 90_000): Chr
       );
       await page.goto(new URL(name, `${there(served).url}/`).href);
       return { page, context, complaints };
+    },
+    async interceptedContext(options) {
+      const context = await there(browser).newContext(options);
+      await context.route("**/requested-by-no-page", (route) => route.abort());
+      return context;
     },
   };
 }

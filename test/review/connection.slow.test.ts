@@ -13,7 +13,8 @@ describeChromium("the connection of the review page", () => {
   const chromium = withChromium(async () => ({}));
 
   async function open(place: Place, proxy: CuttingProxy): Promise<Opened> {
-    const opened = await chromium.open(proxy.through(place.page.link("manage", "ana")));
+    const context = await chromium.interceptedContext();
+    const opened = await chromium.open(proxy.through(place.page.link("manage", "ana")), context);
     await opened.page.locator(".connection.live").waitFor();
     return opened;
   }

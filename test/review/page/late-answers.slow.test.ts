@@ -52,7 +52,8 @@ describeChromium("on a slow machine", () => {
   const chromium = withChromium(async () => ({}));
 
   async function open(place: Place): Promise<Page> {
-    const { page } = await chromium.open(place.page.link("manage", "ana"));
+    const context = await chromium.interceptedContext();
+    const { page } = await chromium.open(place.page.link("manage", "ana"), context);
     await page.locator(".connection.live").waitFor();
     return page;
   }

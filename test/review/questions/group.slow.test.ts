@@ -27,7 +27,7 @@ describeChromium("questions of one turn and directory on the review page", () =>
       calls.push(place.ws.call("edit_file", change, { turn: "fix refunds" }));
       await untilHub(place.hub, () => place.hub.queue.pending().length === calls.length || undefined);
     }
-    const context = await chromium.browser.newContext({ viewport });
+    const context = await chromium.interceptedContext({ viewport });
     const { page, complaints } = await chromium.open(place.page.link("answer", "ana"), context);
     await page.locator(".connection.live").waitFor();
     return { place, page, calls, complaints };
