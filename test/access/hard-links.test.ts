@@ -232,10 +232,14 @@ describe.each(DISKS)("with %s", (disk) => {
 
 describe("a hard link of a credential file outside the roots", () => {
   /** Makes a home directory with a key, and a workspace with hard links of it. */
-  async function openBesideHome(options: Partial<WorkspaceOptions>): Promise<Place & { home: string }> {
+  async function openBesideHome(
+    options: Partial<WorkspaceOptions>,
+    fill: (home: string) => void = () => {},
+  ): Promise<Place & { home: string }> {
     const home = fs.realpathSync(temporaryDirectory());
     fs.mkdirSync(join(home, ".ssh"));
     fs.writeFileSync(join(home, ".ssh/id_work"), `${MARK} of ssh\n`);
+    fill(home);
     vi.stubEnv("HOME", home);
     onTestFinished(() => void vi.unstubAllEnvs());
     const place = await open("the addon", {}, options);
@@ -254,6 +258,27 @@ describe("a hard link of a credential file outside the roots", () => {
     const { text } = await ws.call("grep", { pattern: `${MARK} of` });
     expect(text).not.toContain("of ssh");
     expect(fs.existsSync(join(root, "y"))).toBe(false);
+  });
+
+  test("is known beside a place with very many files", async () => {
+    const { ws } = await openBesideHome({}, (home) => {
+      fs.mkdirSync(join(home, ".aws"));
+      for (let file = 0; file < 5000; file++) fs.writeFileSync(join(home, `.aws/${file}`), "");
+    });
+    expect((await ws.call("read_file", { path: "x" })).error?.code).toBe("GRANT_DENIED");
+  });
+
+  test("is known for a key of the journal, whose records are not listed", async () => {
+    const journal = ".local/state/filewright/journal";
+    const { ws, home, root } = await openBesideHome({}, (before) => {
+      fs.mkdirSync(join(before, journal, "shared/0"), { recursive: true });
+      fs.writeFileSync(join(before, journal, "old-key"), MARK);
+      fs.writeFileSync(join(before, journal, "shared/0/record"), "of a change\n");
+    });
+    fs.linkSync(join(home, journal, "old-key"), join(root, "key"));
+    fs.linkSync(join(home, journal, "shared/0/record"), join(root, "record"));
+    expect((await ws.call("read_file", { path: "key" })).error?.code).toBe("GRANT_DENIED");
+    expect((await ws.call("read_file", { path: "record" })).text).toContain("of a change");
   });
 
   test("is read after a person granted the file by its own name", async () => {

@@ -18,15 +18,20 @@ use rustix::fs::CWD;
 
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::{for_each_name, open_entries};
+use crate::root::absolute::parent_of;
 
-/// The maximum number of entries of the breadth-first search. The directory that exceeds it is left
-/// out, and the search ends.
-const MAX_ENTRIES: usize = 4096;
+/// The maximum number of entries of the breadth-first search of one place. The rest of a larger one
+/// is left out; other places have their own number.
+const MAX_PLACE_ENTRIES: usize = 1024;
+
+/// The directory whose directories hold records of changes, as many as there were changes. They are
+/// not entered: credentials are only beside them.
+const JOURNAL: &[u8] = b"/.local/state/filewright/journal";
 
 /// The patterns of the table.
 static SECRET_PATTERNS: LazyLock<Vec<String>> = LazyLock::new(secret_patterns);
 
-/// File systems without hard links.
+/// Absolute patterns on file systems without hard links. A home directory may be on `/dev/shm`.
 const WITHOUT_LINKS: [&[u8]; 2] = [b"/proc/", b"/dev/"];
 
 /// The absolute paths at which credential files are or can be.
@@ -41,24 +46,34 @@ impl CredentialFiles {
         if !rules.hides_secrets() {
             return Self::default();
         }
-        let in_home = home.map(names_in).unwrap_or_default();
-        let mut found = Search { rules, paths: BTreeSet::new(), waiting: VecDeque::new(), seen: 0 };
-        let mut parents: BTreeSet<Vec<u8>> = home.map(<[u8]>::to_vec).into_iter().collect();
+        // Most patterns match nothing: one listing of the home directory saves a call for each.
+        let in_home = home.map(|home| list(home, usize::MAX)).unwrap_or_default();
+        let places: BTreeSet<&[u8]> = in_home.iter().map(|entry| &entry.path[..]).collect();
+        let mut found = Search { rules, paths: BTreeSet::new() };
+        let mut parents = BTreeSet::new();
         for pattern in SECRET_PATTERNS.iter() {
             let Some((dir, name)) = place_of(pattern, home) else { continue };
-            // Most patterns match nothing: one listing of the home directory saves a call for each.
+            let is_in_home = home == Some(&dir[..]);
             let top = pattern.split('/').next().unwrap_or_default().as_bytes();
-            let may_exist = top.is_empty() || in_home.contains(top);
+            let may_exist = top.is_empty()
+                || home.is_some_and(|home| places.contains(&[home, b"/", top].concat()[..]));
             let path = [&dir[..], b"/", &name].concat();
             match (name.contains(&b'*'), may_exist) {
                 (true, true) => drop(parents.insert(dir)),
                 (true, false) => {}
-                (false, true) if is_directory(&path) => found.waiting.push_back(path),
+                // Found by the listing.
+                (false, true) if is_in_home => {}
+                (false, true) if is_directory(&path) => found.add_below(path),
                 (false, _) => drop(found.paths.insert(path)),
             }
         }
-        found.waiting.extend(parents);
-        found.list_all();
+        if let Some(home) = home {
+            parents.remove(home);
+            found.add_secrets(in_home);
+        }
+        for dir in parents {
+            found.add_secrets(list(&dir, MAX_PLACE_ENTRIES));
+        }
         Self { paths: found.paths }
     }
 
@@ -74,40 +89,53 @@ impl CredentialFiles {
     }
 }
 
-/// A search of directories for secrets.
+/// An entry of a directory.
+struct Entry {
+    path: Vec<u8>,
+    /// `None` if the file system does not tell it in a listing.
+    kind: Option<Kind>,
+}
+
+/// A search of places for secrets.
 struct Search<'r> {
     rules: &'r PathRules,
     paths: BTreeSet<Vec<u8>>,
-    waiting: VecDeque<Vec<u8>>,
-    seen: usize,
 }
 
 impl Search<'_> {
-    /// Lists the waiting directories, and those in them that are secrets.
-    fn list_all(&mut self) {
-        while let Some(dir) = self.waiting.pop_front() {
-            let Ok(Some(fd)) = open_entries(CWD, &dir) else { continue };
-            let mut entries: Vec<(Vec<u8>, Option<Kind>)> = Vec::new();
-            // Entries that cannot be listed are ignored.
-            let _ = for_each_name(&fd, |name, kind| {
-                self.seen += 1;
-                if self.seen > MAX_ENTRIES {
-                    return Err(Error::new(Code::LimitExceeded, "too many entries"));
-                }
-                entries.push(([&dir[..], b"/", name].concat(), kind));
-                Ok(())
-            });
-            if self.seen > MAX_ENTRIES {
-                return;
+    /// Adds those of the entries of one directory that are secrets, with what is below them.
+    fn add_secrets(&mut self, entries: Vec<Entry>) {
+        for directory in self.add_files(entries) {
+            self.add_below(directory);
+        }
+    }
+
+    /// Adds the files below a directory of secrets.
+    fn add_below(&mut self, place: Vec<u8>) {
+        let (mut waiting, mut left) = (VecDeque::from([place]), MAX_PLACE_ENTRIES);
+        while let Some(dir) = waiting.pop_front()
+            && left > 0
+        {
+            let entries = list(&dir, left);
+            left -= entries.len();
+            waiting.extend(self.add_files(entries));
+        }
+    }
+
+    /// Adds the files among the entries that are secrets, and returns the directories.
+    fn add_files(&mut self, entries: Vec<Entry>) -> Vec<Vec<u8>> {
+        let mut directories = Vec::new();
+        for Entry { path, kind } in entries {
+            if !self.rules.secret(&path) {
+                continue;
             }
-            for (path, kind) in entries.into_iter().filter(|(path, _)| self.rules.secret(path)) {
-                match kind.or_else(|| Stat::at(CWD, &path).ok().map(|stat| stat.kind)) {
-                    Some(Kind::File) => drop(self.paths.insert(path)),
-                    Some(Kind::Dir) => self.waiting.push_back(path),
-                    _ => {}
-                }
+            match kind.or_else(|| Stat::at(CWD, &path).ok().map(|stat| stat.kind)) {
+                Some(Kind::File) => drop(self.paths.insert(path)),
+                Some(Kind::Dir) if !parent_of(&path).ends_with(JOURNAL) => directories.push(path),
+                _ => {}
             }
         }
+        directories
     }
 }
 
@@ -123,20 +151,24 @@ fn place_of(pattern: &str, home: Option<&[u8]>) -> Option<(Vec<u8>, Vec<u8>)> {
     let slash = path.iter().rposition(|byte| *byte == b'/')?;
     let (dir, name) = (&path[..slash], &path[slash + 1..]);
     let is_searchable =
-        !dir.contains(&b'*') && !WITHOUT_LINKS.iter().any(|top| path.starts_with(top));
+        !dir.contains(&b'*') && !WITHOUT_LINKS.iter().any(|top| pattern.starts_with(top));
     is_searchable.then(|| (dir.to_vec(), name.to_vec()))
 }
 
-/// Returns the names in a directory; none if it cannot be listed.
-fn names_in(dir: &[u8]) -> BTreeSet<Vec<u8>> {
-    let mut names = BTreeSet::new();
+/// Returns the entries of a directory, at most `most`; none if it cannot be listed.
+fn list(dir: &[u8], most: usize) -> Vec<Entry> {
+    let mut entries = Vec::new();
     if let Ok(Some(fd)) = open_entries(CWD, dir) {
-        let _ = for_each_name(&fd, |name, _| {
-            names.insert(name.to_vec());
+        // What was listed before an error counts.
+        let _ = for_each_name(&fd, |name, kind| {
+            if entries.len() == most {
+                return Err(Error::new(Code::LimitExceeded, "too many entries"));
+            }
+            entries.push(Entry { path: [dir, b"/", name].concat(), kind });
             Ok(())
         });
     }
-    names
+    entries
 }
 
 fn is_directory(path: &[u8]) -> bool {
