@@ -73,6 +73,8 @@ export interface DeleteOptions {
   readonly ifVersion?: string | undefined;
   /** The path to which a deletion renames the entry instead of deleting it. From {@link FsBackend.asidePath}. */
   readonly aside?: string | undefined;
+  /** `durable` flushes the deletion to the disk. Default: the durability of the backend. */
+  readonly durability?: Durability | undefined;
 }
 
 /** How one entry is moved or copied. A backend without support for the conditions ignores them. */
@@ -171,6 +173,8 @@ export interface MkdirOptions {
   readonly parents?: boolean;
   /** With true, creating a directory that exists already succeeds. Default true. */
   readonly existOk?: boolean;
+  /** `durable` flushes the new directories to the disk. Default: the durability of the backend. */
+  readonly durability?: Durability | undefined;
 }
 
 /** Options of a directory listing. */
@@ -275,7 +279,7 @@ export interface FsBackend {
   /** Removes a directory and everything below it, or a file or link. Links are not followed. */
   removeTree?(
     path: string,
-    options?: { readonly signal?: AbortSignal | undefined; readonly aside?: string | undefined },
+    options?: Pick<DeleteOptions, "aside" | "durability"> & { readonly signal?: AbortSignal | undefined },
   ): MaybePromise<TreeCounts>;
   /** Copies a tree, links as links. With `overwrite` directories merge and files are replaced. */
   copyTree?(from: string, to: string, options?: CopyTreeOptions): MaybePromise<TreeCounts>;

@@ -38,7 +38,7 @@ import type {
 } from "./backend.ts";
 
 /** The options of the removal of a tree. */
-export interface RemoveTreeOptions extends Signalled, Pick<DeleteOptions, "aside"> {}
+export interface RemoveTreeOptions extends Signalled, Pick<DeleteOptions, "aside" | "durability"> {}
 
 /** The request of a page of a file, and its signal. */
 interface PageCallOptions extends PageRequest {
@@ -97,6 +97,7 @@ export const WRITE_OPTIONS: Options<WriteOptions> = options("WriteOptions", WRIT
 export const DELETE_OPTIONS: Options<DeleteOptions> = options("DeleteOptions", {
   ifVersion: anyText(),
   aside: text(),
+  durability,
 });
 /** The options of `rename` and `copyFile`. @printed */
 export const MOVE_OPTIONS: Options<FlushedMoveOptions> = options("FlushedMoveOptions", MOVE_ROWS);
@@ -132,6 +133,7 @@ export const PAGE_OPTIONS: Options<PageCallOptions> = options("PageCallOptions",
 export const MKDIR_OPTIONS: Options<MkdirOptions> = options("MkdirOptions", {
   parents: flag(),
   existOk: flag(),
+  durability,
 });
 /** The options of `listDir`. @printed */
 export const LIST_OPTIONS: Options<ListOptions> = options("ListOptions", {
@@ -210,6 +212,7 @@ export function callChecks<W extends WriteOptions, M extends FlushedMoveOptions>
 const REMOVE_TREE_OPTIONS = options<RemoveTreeOptions>("RemoveTreeOptions", {
   signal: signalOption,
   aside: text(),
+  durability,
 });
 
 /** Returns the checks of a backend that has no options of its own. */

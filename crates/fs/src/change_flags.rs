@@ -44,7 +44,7 @@ impl WriteOptions {
             if_absent: flags & ChangeFlags::IF_ABSENT != 0,
             create_dirs: flags & ChangeFlags::CREATE_DIRS != 0,
             mode: mode.map(|mode| mode as u32),
-            durability: durability_of(durability),
+            durability: Durability::of_index(durability),
             preserve: preserve_of(flags),
             aside: aside.map(Vec::from),
         })
@@ -57,7 +57,7 @@ impl TransferOptions {
         Self {
             overwrite: flags & ChangeFlags::OVERWRITE != 0,
             create_dirs: flags & ChangeFlags::CREATE_DIRS != 0,
-            durability: durability_of(durability),
+            durability: Durability::of_index(durability),
             preserve: preserve_of(flags),
         }
     }
@@ -98,8 +98,11 @@ impl Roots {
     }
 }
 
-fn durability_of(number: u32) -> Durability {
-    Durability::ALL.get(number as usize).copied().unwrap_or_default()
+impl Durability {
+    /// Returns the durability with an index, and the default for an unknown one.
+    pub fn of_index(index: u32) -> Self {
+        Self::ALL.get(index as usize).copied().unwrap_or_default()
+    }
 }
 
 fn preserve_of(flags: u32) -> Preserve {

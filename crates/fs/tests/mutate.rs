@@ -74,7 +74,7 @@ fn each(policy: impl Fn(&World) -> Policy, case: impl Fn(&World, &At<'_>)) {
 
 #[test]
 fn mkdir() {
-    let strict = MkdirOptions { parents: false, exist_ok: false };
+    let strict = MkdirOptions { parents: false, exist_ok: false, ..MkdirOptions::default() };
     each(World::policy, |world, at| {
         world.link("a", "w/l");
         world.link("f", "w/lf");

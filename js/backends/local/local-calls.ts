@@ -108,7 +108,7 @@ export function decodeTreeResult(packed: Packed): TreeCounts {
 }
 
 /** Returns the native number of a durability. */
-function nativeDurability(call: Pick<LocalOptions, "durability">, backend: LocalOptions): number {
+export function nativeDurability(call: Pick<LocalOptions, "durability">, backend: LocalOptions): number {
   return DURABILITY_WORDS.indexOf(call.durability ?? backend.durability ?? "atomic");
 }
 

@@ -60,6 +60,7 @@ import {
   withPathInRejection,
   decodeRead,
   decodeWriteResult,
+  nativeDurability,
 } from "./local-calls.ts";
 import {
   LOCAL_CALL_CHECKS,
@@ -196,7 +197,8 @@ export class LocalBackend implements FsBackend {
   mkdirSync(path: string, options: MkdirOptions = {}): void {
     const { parents = true, existOk = true } = options;
     checkPath(path);
-    withPathInError(path, () => this.#roots.mkdirSync(path, parents, existOk));
+    const durability = nativeDurability(options, this.#options);
+    withPathInError(path, () => this.#roots.mkdirSync(path, parents, existOk, durability));
   }
   listDirSync(path: string): readonly FsEntry[] {
     checkPath(path);
@@ -282,12 +284,15 @@ export class LocalBackend implements FsBackend {
   }
   async delete(path: string, options: DeleteOptions = {}): Promise<void> {
     checkPath(path);
-    await withPathInRejection(path, this.#roots.delete(path, options.ifVersion, asideNameOf(options)));
+    const durability = nativeDurability(options, this.#options);
+    const { ifVersion } = options;
+    await withPathInRejection(path, this.#roots.delete(path, ifVersion, asideNameOf(options), durability));
   }
   async mkdir(path: string, options: MkdirOptions = {}): Promise<void> {
     checkPath(path);
     const { parents = true, existOk = true } = options;
-    await withPathInRejection(path, this.#roots.mkdir(path, parents, existOk));
+    const durability = nativeDurability(options, this.#options);
+    await withPathInRejection(path, this.#roots.mkdir(path, parents, existOk, durability));
   }
   async listDir(path: string, options: ListOptions = {}): Promise<readonly FsEntry[]> {
     checkPath(path);
@@ -400,8 +405,9 @@ export class LocalBackend implements FsBackend {
   async removeTree(path: string, options: RemoveTreeOptions = {}): Promise<TreeCounts> {
     checkPath(path);
     const aside = asideNameOf(options);
+    const durability = nativeDurability(options, this.#options);
     const removed = cancellable(this.#native, path, options.signal, (cancel) =>
-      this.#roots.removeTree(path, aside, cancel),
+      this.#roots.removeTree(path, aside, durability, cancel),
     );
     return decodeTreeResult(await removed);
   }

@@ -3,6 +3,7 @@ import type { BigIntStats } from "node:fs";
 import * as fs from "node:fs";
 import { Yielder } from "../../engine/yielder.ts";
 import type { DeleteOptions, TreeCounts } from "../backend.ts";
+import type { RemoveTreeOptions } from "../call-options.ts";
 import { backendError, checkMode, checkSignal } from "../failure.ts";
 import { checkTarget } from "../paths.ts";
 import { isTempName } from "../walk/temp-name.ts";
@@ -17,12 +18,15 @@ import {
   type PinnedDirectory,
   pinBelow,
 } from "./pinned.node.ts";
-import { moveUnlessExists } from "./names.node.ts";
+import { moveUnlessExists, syncDirectory } from "./names.node.ts";
 import { hasName, isAsideName, namesIn, removeEntry, sweepDirectory, sweepSometimes } from "./temp.node.ts";
 import { asideName, hasVersion } from "./write.node.ts";
 
 /** Removes a file, a link or an empty directory. With `aside` it is renamed instead. */
-export function deleteEntry(path: string, { ifVersion, aside: given }: DeleteOptions = {}): Promise<void> {
+export function deleteEntry(
+  path: string,
+  { ifVersion, aside: given, durability }: DeleteOptions = {},
+): Promise<void> {
   const aside = asideName(path, given);
   return inParentAsync(path, async (directory, name) => {
     const facts = existingEntry(path, directory, name);
@@ -37,6 +41,7 @@ export function deleteEntry(path: string, { ifVersion, aside: given }: DeleteOpt
     } else if (facts.isDirectory()) await removeEmptyDirectory(path, directory, name, facts);
     else unlinkEntry(path, directory, name);
     await sweepSometimes(directory);
+    if (durability === "durable") syncDirectory(directory);
   });
 }
 
@@ -136,10 +141,7 @@ export function setAside(
 /** Removes a directory with everything below it, or a file or link. Links are not followed. */
 export function removeWhole(
   path: string,
-  {
-    aside: given,
-    signal,
-  }: { readonly aside?: string | undefined; readonly signal?: AbortSignal | undefined } = {},
+  { aside: given, signal, durability }: RemoveTreeOptions = {},
 ): Promise<TreeCounts> {
   checkSignal(signal, path);
   const aside = asideName(path, given);
@@ -152,6 +154,7 @@ export function removeWhole(
       await emptyAndCount(path, directory, name, facts, aside === undefined, counts, new Yielder({ signal }));
       if (aside !== undefined) setAside(path, directory, name, facts, aside);
       await sweepSometimes(directory);
+      if (durability === "durable") syncDirectory(directory);
     }
     return Object.freeze(counts);
   });

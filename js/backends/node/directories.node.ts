@@ -18,12 +18,13 @@ import {
   pinDirectory,
   whileHeld,
 } from "./pinned.node.ts";
+import { syncDirectory } from "./names.node.ts";
 import { isLargeDirectory, isUncertainName, namesFromBytes, sweepSometimes } from "./temp.node.ts";
 
 /** Makes a directory by its real path. */
 export async function makeDirectory(
   path: string,
-  { parents = true, existOk = true }: MkdirOptions = {},
+  { parents = true, existOk = true, durability }: MkdirOptions = {},
 ): Promise<void> {
   const made = parents ? makeParents(path) : [];
   try {
@@ -33,7 +34,9 @@ export async function makeDirectory(
       if (found !== undefined) throw backendError("ALREADY_EXISTS", path);
       makeIn(directory, name, existOk);
       await sweepSometimes(directory);
+      if (durability === "durable") syncDirectory(directory);
     });
+    if (durability === "durable") for (const directory of made) inParent(directory, syncDirectory);
   } catch (error) {
     removeMade(made);
     throw error;

@@ -67,8 +67,8 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
     writeText: async (path, content, { encoding, ...how } = {}) =>
       writeBytes(path, encodeText(content, encoding, path), how),
     writeBytes,
-    delete: deleteEntry,
-    mkdir: makeDirectory,
+    delete: (path, how = {}) => deleteEntry(path, { durability: flushing, ...how }),
+    mkdir: (path, how = {}) => makeDirectory(path, { durability: flushing, ...how }),
     listDir: listDirectory,
     iterFiles: () => {
       throw backendError("INTERNAL", "/", "trees are walked by the policy");
@@ -90,7 +90,7 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
     symlink: makeLink,
     realpath,
     chmod: setModeOf,
-    removeTree: removeWhole,
+    removeTree: (path, how = {}) => removeWhole(path, { durability: flushing, ...how }),
     asidePath: (path) => childOf(parentOf(path), newAsideName()),
     sweep: sweepPath,
     lock: (path, how) => lockPath(options.stateDir ?? defaultStateDir(), path, path, how),

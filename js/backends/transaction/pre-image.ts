@@ -221,7 +221,7 @@ export async function restoreByContent(
       });
       return;
     case "dir":
-      if (!inPlace) await fs.mkdir(path, { parents: false, existOk: false });
+      if (!inPlace) await fs.mkdir(path, { parents: false, existOk: false, ...FLUSHED_BY_RECORD });
       if (image.mode !== undefined && fs.chmod !== undefined) await chmodVia(fs, path, image.mode);
       return;
     case "symlink":
@@ -232,8 +232,14 @@ export async function restoreByContent(
   }
 }
 
+/**
+ * The options of removals and made directories of a recorded change and of its rollback. They are not flushed one by one:
+ * the flush of the record, after them, is theirs too (docs/decisions/0005-what-durable-means.md).
+ */
+export const FLUSHED_BY_RECORD: { readonly durability: "atomic" } = Object.freeze({ durability: "atomic" });
+
 /** Deletes an entry if it is still as it was read. */
 async function deleteIfVersion(fs: FsBackend, path: string, seen: FsStat): Promise<void> {
   const ifVersion = seen.type === "dir" ? undefined : seen.version;
-  await fs.delete(path, ifVersion === undefined ? {} : { ifVersion });
+  await fs.delete(path, { ...FLUSHED_BY_RECORD, ifVersion });
 }

@@ -18,7 +18,7 @@ import { parentOf } from "../paths.ts";
 import { encodeText } from "../text.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { engine } from "../../engine/current.ts";
-import { captureFile, preImageOf, type PreImage } from "./pre-image.ts";
+import { captureFile, FLUSHED_BY_RECORD, preImageOf, type PreImage } from "./pre-image.ts";
 import { changeDetectingFacts, toStepResult } from "./rollback.ts";
 import { asideOption, hasErrorCode, type Recording, StepMaker } from "./step-maker.ts";
 import { TreeRecorder } from "./tree-recorder.ts";
@@ -98,7 +98,8 @@ class Recorder {
               const kept = await this.#steps.keep(real, aside);
               return kept === null ? [] : [await this.#steps.pathStep("delete", real, kept, null, aside)];
             },
-            async ([step]) => this.#inner.delete(path, { ...options, ...asideOption(step) }),
+            async ([step]) =>
+              this.#inner.delete(path, { ...options, ...FLUSHED_BY_RECORD, ...asideOption(step) }),
             () => ({}),
           ),
         ),
@@ -227,7 +228,7 @@ class Recorder {
   ): Promise<void> {
     return this.#recording.step(
       async () => [await this.#steps.pathStep("mkdir", real, null, { type: "dir" })],
-      async () => this.#inner.mkdir(path, options),
+      async () => this.#inner.mkdir(path, { ...options, ...FLUSHED_BY_RECORD }),
       (_, step) => this.#steps.now(step),
     );
   }

@@ -22,6 +22,7 @@ import {
   restoreByContent,
   stateToRestore,
   withoutMode,
+  FLUSHED_BY_RECORD,
 } from "./pre-image.ts";
 import type { StepResult, MoveStep, PathStep, Step } from "./step.ts";
 
@@ -360,6 +361,7 @@ export async function discardAsides(fs: FsBackend, path: string): Promise<void> 
   const trusted = fs.trusted?.() ?? fs;
   const stat = await lstatOrNull(trusted, path);
   if (stat === null) return;
-  if (stat.type === "dir" && trusted.removeTree !== undefined) await trusted.removeTree(path);
-  else await trusted.delete(path);
+  if (stat.type === "dir" && trusted.removeTree !== undefined)
+    await trusted.removeTree(path, FLUSHED_BY_RECORD);
+  else await trusted.delete(path, FLUSHED_BY_RECORD);
 }

@@ -4,7 +4,7 @@ import { entryPathVia, lstatOrNull, lstatVia } from "../fallback/fallback.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { capturePreImage, preImageOf, type PreImage, tooMuchError } from "./pre-image.ts";
+import { capturePreImage, FLUSHED_BY_RECORD, preImageOf, type PreImage, tooMuchError } from "./pre-image.ts";
 import { toStepResult } from "./rollback.ts";
 import type { StepResult, NewStep } from "./step.ts";
 import { asideOption, hasErrorCode, type Recording, type StepMaker } from "./step-maker.ts";
@@ -52,7 +52,11 @@ export class TreeRecorder {
           },
           async (steps) => {
             const removeTree = this.#inner.removeTree as RemoveTree;
-            return removeTree.call(this.#inner, path, { ...options, ...asideOption(steps.at(-1)) });
+            return removeTree.call(this.#inner, path, {
+              ...options,
+              ...FLUSHED_BY_RECORD,
+              ...asideOption(steps.at(-1)),
+            });
           },
           () => ({}),
         ),

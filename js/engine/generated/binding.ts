@@ -154,18 +154,18 @@ export declare class NativeRoots {
   /** Like `write_bytes`, on the calling thread. */
   writeBytesSync(path: string, bytes: Uint8Array, ifVersion: string | undefined | null, flags: number, mode: number, durability: number): PackedResult
   /** Resolves to true if the directory was created, and to false if it existed already. */
-  mkdir(path: string, parents: boolean, existOk: boolean): Promise<boolean>
+  mkdir(path: string, parents: boolean, existOk: boolean, durability: number): Promise<boolean>
   /** Like `mkdir`, on the calling thread. */
-  mkdirSync(path: string, parents: boolean, existOk: boolean): boolean
+  mkdirSync(path: string, parents: boolean, existOk: boolean, durability: number): boolean
   /** Removes a file, a link or an empty directory, or renames it to `aside`. */
-  delete(path: string, ifVersion?: string | undefined | null, aside?: string | undefined | null): Promise<undefined>
+  delete(path: string, ifVersion: string | undefined | null, aside: string | undefined | null, durability: number): Promise<undefined>
   /** Removes a file, a link or an empty directory. */
   deleteSync(path: string): void
   /**
    * Removes an entry and everything below it, or renames it to `aside`. Resolves to packed
    * `TreeCounts`.
    */
-  removeTree(path: string, aside?: string | undefined | null, cancel?: CancelToken | undefined | null): Promise<PackedResult>
+  removeTree(path: string, aside: string | undefined | null, durability: number, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   /**
    * Resolves to the version of the entry under its new name; null after a move to another file
    * system, or if another program has replaced the entry already.

@@ -24,7 +24,7 @@ use crate::root::{
 use crate::write::aside::{
     AsideOutcome, Conditions, check_aside_name, check_dir_is_empty, delete_if_unchanged, set_aside,
 };
-use crate::write::sweep_stale_temp_files;
+use crate::write::{Durability, sweep_stale_temp_files, sync_directory};
 
 /// The options of creating a directory.
 #[derive(Clone, Copy, Debug)]
@@ -33,11 +33,13 @@ pub struct MkdirOptions {
     pub parents: bool,
     /// Succeeds if the directory already exists.
     pub exist_ok: bool,
+    /// With `Durable`, the call waits until the new directory and its new parents are on disk.
+    pub durability: Durability,
 }
 
 impl Default for MkdirOptions {
     fn default() -> Self {
-        Self { parents: true, exist_ok: true }
+        Self { parents: true, exist_ok: true, durability: Durability::default() }
     }
 }
 
@@ -70,8 +72,12 @@ impl Roots {
             };
             match rustix::fs::mkdirat(&place.dir, name.as_slice(), Mode::from_raw_mode(0o777)) {
                 Ok(()) => {
+                    let made_some = made.count() > 0;
                     made.keep();
                     self.sweep_temp_files(&place.dir);
+                    if options.durability == Durability::Durable {
+                        sync_directory(&place, made_some)?;
+                    }
                     return Ok(true);
                 }
                 Err(Errno::EXIST) => {}
@@ -92,15 +98,20 @@ impl Roots {
     /// `NOT_FOUND`, `NOT_EMPTY`, `PROTECTED_PATH` for a root or a protected path, `OUTSIDE_ALLOWED`
     /// and the system's errors.
     pub fn delete(&self, path: &[u8]) -> Result<()> {
-        self.delete_if(path, &Conditions::default())
+        self.delete_if(path, &Conditions::default(), Durability::default())
     }
 
     /// Does the same as [`Roots::delete`], with conditions. With [`Conditions::aside`] the entry is
-    /// renamed to that name instead.
+    /// renamed to that name instead. With `Durable` the call waits until that is on disk.
     ///
     /// # Errors
     /// Like [`Roots::delete`]; `CONFLICT`.
-    pub fn delete_if(&self, path: &[u8], conditions: &Conditions) -> Result<()> {
+    pub fn delete_if(
+        &self,
+        path: &[u8],
+        conditions: &Conditions,
+        durability: Durability,
+    ) -> Result<()> {
         check_aside_name(conditions.aside.as_deref())?;
         for _ in 0..MAX_PATH_ATTEMPTS {
             let place =
@@ -121,19 +132,13 @@ impl Roots {
                 None => None,
             };
             match taken {
-                Some(AsideOutcome::Done) => {
-                    self.sweep_temp_files(&place.dir);
-                    return Ok(());
-                }
+                Some(AsideOutcome::Done) => return self.after_removal(&place, durability),
                 Some(AsideOutcome::Again) => continue,
                 None => {}
             }
             let flags = if stat.kind == Kind::Dir { AtFlags::REMOVEDIR } else { AtFlags::empty() };
             match rustix::fs::unlinkat(&place.dir, name, flags) {
-                Ok(()) => {
-                    self.sweep_temp_files(&place.dir);
-                    return Ok(());
-                }
+                Ok(()) => return self.after_removal(&place, durability),
                 // The entry has become, or is no longer, a directory: try again.
                 Err(Errno::NOTDIR | Errno::ISDIR) => {}
                 Err(Errno::PERM) if self.has_become_dir(&place, name, &stat)? => {}
@@ -171,11 +176,12 @@ impl Roots {
     /// Like [`Roots::delete`], without `NOT_EMPTY`; `CANCELLED`. A tree that contains a root, or a
     /// denied or protected entry, is refused as a whole.
     pub fn remove_tree(&self, path: &[u8], cancel: &CancelToken) -> Result<TreeCounts> {
-        self.remove_tree_if(path, &Conditions::default(), cancel)
+        self.remove_tree_if(path, &Conditions::default(), Durability::default(), cancel)
     }
 
     /// Does the same as [`Roots::remove_tree`], with conditions on the top entry. With
-    /// [`Conditions::aside`] the tree is renamed to that name in one step instead.
+    /// [`Conditions::aside`] the tree is renamed to that name in one step instead. With `Durable` the
+    /// call waits until the top entry is gone from the disk: what was below it is unreachable then.
     ///
     /// # Errors
     /// Like [`Roots::remove_tree`]; `CONFLICT`.
@@ -183,6 +189,7 @@ impl Roots {
         &self,
         path: &[u8],
         conditions: &Conditions,
+        durability: Durability,
         cancel: &CancelToken,
     ) -> Result<TreeCounts> {
         check_aside_name(conditions.aside.as_deref())?;
@@ -211,7 +218,7 @@ impl Roots {
                 match set_aside(&place.dir, name, &stat, aside)? {
                     AsideOutcome::Done => {
                         counts.add(&stat);
-                        self.sweep_temp_files(&place.dir);
+                        self.after_removal(&place, durability)?;
                         return Ok(counts);
                     }
                     AsideOutcome::Again => continue,
@@ -221,7 +228,7 @@ impl Roots {
             match rustix::fs::unlinkat(&place.dir, name, flags) {
                 Ok(()) => {
                     counts.add(&stat);
-                    self.sweep_temp_files(&place.dir);
+                    self.after_removal(&place, durability)?;
                     return Ok(counts);
                 }
                 Err(Errno::NOTDIR | Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST) => {}
@@ -230,6 +237,15 @@ impl Roots {
             }
         }
         Err(changing_path_error())
+    }
+
+    /// Removes stale temporary files beside a removed entry, and flushes its directory if asked.
+    fn after_removal(&self, place: &ResolvedEntry<'_>, durability: Durability) -> Result<()> {
+        self.sweep_temp_files(&place.dir);
+        if durability == Durability::Durable {
+            sync_directory(place, false)?;
+        }
+        Ok(())
     }
 
     /// Returns the name and the metadata of an entry that is to be moved or removed. Returns an

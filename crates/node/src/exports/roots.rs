@@ -19,8 +19,8 @@ use filewright_fs::transfer::mutate::MkdirOptions;
 use filewright_fs::walk::list::{ListOptions, Position};
 use filewright_fs::walk::list_tree::TreeOptions;
 use filewright_fs::walk::read_outside_exclude;
-use filewright_fs::write::WriteOptions;
 use filewright_fs::write::aside::Conditions;
+use filewright_fs::write::{Durability, WriteOptions};
 use filewright_index::{self as index, FuzzyOptions, OpenRoots, Session};
 
 use super::{Quick, QuickAndSync, ReadPath, Scan, WritePath};
@@ -189,8 +189,15 @@ pub fn write_bytes_sync(
 }
 
 /// Resolves to true if the directory was created, and to false if it existed already.
-pub fn mkdir(roots: &Roots, path: &WritePath, parents: bool, exist_ok: bool) -> QuickAndSync<bool> {
-    roots.mkdir(path, &MkdirOptions { parents, exist_ok })
+pub fn mkdir(
+    roots: &Roots,
+    path: &WritePath,
+    parents: bool,
+    exist_ok: bool,
+    durability: u32,
+) -> QuickAndSync<bool> {
+    let durability = Durability::of_index(durability);
+    roots.mkdir(path, &MkdirOptions { parents, exist_ok, durability })
 }
 
 /// Removes a file, a link or an empty directory, or renames it to `aside`.
@@ -199,8 +206,10 @@ pub fn delete(
     path: &WritePath,
     if_version: Option<&str>,
     aside: Option<&str>,
+    durability: u32,
 ) -> Quick<()> {
-    roots.delete_if(path, &Conditions::from_text(if_version, None, aside)?)
+    let conditions = Conditions::from_text(if_version, None, aside)?;
+    roots.delete_if(path, &conditions, Durability::of_index(durability))
 }
 
 /// Removes a file, a link or an empty directory.
@@ -214,10 +223,11 @@ pub fn remove_tree(
     roots: &Roots,
     path: &WritePath,
     aside: Option<&str>,
+    durability: u32,
     cancel: &CancelToken,
 ) -> Scan<Packed> {
     let conditions = Conditions::from_text(None, None, aside)?;
-    Ok(roots.remove_tree_if(path, &conditions, cancel)?.packed())
+    Ok(roots.remove_tree_if(path, &conditions, Durability::of_index(durability), cancel)?.packed())
 }
 
 /// Resolves to the version of the entry under its new name; null after a move to another file

@@ -296,19 +296,31 @@ impl NativeRoots {
 
     /// Resolves to true if the directory was created, and to false if it existed already.
     #[napi]
-    pub fn mkdir(&self, path: String, parents: bool, exist_ok: bool) -> Promise<bool> {
+    pub fn mkdir(
+        &self,
+        path: String,
+        parents: bool,
+        exist_ok: bool,
+        durability: u32,
+    ) -> Promise<bool> {
         let asked = vec![asked(&path, Intent::Write)];
         self.in_lane(Lane::Quick, asked, move |open, paths| {
-            exports::mkdir(&open.session.roots, paths[0].0, parents, exist_ok)
+            exports::mkdir(&open.session.roots, paths[0].0, parents, exist_ok, durability)
         })
     }
 
     /// Like `mkdir`, on the calling thread.
     #[napi]
-    pub fn mkdir_sync(&self, path: String, parents: bool, exist_ok: bool) -> napi::Result<bool> {
+    pub fn mkdir_sync(
+        &self,
+        path: String,
+        parents: bool,
+        exist_ok: bool,
+        durability: u32,
+    ) -> napi::Result<bool> {
         let asked = vec![asked(&path, Intent::Write)];
         self.on_this_thread(asked, |open, paths| {
-            exports::mkdir(&open.session.roots, paths[0].0, parents, exist_ok)
+            exports::mkdir(&open.session.roots, paths[0].0, parents, exist_ok, durability)
         })
     }
 
@@ -319,6 +331,7 @@ impl NativeRoots {
         path: String,
         if_version: Option<String>,
         aside: Option<String>,
+        durability: u32,
     ) -> Promise<()> {
         let asked = vec![asked(&path, Intent::Write)];
         self.in_lane(Lane::Quick, asked, move |open, paths| {
@@ -327,6 +340,7 @@ impl NativeRoots {
                 paths[0].0,
                 if_version.as_deref(),
                 aside.as_deref(),
+                durability,
             )
         })
     }
@@ -347,12 +361,19 @@ impl NativeRoots {
         &self,
         path: String,
         aside: Option<String>,
+        durability: u32,
         cancel: Option<&CancelToken>,
     ) -> Promise<PackedResult> {
         let cancel = token(cancel);
         let asked = vec![asked(&path, Intent::Write)];
         self.in_lane(Lane::Scan, asked, move |open, paths| {
-            exports::remove_tree(&open.session.roots, paths[0].0, aside.as_deref(), &cancel)
+            exports::remove_tree(
+                &open.session.roots,
+                paths[0].0,
+                aside.as_deref(),
+                durability,
+                &cancel,
+            )
         })
     }
 
