@@ -191,6 +191,20 @@ const BUILD_STAGES = [
     body: compileCargoTests,
   },
 ];
+/**
+ * Translates the modules that the fast tests import, while other stages compile. Without their cache the workers of the
+ * fast tests wait for the one process that translates. A failure is reported by the fast tests.
+ */
+const TRANSLATION_STAGE = {
+  name: "translating the fast tests",
+  needs: ["native addon", "TypeScript"],
+  async body() {
+    await runLogged(npmProgram("vitest"), ["list", "--project", "fast"], {
+      log: `${REPORTS_FOLDER}/translating.log`,
+    });
+    return sumResults([]);
+  },
+};
 const CHECK_STAGES = [
   {
     name: "checks",
@@ -308,6 +322,7 @@ await runScript(async () => {
   const wanted = [
     ...BUILD_STAGES,
     ...(hasFlag("--check") ? CHECK_STAGES : []),
+    ...(inCi ? [TRANSLATION_STAGE] : []),
     ...FAST_STAGES,
     ...(hasFlag("--check") ? [PUBLISHED_STAGE] : []),
     ...(hasFlag("--all") || inCi ? SLOW_STAGES : [CARGO_TEST_STAGE]),

@@ -182,11 +182,11 @@ describe("timeout_ms", () => {
       root: "/ws",
       backend,
       confirm: async () => {
-        await new Promise((resolve) => setTimeout(resolve, 60));
+        await new Promise((resolve) => setTimeout(resolve, 1_100));
         return { outcome: "proceed_once" };
       },
     });
-    const result = await ws.call("delete", { path: "d", recursive: true, timeout_ms: 30 });
+    const result = await ws.call("delete", { path: "d", recursive: true, timeout_ms: 1_000 });
     expect(result.ok).toBe(true);
     await ws.close();
   });
