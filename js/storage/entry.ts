@@ -21,7 +21,7 @@ export interface Entry {
    * version of the directory.
    */
   readonly version: Version;
-  /** The hash of the content of a file: `sha256:` and 64 hexadecimal digits. Present for every file. */
+  /** The hash of the content of a file: `sha256:` and 64 hexadecimal digits. Present for every file that can be read. */
   readonly hash?: string;
   /** The size of a file in bytes. Present for every file. */
   readonly size?: number;

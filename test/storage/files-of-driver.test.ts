@@ -159,6 +159,38 @@ describe("a workspace over a driver", () => {
   });
 });
 
+describe("a file whose content cannot be read", () => {
+  it.each([false, true])("is listed, and fails alone, exclusive: %s", async (exclusive) => {
+    const files = new Map<string, MapFile>();
+    const inner = mapDriver(files);
+    let isClosed = true;
+    const driver: Driver = {
+      ...inner,
+      async read(path) {
+        if (isClosed && path === "/src/closed.txt")
+          throw new FilewrightError("PERMISSION_DENIED", "closed", { path });
+        return inner.read(path);
+      },
+    };
+    const filler = filesOf(inner);
+    await filler.commit([put("/src/a.txt", "needle a\n"), put("/src/closed.txt", "needle closed\n")]);
+    const ws = await openWorkspace({ storage: filesOf(driver, { exclusive }), root: "/", guard: "off" });
+    expect((await ws.call("list_directory", { path: "src" })).text).toContain("closed.txt");
+    const found = await ws.call("grep", { pattern: "needle" });
+    expect(found.text).toContain("a.txt");
+    expect(found.text).not.toContain("needle closed");
+    expect(found.data).toMatchObject({ unreadable: 1 });
+    expect((await ws.call("read_file", { path: "src/closed.txt" })).error?.code).toBe("PERMISSION_DENIED");
+    expect((await ws.call("edit_file", { path: "src/a.txt", old_text: "needle", new_text: "pin" })).ok).toBe(
+      true,
+    );
+    isClosed = false;
+    expect((await ws.call("read_file", { path: "src/closed.txt" })).text).toContain("needle closed");
+    expect((await ws.call("grep", { pattern: "needle" })).text).toContain("needle closed");
+    await ws.close();
+  });
+});
+
 describe("directories without files", () => {
   it("stay for the process that made them, and where the last file was removed", async () => {
     const storage = filesOf(mapDriver());

@@ -2,6 +2,7 @@
  * The files under a storage: those of a driver, or of a directory of a backend. The commit of `filesOf` uses file stores
  * alone. Paths are those of the storage; a file store maps them below its root.
  */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { Entry } from "../entry.ts";
 
 /** A file of a store. */
@@ -88,8 +89,8 @@ export function storeVersion(version: string): string {
   return version.slice(version.indexOf(":") + 1);
 }
 
-/** Returns an entry of the storage. `hash` is that of the content of a file. */
-export function entryOf(found: FoundEntry, hash: string): Entry {
+/** Returns an entry of the storage. `hash` is that of the content of a file; undefined if that cannot be read. */
+export function entryOf(found: FoundEntry, hash: string | undefined): Entry {
   const { path, type, mtime } = found;
   const mode = found.type === "symlink" ? undefined : found.mode;
   return Object.freeze({
@@ -98,7 +99,7 @@ export function entryOf(found: FoundEntry, hash: string): Entry {
     version: versionOf(found) as string,
     ...(mtime === undefined ? {} : { mtime }),
     ...(mode === undefined ? {} : { mode: mode & 0o7777 }),
-    ...(found.type === "file" ? { hash, size: found.size } : {}),
+    ...(found.type === "file" ? withoutUndefined({ hash, size: found.size }) : {}),
     ...(found.type === "symlink" ? { target: found.target } : {}),
   });
 }

@@ -368,7 +368,7 @@ class PlacedStorage implements Storage {
     for (const { path, before, after } of draft.changes()) {
       const found = left.get(path);
       let entry: Entry | undefined;
-      if (found !== undefined && found !== null) entry = entryOf(found, after?.entry.hash ?? "");
+      if (found !== undefined && found !== null) entry = entryOf(found, after?.entry.hash);
       else if (found === undefined && after !== undefined) entry = await this.#moved(path);
       if (entry !== undefined) entries.push(entry);
       else if (before !== undefined) entries.push(this.#known.gone(path));

@@ -1,6 +1,7 @@
 /**
  * The known entries of a file store: a tree that `stat` and `list` refresh, and the log of its changes. A content is read
- * for its hash only where the version of its file is not the known one.
+ * for its hash only where the version of its file is not the known one. A listing has a file whose content cannot be
+ * read without a hash; a look at its path fails.
  */
 import { concurrentGroups } from "../../backends/concurrent.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
@@ -139,11 +140,11 @@ export class KnownTree {
     const unknown: FoundEntry[] = [];
     for (const found of await this.#store.list(directory)) {
       const entry = this.#same(found);
-      if (entry === undefined) unknown.push(found);
+      if (entry === undefined || lacksHash(entry)) unknown.push(found);
       else entries.push(entry);
     }
     for (const group of concurrentGroups(unknown)) {
-      const read = await Promise.all(group.map((found) => this.#entry(found)));
+      const read = await Promise.all(group.map((found) => this.#listed(found)));
       for (const entry of read) if (entry !== null) entries.push(entry);
     }
     const names = new Set(entries.map(({ path }) => path));
@@ -159,11 +160,21 @@ export class KnownTree {
     return known?.version === versionOf(found) ? known : undefined;
   }
 
+  /** Returns the entry of a listing: without a hash where the content of a file cannot be read. */
+  async #listed(found: FoundEntry): Promise<Entry | null> {
+    try {
+      return await this.#entry(found);
+    } catch (error) {
+      if (!(error instanceof FilewrightError)) throw error;
+      return entryOf(found, undefined);
+    }
+  }
+
   async #entry(found: FoundEntry | null): Promise<Entry | null> {
     if (found === null) return null;
     const known = this.#same(found);
-    if (known !== undefined) return known;
-    if (found.type !== "file") return entryOf(found, "");
+    if (known !== undefined && !lacksHash(known)) return known;
+    if (found.type !== "file") return entryOf(found, undefined);
     try {
       const { hash, file } = await this.#store.hash(found.path);
       return entryOf(file, hash);
@@ -173,6 +184,11 @@ export class KnownTree {
       throw error;
     }
   }
+}
+
+/** Returns true for a file whose content could not be read. */
+function lacksHash({ type, hash }: Entry): boolean {
+  return type === "file" && hash === undefined;
 }
 
 /** Runs a part of a look; its error is that of its path. */
@@ -193,7 +209,7 @@ async function notingError(
 function isNews(entry: Entry, known: Entry | undefined): boolean {
   // The root of a tree is always there.
   if (entry.type === "gone") return known !== undefined && entry.path !== "/";
-  return known?.version !== entry.version || known.type !== entry.type;
+  return known?.version !== entry.version || known.type !== entry.type || known.hash !== entry.hash;
 }
 
 /** Returns the states of all changed paths before and after, with what lay below a removed directory. */
