@@ -268,6 +268,25 @@ describe.each(KINDS)("the question about a batch on %s", (kind) => {
     expect([await text("a"), await text("b"), await text("c")]).toEqual(["x\n", "x\n", "x\n"]);
   });
 
+  test("an allowed operation on a path in question is in the question, and keeps what a reviewer writes", async () => {
+    const { shown, confirm } = answering(({ digest, changes }) => ({
+      outcome: "modify_with_editor",
+      payload: { digest, final: true, contents: [{ path: changes[0]!.path, content: "mine\n" }] },
+    }));
+    const { ws, text } = await place(kind, seed, {
+      confirm,
+      rules: [{ tool: "write_file", decision: "allow" }],
+    });
+    const whole = { path: "a", content: "theirs\n", whole_file: true };
+    const operations = [edit("a", "1", "x"), { tool: "write_file", args: whole }, write("n", "new\n")];
+    const result = await ws.call("batch", { operations });
+    expect(result.ok, result.text).toBe(true);
+    expect(shown.map(({ changes }) => changes.map(({ display, after }) => [display, after]))).toEqual([
+      [["a", "theirs\n"]],
+    ]);
+    expect([await text("a"), await text("n")]).toEqual(["mine\n", "new\n"]);
+  });
+
   test("what depends on a revised operation is shown again before it is made", async () => {
     const lines = Array.from({ length: 30 }, (_, at) => `${at}\n`).join("");
     const edits = [

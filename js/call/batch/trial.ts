@@ -9,6 +9,7 @@
 import { OverlayBackend } from "../../backends/overlay/overlay.ts";
 import { isWithin } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
+import type { Confirm } from "../../hooks/confirm.ts";
 import { MAX_PLANS_PER_CALL } from "../../pipeline/change.ts";
 import { applyGuarded, assertSeen, isGuardRefusal } from "../../pipeline/guard.ts";
 import { revisePlan } from "../../pipeline/parts.ts";
@@ -24,7 +25,7 @@ import type { PlaceToApprove } from "../../pipeline/written-places.ts";
 import { realPathOf } from "../../policy/grant-paths.ts";
 import { forkForTrial, type SeenFiles } from "../../tools/lib/seen.ts";
 import type { AnyChangingTool, AnyReadingTool, Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
-import { decideAbout, NOBODY_ASKED, reviewOf } from "../ask.ts";
+import { type ApprovedChange, decideAbout, NOBODY_ASKED, reviewOf } from "../ask.ts";
 import { inTurn } from "../fairness.ts";
 import { plan, type PlannedChange, type SettledChange } from "../plan.ts";
 import {
@@ -69,8 +70,7 @@ class TrialRecorder {
 
   /** Notes what an operation has written to the overlay. */
   applied({ uses }: JudgedOperation, { places }: OperationTrial): void {
-    for (const [index, { intent }] of uses.entries())
-      if (intent === "write") this.#written.push(places[index] as string);
+    this.#written.push(...writtenOf(uses, places));
   }
 }
 
@@ -273,8 +273,10 @@ class Trial implements Tried {
     const { change, guarding } = planned;
     this.#toAsk.delete(operation);
     const decided = args.dry_run ? { ...planned, ...NOBODY_ASKED } : await decideAbout(planned);
-    if (!("approver" in decided)) {
-      operation.decision = decided;
+    const approver =
+      "approver" in decided ? decided.approver : await this.#approverOfPaths(judged, change.call);
+    if (approver === undefined) {
+      operation.decision = decided as ApprovedChange;
       if (this.#mayAsk)
         operation.trial = await this.#records.note(judged, change.call, planned.plan.base, undefined);
       return planned;
@@ -291,9 +293,28 @@ class Trial implements Tried {
       revised = { ...revised, plan: await revisePlan(change, revised.plan, revision) };
     const shown = revised === planned ? question : await changeQuestionOf(change, revised.plan, largest);
     const { ownVersions } = operation.trial;
-    this.#toAsk.set(operation, { planned, approver: decided.approver, question, shown, ownVersions, review });
+    this.#toAsk.set(operation, { planned, approver, question, shown, ownVersions, review });
     return revised;
   }
+
+  /**
+   * Returns who is asked about an earlier operation that writes a path of this one. An operation that needs no approval
+   * itself is in his question too: else it would replace what he has seen, or has written himself.
+   */
+  async #approverOfPaths({ uses }: JudgedOperation, call: Call): Promise<Confirm | undefined> {
+    if (this.#toAsk.size === 0) return undefined;
+    const own = new Set(writtenOf(uses, await realPathsOf(uses, call)));
+    for (const [operation, { approver }] of this.#toAsk) {
+      const places = operation.trial?.places ?? [];
+      if (writtenOf(judgedOf(operation).uses, places).some((path) => own.has(path))) return approver;
+    }
+    return undefined;
+  }
+}
+
+/** Returns those of the places of an operation that it writes. */
+function writtenOf(uses: JudgedOperation["uses"], places: readonly string[]): readonly string[] {
+  return places.filter((_, index) => uses[index]?.intent === "write");
 }
 
 /**
