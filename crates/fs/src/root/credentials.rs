@@ -7,7 +7,8 @@
 //! inodes are looked up when they are needed.
 //!
 //! Limits: a file that is made in a listed directory after the roots were opened is unknown, unless
-//! the table has its full path. So are files in other home directories.
+//! the table has its full path. So are files in other home directories, and those of a place after
+//! its first 1024 entries.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::LazyLock;
