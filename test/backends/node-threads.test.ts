@@ -7,7 +7,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { NodeBackend } from "../../js/backends/node/node.node.ts";
 import { setPinMode } from "../../js/backends/node/pinned.node.ts";
-import { beginThreadSearch, type ThreadSearch } from "../../js/backends/search/file-searcher.ts";
+import { abilitiesOf } from "../../js/backends/abilities.ts";
+import type { ThreadSearch } from "../../js/backends/search/file-searcher.ts";
 import { grepBackend } from "../../js/backends/search/search.ts";
 import { engine, setEngine } from "../../js/engine/current.ts";
 import type { SearchQuery } from "../../js/engine/search.ts";
@@ -111,8 +112,8 @@ describeParity("searches of NodeBackend in worker threads", () => {
   ];
 
   it.each(queries.map((query) => [JSON.stringify(query), query] as const))("%s", async (_, query) => {
-    expect(await beginThreadSearch(backend, root)).toBeDefined();
-    expect(await beginThreadSearch(alone, root)).toBeUndefined();
+    expect(await abilitiesOf(backend).threadSearch(root)).toBeDefined();
+    expect(await abilitiesOf(alone).threadSearch(root)).toBeUndefined();
     const expected = await grepBackend(alone, root, query);
     expect(expected.filesSearched).toBeGreaterThan(300);
     expect(await grepBackend(backend, root, query)).toEqual(expected);
@@ -170,7 +171,7 @@ describeParity("searches of NodeBackend in worker threads", () => {
   });
 
   it("leaves to the caller what changed since it was listed, and whatever is no readable file", async () => {
-    const threads = (await beginThreadSearch(backend, root)) as ThreadSearch;
+    const threads = (await abilitiesOf(backend).threadSearch(root)) as ThreadSearch;
     const query = {
       options: '{"pattern":"needle","regex":false}',
       limits: "{}",

@@ -5,6 +5,7 @@
  * directories never entered. Searches and listings that the inner backend offers are asked, and each
  * path of their answers is judged (`judged.ts`).
  */
+import { abilitiesOf, contentsOf, inheritAbilities } from "../abilities.ts";
 import { callChecks, checkCalls } from "../call-options.ts";
 import { LOCAL_TRANSFER_OPTIONS, LOCAL_WRITE_OPTIONS } from "../local/local-options.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
@@ -36,13 +37,11 @@ import { filesBelow, globFiles } from "../fallback/walk-tree.ts";
 import { type PathResolver, type FinalSymlink, makePathResolver } from "./path-resolver.ts";
 import { CheckedFile } from "./checked-file.ts";
 import { holdsSecret, mayHoldSecret, SECRET_HEAD_BYTES } from "./rules.ts";
-import { type ContentProvider, contentsOf, provideContents } from "../search/held.ts";
+import type { ContentProvider } from "../search/held.ts";
 import { hashOfStorage, pageOfStorage } from "./judged-page.ts";
 import { judgedSearches } from "./judged-searches.ts";
 import { momentSearches } from "./moment-searches.ts";
-import { type FileVerdict, provideFileJudge } from "../search/file-searcher.ts";
-import { momentsOf } from "../search/moments.ts";
-import { beginReadAhead, provideReadAhead, readsAhead } from "../search/read-ahead.ts";
+import type { FileVerdict, JudgeFiles } from "../search/file-searcher.ts";
 import { secret, secretContent } from "./outside.ts";
 import { provideStage, provideStageEntry, stageEntryOf, stageOf } from "../transaction/stage.ts";
 import { excludeOfWorktree, type RepositorySource } from "../walk/git-directory.ts";
@@ -88,21 +87,41 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy, like?: F
  */
 type Readable = <T>(path: string, use: (real: string, mayBeSecret: boolean) => Promise<T>) => Promise<T>;
 
-/** How the contents of a backend may be read. */
-interface ContentAccess {
+/** What the abilities of a confined backend need. */
+interface Confinement {
+  readonly inner: FsBackend;
+  readonly opened: Promise<PathResolver>;
   readonly policy: SandboxPolicy;
   readonly granted: Readonly<GrantedSecrets>;
   readonly readable: Readable;
 }
 
-/** Gives confined backends the contents of the inner one, if that has them, as a policy allows to search them. */
-function confineContents(
-  backends: readonly FsBackend[],
-  held: ContentProvider | undefined,
-  { policy, granted, readable }: ContentAccess,
-): void {
-  if (held === undefined) return;
-  const confined: ContentProvider = {
+const isGranted = ({ paths }: GrantedSecrets, real: string): boolean =>
+  paths.some((one) => isWithin(real, one));
+
+/** Gives a confined backend the abilities of the inner one as far as the policy allows. */
+function confineAbilities(confined: FsBackend, of: Confinement): void {
+  const { inner, opened } = of;
+  const { readAhead } = abilitiesOf(inner);
+  inheritAbilities(confined, inner, {
+    passes: [],
+    drops: ["threadSearch", "answersOnlyAllowed", "moments", "momentSearch"],
+    gives: {
+      contents: confinedContents(of),
+      readAhead:
+        readAhead && (async (root) => readAhead(await (await opened).resolve(root, "read", "follow"))),
+      // A confined backend makes the cursors itself, whatever the inner one has.
+      ownCursors: true,
+      fileJudge: fileJudgeOf(of),
+    },
+  });
+}
+
+/** Returns the contents of the inner backend, if that has them, as a policy allows to search them. */
+function confinedContents({ inner, policy, granted, readable }: Confinement): ContentProvider | undefined {
+  const held = contentsOf(inner);
+  if (held === undefined) return undefined;
+  return {
     ...held,
     view: `${held.view}${JSON.stringify(policy)}`,
     // The secrets that may be read are a part of what a search sees.
@@ -117,7 +136,26 @@ function confineContents(
         return mayBeSecret ? new CheckedFile(file, path) : file;
       }),
   };
-  for (const backend of backends) provideContents(backend, confined);
+}
+
+/** Returns the judgement of found files, no name of which is a link: the rules judge their paths as they are. */
+function fileJudgeOf({ opened, policy, granted }: Confinement): JudgeFiles {
+  return async (root) => {
+    const resolver = await opened;
+    const real = await resolver.resolve(root, "read", "follow");
+    const named = resolver.nameOf(root);
+    const { rules } = resolver;
+    const judge = (path: string): FileVerdict => {
+      // Each file is judged once, so its verdict is not kept.
+      if (named !== real && rules.checkOnce(childOf(named, path)).denied) return "ask";
+      const place = childOf(real, path);
+      const verdict = rules.checkOnce(place);
+      if (verdict.denied) return "ask";
+      if (policy.secrets !== "grant" || verdict.opened || isGranted(granted, place)) return "read";
+      return verdict.secret ? "ask" : "check";
+    };
+    return { real, judge };
+  };
 }
 
 function confineWith(
@@ -147,13 +185,13 @@ function confineWith(
   ): Promise<T> => at(path, "write", options?.ifAbsent === true ? "keep" : "follow", use);
   // Reading a secret needs a grant. Listing it does not.
   let twin: FsBackend | undefined;
-  const isGranted = (real: string): boolean => granted.paths.some((one) => isWithin(real, one));
-  const kept: IsHiddenSecret = (real, resolver) => resolver.rules.check(real).secret && !isGranted(real);
+  const kept: IsHiddenSecret = (real, resolver) =>
+    resolver.rules.check(real).secret && !isGranted(granted, real);
   const readable: Readable = (path, use) =>
     at(path, "read", "follow", async (real, resolver) => {
       if (kept(real, resolver) && (await lstatOrNull(inner, real))?.isFile === true) throw secret(path);
       const isOpen = policy.secrets !== "grant" || resolver.rules.check(real).opened;
-      return use(real, !isOpen && !isGranted(real));
+      return use(real, !isOpen && !isGranted(granted, real));
     });
   /**
    * Runs a read of a file and refuses it if the content is a secret. `head` returns the beginning of the file,
@@ -354,22 +392,6 @@ function confineWith(
     // are refused when a path is resolved.
     backend.symlink = (target, path) => makeLink(target, path, policy.followSymlinks === "any");
   }
-  provideFileJudge(backend, async (root) => {
-    const resolver = await opened;
-    const real = await resolver.resolve(root, "read", "follow");
-    const named = resolver.nameOf(root);
-    const { rules } = resolver;
-    const judge = (path: string): FileVerdict => {
-      // Each file is judged once, so its verdict is not kept.
-      if (named !== real && rules.checkOnce(childOf(named, path)).denied) return "ask";
-      const place = childOf(real, path);
-      const verdict = rules.checkOnce(place);
-      if (verdict.denied) return "ask";
-      if (policy.secrets !== "grant" || verdict.opened || isGranted(place)) return "read";
-      return verdict.secret ? "ask" : "check";
-    };
-    return { real, judge };
-  });
   provideStage(backend, stageOf(inner));
   const enter = stageEntryOf(inner);
   provideStageEntry(
@@ -385,17 +407,14 @@ function confineWith(
         );
       }),
   );
-  const readAhead = async (root: string): ReturnType<typeof beginReadAhead> =>
-    beginReadAhead(inner, await (await opened).resolve(root, "read", "follow"));
   const walked = { ...backend };
-  if (readsAhead(inner)) for (const one of [backend, walked]) provideReadAhead(one, readAhead);
-  confineContents([backend, walked], contentsOf(inner), { policy, granted, readable });
+  for (const one of [backend, walked]) confineAbilities(one, { inner, opened, policy, granted, readable });
+  const { moments } = abilitiesOf(inner);
   const secrets = (): readonly string[] => granted.paths;
-  const moment = momentsOf(inner);
   const searches =
-    moment === undefined
+    moments === undefined
       ? judgedSearches(inner, policy, opened, walked, secrets)
-      : momentSearches(moment, (at) => confineBackend(at, policy), secrets);
+      : momentSearches(moments, (at) => confineBackend(at, policy), secrets);
   resolvers.set(backend, { policy, opened });
   return Object.freeze(checkCalls(Object.assign(backend, searches), CALL_CHECKS));
 }

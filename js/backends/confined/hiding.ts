@@ -7,6 +7,7 @@
  * Searches run over `listDir` here, so that no count includes hidden entries.
  */
 import { FilewrightError } from "../../engine/errors.ts";
+import { inheritAbilities } from "../abilities.ts";
 import type { FsBackend, FsEntry, ListOptions } from "../backend.ts";
 import { otherNamesOf } from "../fallback/other-names.ts";
 import { entryPathVia, lstatOrNull, realpathVia } from "../fallback/fallback.ts";
@@ -15,7 +16,6 @@ import { globFiles, filesBelow, walkTree } from "../fallback/walk-tree.ts";
 import { provideStage, stageOf } from "../transaction/stage.ts";
 import { outside } from "./outside.ts";
 import { childOf, normalise } from "../paths.ts";
-import { beginReadAhead, provideReadAhead, readsAhead } from "../search/read-ahead.ts";
 import type { Intent } from "../policy.ts";
 import type { RepositorySource } from "../walk/git-directory.ts";
 
@@ -35,6 +35,23 @@ const WRITES_FOLLOWING = ["writeText", "writeBytes", "mkdir", "chmod", "sweep"] 
 const WRITES_OF_ENTRY = ["delete"] as const;
 /** Methods that show nothing of an entry. */
 const UNCHECKED = ["realpath", "lock", "grantSecrets", "gitExclude"] as const;
+
+/** The abilities of a backend without hidden entries. */
+const DECIDED = {
+  // Only what a walk of the visible entries has found is read ahead.
+  passes: ["readAhead"],
+  // Searches walk: these would find hidden entries.
+  drops: [
+    "contents",
+    "ownCursors",
+    "fileJudge",
+    "threadSearch",
+    "answersOnlyAllowed",
+    "moments",
+    "momentSearch",
+  ],
+  gives: {},
+} as const;
 
 /** Returns true for a file with another name that is hidden. */
 async function hidesOtherName(
@@ -170,7 +187,6 @@ export function hidePaths(inner: FsBackend, hidden: HiddenPaths): FsBackend {
   };
   const visible = Object.freeze(backend) as unknown as FsBackend;
   provideStage(visible, stageOf(inner));
-  // Only what a walk of the visible entries has found is read ahead.
-  if (readsAhead(inner)) provideReadAhead(visible, (root) => beginReadAhead(inner, normalise(root).path));
+  inheritAbilities(visible, inner, DECIDED);
   return visible;
 }

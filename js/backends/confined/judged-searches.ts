@@ -1,7 +1,6 @@
 /** The searches and listings of a confined backend whose storage has its own. */
 import { findBackend, grepBackend } from "../search/search.ts";
-import { answersOnlyAllowed } from "../search/allowed-answers.ts";
-import { momentSearchOf } from "../search/moments.ts";
+import { abilitiesOf } from "../abilities.ts";
 import type { FsBackend } from "../backend.ts";
 import { walkedTree } from "../fallback/tree-page.ts";
 import type { SandboxPolicy } from "../policy.ts";
@@ -30,9 +29,9 @@ export function judgedSearches(
   };
   // A place that is named by a link is judged by both names.
   const isAllowed = ({ real, resolver }: JudgedPlace, root: string): boolean =>
-    resolver.nameOf(root) === real && answersOnlyAllowed(inner, policy);
+    resolver.nameOf(root) === real && abilitiesOf(inner).answersOnlyAllowed(policy);
   const methods: { -readonly [K in "grep" | "find" | "listTree"]?: FsBackend[K] } = {};
-  const copy = momentSearchOf(inner);
+  const { momentSearch: copy } = abilitiesOf(inner);
   if (copy !== undefined) {
     methods.grep = async (root, query) => {
       const { real, resolver } = await placeOf(root);

@@ -18,9 +18,7 @@ import {
   type WriteOptions,
   type WriteResult,
 } from "../backend.ts";
-import { contentsOf, provideContents } from "../search/held.ts";
-import { hasOwnCursors, markOwnCursors } from "../search/own-cursors.ts";
-import { beginReadAhead, provideReadAhead, readsAhead } from "../search/read-ahead.ts";
+import { inheritAbilities } from "../abilities.ts";
 import { confineBackend } from "./confine.ts";
 import type { NamesOfFiles } from "../fallback/other-names.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
@@ -90,11 +88,11 @@ export class SandboxedBackend implements FsBackend {
       const value = gitExclude.bind(confined);
       Object.defineProperty(this, "gitExclude", { value, enumerable: true });
     }
-    // A confined backend makes the cursors itself, whatever the inner one has.
-    if (inner.confine === undefined || hasOwnCursors(confined)) markOwnCursors(this);
-    if (readsAhead(confined)) provideReadAhead(this, (root) => beginReadAhead(confined, root));
-    const held = contentsOf(confined);
-    if (held !== undefined) provideContents(this, held);
+    inheritAbilities(this, confined, {
+      passes: ["contents", "readAhead", "ownCursors"],
+      drops: ["fileJudge", "threadSearch", "answersOnlyAllowed", "moments", "momentSearch"],
+      gives: {},
+    });
     provideStageEntry(this, stageEntryOf(confined));
   }
 

@@ -42,7 +42,7 @@ import type {
 } from "../backend.ts";
 import { checkCalls, type ListPageOptions, type RemoveTreeOptions } from "../call-options.ts";
 import { checkMode, checkSignal } from "../failure.ts";
-import { markOwnCursors } from "../search/own-cursors.ts";
+import { provideAbilities } from "../abilities.ts";
 import { filesBelow } from "../fallback/walk-tree.ts";
 import {
   asideNameOf,
@@ -118,7 +118,7 @@ export class LocalBackend implements FsBackend {
     this.#options = Object.freeze({ ...options });
     boundOutput(this, options.policy);
     markPathsOfHost(this);
-    markOwnCursors(this);
+    provideAbilities(this, { ownCursors: true });
     this.#roots = roots ?? openRoots(this, this.#native, options);
     if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {
       this.#roots.keepIndexes(options.stateDir);

@@ -25,7 +25,8 @@ import { globFiles } from "../fallback/walk-tree.ts";
 import { type Dump, dumpOfTree, type MemorySeed, seedStore } from "./memory-seed.ts";
 import { toFsStat, versionOfNode, toWriteResult } from "./memory-facts.ts";
 import { CachedWalks } from "../search/cached-walk.ts";
-import { ContentSigns, provideContents } from "../search/held.ts";
+import { provideAbilities } from "../abilities.ts";
+import { type ContentProvider, ContentSigns } from "../search/held.ts";
 import { FileInMemory } from "../search/held-file.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { cloneDir, type DirNode } from "./memory-tree.ts";
@@ -71,7 +72,7 @@ export class MemoryBackend implements FsBackend {
     this.#store = new MemoryStore(this.#now);
     seedStore(this.#store, seed);
     const { readBytes, listDir } = MemoryBackend.prototype;
-    provideContents(this, {
+    const contents: ContentProvider = {
       signs: new ContentSigns(),
       walks: new CachedWalks(),
       fresh: "watch",
@@ -82,7 +83,8 @@ export class MemoryBackend implements FsBackend {
       file: (path) => new FileInMemory(this.#store.file(path)),
       // Searches must use a caller's replacement of these methods.
       intact: () => this.readBytes === readBytes && this.listDir === listDir,
-    });
+    };
+    provideAbilities(this, { contents });
   }
 
   existsSync(path: string): boolean {

@@ -32,7 +32,7 @@ import { checkCalls, type ListPageOptions, type RemoveTreeOptions } from "../cal
 import { confineBackend } from "../confined/confine.ts";
 import { backendError } from "../failure.ts";
 import { listPageVia } from "../fallback/fallback.ts";
-import { provideThreadSearch } from "../search/file-searcher.ts";
+import { provideAbilities } from "../abilities.ts";
 import { checkPath, childOf, normalise, parentOf } from "../paths.ts";
 import type { RepositorySource } from "../walk/git-directory.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
@@ -102,11 +102,12 @@ export class NodeBackend implements FsBackend {
     const exact = exactDisk(this.#options);
     this.#names = new OtherNames(exact, policy);
     this.#disk = confineBackend(withoutHiddenNames(exact, this.#names), policy) as ConfinedDisk;
-    provideThreadSearch(this, async (root) =>
-      this.#closed || !this.#isIntact()
-        ? undefined
-        : this.#threads.begin(this.#disk, canonicalHostPath(root), await this.#names.hiding()),
-    );
+    provideAbilities(this, {
+      threadSearch: async (root) =>
+        this.#closed || !this.#isIntact()
+          ? undefined
+          : this.#threads.begin(this.#disk, canonicalHostPath(root), await this.#names.hiding()),
+    });
     if (options.policy === undefined)
       this.confine = (policy) => new NodeBackend({ ...this.#options, policy });
   }

@@ -8,7 +8,8 @@
 import type { SharedWorkers } from "../../engine/workers/threads.node.ts";
 import type { FsBackend } from "../backend.ts";
 import { childOf } from "../paths.ts";
-import { fileJudgeOf, type SearchedFiles, type ThreadSearch } from "../search/file-searcher.ts";
+import { abilitiesOf } from "../abilities.ts";
+import type { SearchedFiles, ThreadSearch } from "../search/file-searcher.ts";
 import { pinMode } from "./pinned.node.ts";
 import {
   CHECK_AND_SEARCH_FILE,
@@ -43,7 +44,7 @@ export class DiskThreads {
     if (this.#isClosed) return undefined;
     this.#workers ??= shareWorkers();
     const { pool } = this.#workers;
-    const judged = await fileJudgeOf(disk)?.(root);
+    const judged = await abilitiesOf(disk).fileJudge(root);
     if (judged === undefined || pool.ended !== undefined) return undefined;
     const { real, judge } = judged;
     return {

@@ -6,6 +6,7 @@
  * It offers links and modes where the lower backend has them. Permissions beyond a missing write
  * bit are checked only by the commit.
  */
+import { abilitiesOf, contentsOf, inheritAbilities } from "../abilities.ts";
 import { checkCalls, standardChecks } from "../call-options.ts";
 import { DEFAULT_FILE_MODE, LINK_MODE } from "../entry.ts";
 import { engine } from "../../engine/current.ts";
@@ -24,12 +25,11 @@ import { readVersioned, sortEntries } from "../fallback/fallback.ts";
 import { filesBelow, walkTree, globFiles } from "../fallback/walk-tree.ts";
 import { changesOfLayer, commitLayer, type OverlayChange, type OverlayCommit } from "./overlay-commit.ts";
 import { CachedWalks } from "../search/cached-walk.ts";
-import { type ContentProvider, contentsOf, provideContents } from "../search/held.ts";
+import type { ContentProvider } from "../search/held.ts";
 import { FileInMemory, type HeldFile } from "../search/held-file.ts";
 import { BACKEND_OPTIONS } from "../option-schema.ts";
 import { OverlayLayer } from "./overlay-layer.ts";
 import { OverlaySearch, type WalkedOverlay } from "./overlay-search.ts";
-import { hasOwnCursors, markOwnCursors } from "../search/own-cursors.ts";
 import { byteLength, checkTarget, childOf, normalise, parentOf } from "../paths.ts";
 import { optionChecker } from "../../schema/option.ts";
 import { decodeText, encodeText } from "../text.ts";
@@ -67,16 +67,19 @@ export class OverlayBackend implements FsBackend {
     markPathsLike(lower, this);
     const { readBytes, listDir } = OverlayBackend.prototype;
     const own = () => this.readBytes === readBytes && this.listDir === listDir;
-    const held = overlayContents(this.#layer, own);
-    if (held !== undefined) provideContents(this, held);
+    const { ownCursors } = abilitiesOf(lower);
+    inheritAbilities(this, lower, {
+      passes: ["ownCursors"],
+      drops: ["readAhead", "fileJudge", "threadSearch", "answersOnlyAllowed", "moments", "momentSearch"],
+      gives: { contents: overlayContents(this.#layer, own) },
+    });
     const offer = (name: string, value: unknown): void => {
       Object.defineProperty(this, name, { value, enumerable: true });
     };
-    if (hasOwnCursors(lower)) {
+    if (ownCursors) {
       const search = new OverlaySearch(this.#layer, this.#withoutSearches());
       if (lower.grep !== undefined) offer("grep", search.grep.bind(search));
       if (lower.find !== undefined) offer("find", search.find.bind(search));
-      markOwnCursors(this);
     }
     if (lower.readLink !== undefined) offer("readLink", (path: string) => this.#readLink(path));
     if (lower.realpath !== undefined) offer("realpath", (path: string) => this.#layer.real(path, true, true));

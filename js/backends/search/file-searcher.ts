@@ -5,7 +5,6 @@
  * whatever it cannot answer it leaves to the caller, which then reads the file like any other.
  */
 import type { Packed } from "../../engine/wire/unpack.ts";
-import type { FsBackend } from "../backend.ts";
 
 /**
  * The decision of a policy about a found file: `read` it; `check` that its content is no secret; or `ask` the
@@ -21,8 +20,11 @@ interface FileJudge {
   judge(path: string): FileVerdict;
 }
 
-/** Returns the judgement of the files below a directory. @throws as `readBytes` for the directory */
-type JudgeFiles = (root: string) => Promise<FileJudge>;
+/**
+ * Returns the judgement of the files below a directory; undefined where no policy judges them.
+ * @throws as `readBytes` for the directory
+ */
+export type JudgeFiles = (root: string) => Promise<FileJudge | undefined>;
 
 /** The result of a thread for a file. Zero, so that it is the state of files that were not reached: ask the backend. */
 export const ASK_BACKEND = 0;
@@ -67,27 +69,4 @@ export interface ThreadSearch {
 }
 
 /** Begins a search by threads below a directory; undefined when there are no threads. */
-type BeginThreadSearch = (root: string) => Promise<ThreadSearch | undefined>;
-
-const judges = new WeakMap<FsBackend, JudgeFiles>();
-const searchers = new WeakMap<FsBackend, BeginThreadSearch>();
-
-/** Registers how a confined backend judges files. */
-export function provideFileJudge(backend: FsBackend, judge: JudgeFiles): void {
-  judges.set(backend, judge);
-}
-
-/** Returns how a confined backend judges files. */
-export function fileJudgeOf(backend: FsBackend): JudgeFiles | undefined {
-  return judges.get(backend);
-}
-
-/** Registers the threads that search the files of a backend. */
-export function provideThreadSearch(backend: FsBackend, begin: BeginThreadSearch): void {
-  searchers.set(backend, begin);
-}
-
-/** Begins a search by threads; undefined when the backend has none. */
-export async function beginThreadSearch(backend: FsBackend, root: string): Promise<ThreadSearch | undefined> {
-  return searchers.get(backend)?.(root);
-}
+export type BeginThreadSearch = (root: string) => Promise<ThreadSearch | undefined>;

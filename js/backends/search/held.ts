@@ -7,7 +7,7 @@
  */
 import { engine } from "../../engine/current.ts";
 import type { CompiledQuery, Freshness, HeldIndex, SentQuery } from "../../engine/search.ts";
-import type { FsBackend, MaybePromise } from "../backend.ts";
+import type { MaybePromise } from "../backend.ts";
 import type { CachedWalks } from "./cached-walk.ts";
 import type { HeldFile } from "./held-file.ts";
 
@@ -36,19 +36,6 @@ export interface ContentProvider {
   file(path: string): MaybePromise<HeldFile>;
   /** Returns true while no caller has replaced a method of the backend. */
   intact(): boolean;
-}
-
-const providersByBackend = new WeakMap<FsBackend, ContentProvider>();
-
-/** Registers the contents that a backend holds. */
-export function provideContents(backend: FsBackend, contents: ContentProvider): void {
-  providersByBackend.set(backend, contents);
-}
-
-/** Returns the contents of a backend; undefined when searches must read its files. */
-export function contentsOf(backend: FsBackend): ContentProvider | undefined {
-  const contents = providersByBackend.get(backend);
-  return contents?.intact() === true ? contents : undefined;
 }
 
 /** The code of a content that no query has read. Indexed contents have numbers from 0 on. */

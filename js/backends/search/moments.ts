@@ -31,26 +31,3 @@ export interface MomentOptions extends Signalled {
 
 /** Returns a backend for what there is at this moment. It cannot be changed. */
 export type MomentOf = (options?: MomentOptions) => Promise<FsBackend>;
-
-const moments = new WeakMap<FsBackend, MomentOf>();
-const searches = new WeakMap<FsBackend, MomentSearch>();
-
-/** Registers how a backend is seen at one moment. */
-export function provideMoments(backend: FsBackend, moment: MomentOf): void {
-  moments.set(backend, moment);
-}
-
-/** Returns how a backend is seen at one moment; undefined for one that is only seen as it is. */
-export function momentsOf(backend: FsBackend): MomentOf | undefined {
-  return moments.get(backend);
-}
-
-/** Registers the search of a moment. */
-export function provideMomentSearch(moment: FsBackend, search: MomentSearch): void {
-  searches.set(moment, search);
-}
-
-/** Returns the search of a moment; undefined where it can only be walked. */
-export function momentSearchOf(moment: FsBackend): MomentSearch | undefined {
-  return searches.get(moment);
-}

@@ -2,31 +2,13 @@
  * Backends that read many files in one step. A search names the files that it will probably read, so that it does not
  * wait for each of them.
  */
-import type { FsBackend } from "../backend.ts";
 import type { SearchedFile } from "./search-walk.ts";
 
 /** Reads files ahead, given by their paths relative to a directory. */
 export type ReadAhead = (paths: readonly string[], signal: AbortSignal | undefined) => Promise<void>;
 
 /** Begins to read ahead below a directory. */
-type BeginReadAhead = (root: string) => Promise<ReadAhead | undefined>;
-
-const readers = new WeakMap<FsBackend, BeginReadAhead>();
-
-/** Registers how a backend reads ahead. */
-export function provideReadAhead(backend: FsBackend, begin: BeginReadAhead): void {
-  readers.set(backend, begin);
-}
-
-/** Begins to read ahead below a directory; undefined for a backend that reads one file at a time. */
-export async function beginReadAhead(backend: FsBackend, root: string): Promise<ReadAhead | undefined> {
-  return readers.get(backend)?.(root);
-}
-
-/** Returns true for a backend that reads ahead. */
-export function readsAhead(backend: FsBackend): boolean {
-  return readers.has(backend);
-}
+export type BeginReadAhead = (root: string) => Promise<ReadAhead | undefined>;
 
 /** The bytes of files that are read at once. */
 const BATCH_BYTES = 8 << 20;

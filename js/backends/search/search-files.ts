@@ -1,8 +1,8 @@
 /** Reads and searches files one after the other, through `read` or `readBytes` of a backend. */
 import { FilewrightError } from "../../engine/errors.ts";
+import { abilitiesOf } from "../abilities.ts";
 import type { FsBackend, VersionedBytes } from "../backend.ts";
 import { beginsBinary, HEAD_BYTES } from "./binary-head.ts";
-import { readsAhead } from "./read-ahead.ts";
 import type { GrepSearch } from "./search-grep.ts";
 import { WALK_AHEAD_FILES } from "./cached-walk.ts";
 import type { SearchedFile } from "./search-walk.ts";
@@ -95,7 +95,8 @@ export async function readSearched(
   { size, most }: SizeBounds,
 ): Promise<Uint8Array | undefined> {
   const isSmall = size !== undefined && size < MIN_HEAD_FIRST_BYTES;
-  if (backend.read === undefined || readsAhead(backend) || isSmall) return backend.readBytes(path);
+  if (backend.read === undefined || isSmall || abilitiesOf(backend).readAhead !== undefined)
+    return backend.readBytes(path);
   const head = await readHead(backend, path);
   if (head !== undefined) {
     const { bytes, stat } = head;

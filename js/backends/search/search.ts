@@ -6,11 +6,10 @@ import { engine } from "../../engine/current.ts";
 import { fileTypeGlobs } from "../../engine/file-types.ts";
 import type { Counting, PathGlobs, SearchQuery, SearchResult } from "../../engine/search.ts";
 import type { FsBackend, FsEntry } from "../backend.ts";
+import { abilitiesOf, contentsOf } from "../abilities.ts";
 import { backendError } from "../failure.ts";
-import { contentsOf } from "./held.ts";
 import { globsOf, GrepSearch, type Signalled } from "./search-grep.ts";
-import { beginThreadSearch } from "./file-searcher.ts";
-import { beginReadAhead, inBatches } from "./read-ahead.ts";
+import { inBatches } from "./read-ahead.ts";
 import { searchByThreads } from "./search-by-threads.ts";
 import { readSearched, searchFiles } from "./search-files.ts";
 import { searchHeld } from "./search-held.ts";
@@ -48,17 +47,18 @@ export async function grepBackend(
   const facts = held !== undefined || backend.read === undefined;
   const walk = (memo?: WalkCache) =>
     new SearchWalk(backend, root, { query, globs, wants, countIgnored: false, from, facts, memo });
+  const { readAhead, threadSearch } = abilitiesOf(backend);
   if (held !== undefined) {
-    const ahead = await beginReadAhead(backend, root);
+    const ahead = await readAhead?.(root);
     const given = { held, root, query, top: place.top, ahead, walk };
     const { kept, ...counts } = await searchHeld(search, given);
     return search.result(counts, kept ? held.fresh : "scan");
   }
   const walked = walk();
-  const threads = await beginThreadSearch(backend, root);
+  const threads = await threadSearch(root);
   if (threads === undefined) {
     const files = walked.entries(place.top);
-    const ahead = await beginReadAhead(backend, root);
+    const ahead = await readAhead?.(root);
     const { maxFileBytes, signal } = search;
     const read = ahead === undefined ? files : inBatches(files, ahead, { maxFileBytes, signal });
     await searchFiles(search, backend, read);

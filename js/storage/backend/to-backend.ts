@@ -23,7 +23,7 @@ import type {
 import { backendError, checkRange, checkSignal, tooLargeError } from "../../backends/failure.ts";
 import { sortEntries } from "../../backends/fallback/fallback.ts";
 import { globFiles } from "../../backends/fallback/walk-tree.ts";
-import { provideMoments } from "../../backends/search/moments.ts";
+import { provideAbilities } from "../../backends/abilities.ts";
 import { normalise } from "../../backends/paths.ts";
 import { provideStage, provideStageEntry } from "../../backends/transaction/stage.ts";
 import { decodeText, encodeText } from "../../backends/text.ts";
@@ -88,7 +88,7 @@ export function openBackend(
   const searches = new StorageSearches(storage, over, origin);
   const noting = searches.noting(storage);
   const backend = Object.assign(over(noting), searches.methods());
-  provideMoments(backend, (options) => searches.moment(options));
+  provideAbilities(backend, { moments: (options) => searches.moment(options) });
   if (lock !== undefined)
     backend.lock = (path, options) =>
       options.optimistic === true && !contention.isContended(path)
@@ -102,7 +102,9 @@ export function openBackend(
     provideStage(staged, stage);
     // What the call has changed is no moment of the storage: it is walked.
     const changed = over(stage);
-    provideMoments(staged, async (options) => (stage.isChanged ? changed : searches.moment(options)));
+    provideAbilities(staged, {
+      moments: async (options) => (stage.isChanged ? changed : searches.moment(options)),
+    });
     return staged;
   });
   return { backend, searches };

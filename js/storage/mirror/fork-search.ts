@@ -15,7 +15,8 @@ import {
   namesToChanges,
   type SearchParts,
 } from "../../backends/search/divided-search.ts";
-import { beginReadAhead, inBatches } from "../../backends/search/read-ahead.ts";
+import { abilitiesOf } from "../../backends/abilities.ts";
+import { inBatches } from "../../backends/search/read-ahead.ts";
 import { SearchWalk } from "../../backends/search/search-walk.ts";
 import { IGNORE_FILES, ignoreSourceOf } from "../../backends/walk/ignore-files.ts";
 import { differingPaths } from "../memory/nodes.ts";
@@ -82,7 +83,7 @@ async function walkChanged(
     wants: (path, entry) => isChanged(entry.path) && request.wants(path, entry),
     counted: (entry) => isChanged(entry.path),
   });
-  const ahead = await beginReadAhead(walked, real);
+  const ahead = await abilitiesOf(walked).readAhead?.(real);
   const { maxFileBytes = Number.POSITIVE_INFINITY, query } = request;
   const more = { maxFileBytes, signal: query.signal };
   return {

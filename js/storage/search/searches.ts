@@ -7,15 +7,15 @@ import type { FsBackend } from "../../backends/backend.ts";
 import { listPageVia, realpathVia } from "../../backends/fallback/fallback.ts";
 import { walkedTree } from "../../backends/fallback/tree-page.ts";
 import { childOf, normalise } from "../../backends/paths.ts";
-import { type MomentOptions, momentSearchOf, provideMomentSearch } from "../../backends/search/moments.ts";
-import { provideReadAhead } from "../../backends/search/read-ahead.ts";
+import { abilitiesOf, provideAbilities } from "../../backends/abilities.ts";
+import type { MomentOptions } from "../../backends/search/moments.ts";
 import { findFilesBackend } from "../../backends/search/search-fuzzy.ts";
 import { findBackend, grepBackend } from "../../backends/search/search.ts";
 import type { StorageView } from "../backend/look.ts";
 import type { Entry, Version } from "../entry.ts";
 import type { Storage } from "../storage.ts";
 import { CachedWalks } from "../../backends/search/cached-walk.ts";
-import { ContentSigns, provideContents } from "../../backends/search/held.ts";
+import { ContentSigns } from "../../backends/search/held.ts";
 import { TreeContents } from "./contents.ts";
 import { contentsOfTree } from "./moment-contents.ts";
 import { TreeStorage } from "./tree-storage.ts";
@@ -86,23 +86,22 @@ export class StorageSearches {
     const files = new TreeStorage(tree, this.contents);
     const backend = withKnownListings(this.#backendOf(files), tree);
     versions.set(backend, tree.version);
-    provideReadAhead(backend, async (root) => {
-      const real = (await backend.realpath?.(root)) ?? normalise(root).path;
-      return async (paths, signal) => {
-        const entries = paths.map((path) => files.entry(childOf(real, path)));
-        await this.contents.prefetch(entries.filter(isFile), signal);
-      };
-    });
     const shared = { signs: this.#signs, walks: this.#walks, contents: this.contents };
-    provideContents(
-      backend,
-      contentsOfTree(tree, shared, (path) => realpathVia(backend, path)),
-    );
-    provideMomentSearch(backend, {
-      grep: async (root, query, policy, granted, walked) => {
-        const search = { root, query, policy, granted, walked };
-        if (this.#mirror !== undefined) return this.#mirror.grep(files, search);
-        return this.#parent?.mirror?.grepFork(files, search);
+    provideAbilities(backend, {
+      contents: contentsOfTree(tree, shared, (path) => realpathVia(backend, path)),
+      readAhead: async (root) => {
+        const real = (await backend.realpath?.(root)) ?? normalise(root).path;
+        return async (paths, signal) => {
+          const entries = paths.map((path) => files.entry(childOf(real, path)));
+          await this.contents.prefetch(entries.filter(isFile), signal);
+        };
+      },
+      momentSearch: {
+        grep: async (root, query, policy, granted, walked) => {
+          const search = { root, query, policy, granted, walked };
+          if (this.#mirror !== undefined) return this.#mirror.grep(files, search);
+          return this.#parent?.mirror?.grepFork(files, search);
+        },
       },
     });
     this.#last = { files, backend };
@@ -170,7 +169,7 @@ async function grepMoment(
   const real = (await moment.realpath?.(root)) ?? root;
   const isDirectory = real === normalise(root).path && (await moment.stat(real)).isDir;
   const found = isDirectory
-    ? await momentSearchOf(moment)?.grep(real, query, undefined, [], moment)
+    ? await abilitiesOf(moment).momentSearch?.grep(real, query, undefined, [], moment)
     : undefined;
   return found ?? grepBackend(moment, root, query);
 }

@@ -4,7 +4,7 @@
  */
 import type { FsBackend } from "../../backends/backend.ts";
 import { forkOverlay } from "../../backends/overlay/overlay.ts";
-import { provideAllowedAnswers } from "../../backends/search/allowed-answers.ts";
+import { provideAbilities } from "../../backends/abilities.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { cannotBeReviewedError, unreviewedRecord } from "../../journal/index.ts";
 import type { MomentSource } from "../../pipeline/moments.ts";
@@ -110,7 +110,9 @@ export function storageFiles(
 export function layerFiles(parent: FsBackend, resolver: Resolver): ForkFiles {
   const { overlay, layer } = forkOverlay(parent);
   const isAllowed = allowsChanges(layer, resolver);
-  provideAllowedAnswers(overlay, (policy) => policy === resolver.policy && isAllowed());
+  provideAbilities(overlay, {
+    answersOnlyAllowed: (policy) => policy === resolver.policy && isAllowed(),
+  });
   /** The state of the overlay of which each plan is the merge. */
   const merging = new WeakMap<PlannedMerge, OverlayState>();
   return {

@@ -1,0 +1,93 @@
+/**
+ * The abilities of a backend: facts that the public contract `FsBackend` does not show, by which the layers above it
+ * search faster, bound answers or join its changes. A host's own backend has none of them.
+ *
+ * A backend that wraps another one decides about every ability in one call of {@link inheritAbilities}. A new ability is
+ * therefore a type error in each wrapper that has not decided about it.
+ */
+import type { FsBackend } from "./backend.ts";
+import type { SandboxPolicy } from "./policy.ts";
+import type { BeginThreadSearch, JudgeFiles } from "./search/file-searcher.ts";
+import type { ContentProvider } from "./search/held.ts";
+import type { MomentOf, MomentSearch } from "./search/moments.ts";
+import type { BeginReadAhead } from "./search/read-ahead.ts";
+
+/** What a backend can do, or is, besides its methods. */
+export interface Abilities {
+  /** The indexed contents of a backend that knows all of its files. Searches read them by {@link contentsOf}. */
+  readonly contents: ContentProvider | undefined;
+  /** Begins to read files ahead, for searches, on a backend that reads many files in one step. */
+  readonly readAhead: BeginReadAhead | undefined;
+  /**
+   * True when `grep` and `find` have the cursors of `js/engine/wire/cursor.ts` and the path order of this library, so
+   * that an overlay goes on with the same cursor. The searches of any other backend may have cursors of their own.
+   */
+  readonly ownCursors: boolean;
+  /** Judges the files of a confined backend, for the threads that read them without it. */
+  readonly fileJudge: JudgeFiles;
+  /** Begins a search by threads, which read the files themselves. */
+  readonly threadSearch: BeginThreadSearch;
+  /**
+   * Returns true when `grep` and `find` answer only what a policy allows, so that a confined backend does not judge
+   * their answers path by path again. It is asked before each search.
+   */
+  readonly answersOnlyAllowed: (policy: SandboxPolicy) => boolean;
+  /** Returns the files as they are at one moment, which a confined backend searches instead of the storage. */
+  readonly moments: MomentOf | undefined;
+  /** Searches a moment by a copy of its files on this machine. */
+  readonly momentSearch: MomentSearch | undefined;
+}
+
+const NONE: Abilities = Object.freeze({
+  contents: undefined,
+  readAhead: undefined,
+  ownCursors: false,
+  fileJudge: async () => undefined,
+  threadSearch: async () => undefined,
+  answersOnlyAllowed: () => false,
+  moments: undefined,
+  momentSearch: undefined,
+});
+
+/**
+ * The abilities by the identity of the backend, so that neither a copy, nor a subclass by prototype, nor a proxy of a
+ * host gets them unnoticed: it may have replaced a method that they bypass.
+ */
+const abilitiesByBackend = new WeakMap<object, Abilities>();
+
+/** Returns the abilities of a backend. */
+export function abilitiesOf(backend: object): Abilities {
+  return abilitiesByBackend.get(backend) ?? NONE;
+}
+
+/** Gives a backend abilities of its own. It keeps those that it was given before. */
+export function provideAbilities(backend: object, own: Partial<Abilities>): void {
+  abilitiesByBackend.set(backend, Object.freeze({ ...abilitiesOf(backend), ...own }));
+}
+
+/** The decision of a wrapper about each ability. */
+interface Inheritance<P extends keyof Abilities, D extends keyof Abilities> {
+  /** The abilities of the inner backend that are those of the wrapper, too. */
+  readonly passes: readonly P[];
+  /** The abilities that the wrapper does not have. Only the type reads them. */
+  readonly drops: readonly D[];
+  /** The abilities that the wrapper has in its own way: all others. */
+  readonly gives: Omit<Abilities, P | D>;
+}
+
+/** Gives a wrapper its abilities. `inner` is the backend that it wraps; undefined for one over several. */
+export function inheritAbilities<
+  P extends keyof Abilities = never,
+  D extends Exclude<keyof Abilities, P> = never,
+>(wrapper: object, inner: object | undefined, { passes, gives }: Inheritance<P, D>): void {
+  const known = (inner && abilitiesByBackend.get(inner)) ?? NONE;
+  const own: Partial<Record<keyof Abilities, unknown>> = { ...NONE, ...gives };
+  for (const name of passes) own[name] = known[name];
+  abilitiesByBackend.set(wrapper, Object.freeze(own as unknown as Abilities));
+}
+
+/** Returns the contents of a backend; undefined when searches must read its files. */
+export function contentsOf(backend: FsBackend): ContentProvider | undefined {
+  const { contents } = abilitiesOf(backend);
+  return contents?.intact() === true ? contents : undefined;
+}
