@@ -11,6 +11,7 @@ import type { BeginThreadSearch, JudgeFiles } from "./search/file-searcher.ts";
 import type { ContentProvider } from "./search/held.ts";
 import type { MomentOf, MomentSearch } from "./search/moments.ts";
 import type { BeginReadAhead } from "./search/read-ahead.ts";
+import type { EnterStage, Stage } from "./transaction/stage.ts";
 
 /** What a backend can do, or is, besides its methods. */
 export interface Abilities {
@@ -36,6 +37,10 @@ export interface Abilities {
   readonly moments: MomentOf | undefined;
   /** Searches a moment by a copy of its files on this machine. */
   readonly momentSearch: MomentSearch | undefined;
+  /** The open stage or transaction that the changes made through the backend are part of. `transact` joins it. */
+  readonly stage: Stage | undefined;
+  /** Returns the same backend, with the same rules, over a stage of its storage. Calls use {@link enterStage}. */
+  readonly enterStage: EnterStage | undefined;
 }
 
 const NONE: Abilities = Object.freeze({
@@ -47,6 +52,8 @@ const NONE: Abilities = Object.freeze({
   answersOnlyAllowed: () => false,
   moments: undefined,
   momentSearch: undefined,
+  stage: undefined,
+  enterStage: undefined,
 });
 
 /**
@@ -90,4 +97,9 @@ export function inheritAbilities<
 export function contentsOf(backend: FsBackend): ContentProvider | undefined {
   const { contents } = abilitiesOf(backend);
   return contents?.intact() === true ? contents : undefined;
+}
+
+/** Returns a backend over what a stage has read and changed; the backend itself when its storage has no stages. */
+export function enterStage(backend: FsBackend, stage: Stage): FsBackend {
+  return abilitiesOf(backend).enterStage?.(stage) ?? backend;
 }

@@ -5,15 +5,11 @@
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
 import { entryPathVia, lstatOrNull } from "../backends/fallback/fallback.ts";
 import { isBelowAny, parentOf } from "../backends/paths.ts";
-import {
-  pathsOfAsides,
-  discardAsides,
-  rollBack,
-  type RollbackOutcome,
-} from "../backends/transaction/rollback.ts";
+import { discardAsides, rollBack, type RollbackOutcome } from "../backends/transaction/rollback.ts";
 import {
   type RecordEntry,
   type RecordHeader,
+  pathsOfAsides,
   pathsOfSteps,
   readSteps,
   staysInHistory,

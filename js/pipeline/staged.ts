@@ -4,7 +4,7 @@
  */
 import type { Location } from "../policy/index.ts";
 import { parentOf } from "../backends/paths.ts";
-import { stageEntryOf } from "../backends/transaction/stage.ts";
+import { enterStage } from "../backends/abilities.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { PathToRead } from "../storage/staged/reads.ts";
 import type { PathUse, Tool } from "../tools/lib/tool.ts";
@@ -20,13 +20,13 @@ export function withStage(session: Session, mayAssume = true): Session {
   if (stages === undefined || session.staging.stage !== undefined) return session;
   const stage = stages.begin(mayAssume);
   if (session.staging.charge !== undefined) stage.record(session.staging.charge);
-  const storage = stageEntryOf(stages.storage)?.(stage) ?? stages.storage;
+  const storage = enterStage(stages.storage, stage);
   return {
     ...session,
     staging: { ...session.staging, stage, unstaged: session },
     files: {
       ...session.files,
-      fs: stageEntryOf(session.files.fs)?.(stage) ?? session.files.fs,
+      fs: enterStage(session.files.fs, stage),
       views: session.files.views.on(stage),
       repositories: session.files.repositories?.on(storage),
     },

@@ -9,7 +9,8 @@ import type { CallRules, Decision } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { hidePaths } from "../backends/confined/hiding.ts";
 import { isWithin } from "../backends/paths.ts";
-import { type Stage, stageEntryOf } from "../backends/transaction/stage.ts";
+import { enterStage } from "../backends/abilities.ts";
+import type { Stage } from "../backends/transaction/stage.ts";
 
 /** The maximum number of confined backends of one workspace. Further views check each entry, which is slower. */
 const MAX_CONFINED_VIEWS = 16;
@@ -80,7 +81,7 @@ export function makeViews(base: FsBackend, confine: (deny: readonly string[]) =>
     on(stage) {
       const staged = new Map<FsBackend, FsBackend>();
       const enter = (fs: FsBackend): FsBackend => {
-        const known = staged.get(fs) ?? stageEntryOf(fs)?.(stage) ?? fs;
+        const known = staged.get(fs) ?? enterStage(fs, stage);
         staged.set(fs, known);
         return known;
       };

@@ -5,7 +5,7 @@
  * directories never entered. Searches and listings that the inner backend offers are asked, and each
  * path of their answers is judged (`judged.ts`).
  */
-import { abilitiesOf, contentsOf, inheritAbilities } from "../abilities.ts";
+import { abilitiesOf, contentsOf, inheritAbilities, provideAbilities } from "../abilities.ts";
 import { callChecks, checkCalls } from "../call-options.ts";
 import { LOCAL_TRANSFER_OPTIONS, LOCAL_WRITE_OPTIONS } from "../local/local-options.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
@@ -43,7 +43,6 @@ import { judgedSearches } from "./judged-searches.ts";
 import { momentSearches } from "./moment-searches.ts";
 import type { FileVerdict, JudgeFiles } from "../search/file-searcher.ts";
 import { secret, secretContent } from "./outside.ts";
-import { provideStage, provideStageEntry, stageEntryOf, stageOf } from "../transaction/stage.ts";
 import { excludeOfWorktree, type RepositorySource } from "../walk/git-directory.ts";
 import { childOf, isWithin, normalise, parentOf, relativeTo } from "../paths.ts";
 import type { Intent, SandboxPolicy } from "../policy.ts";
@@ -92,7 +91,7 @@ interface Confinement {
   readonly inner: FsBackend;
   readonly opened: Promise<PathResolver>;
   readonly policy: SandboxPolicy;
-  readonly granted: Readonly<GrantedSecrets>;
+  readonly granted: GrantedSecrets;
   readonly readable: Readable;
 }
 
@@ -101,10 +100,10 @@ const isGranted = ({ paths }: GrantedSecrets, real: string): boolean =>
 
 /** Gives a confined backend the abilities of the inner one as far as the policy allows. */
 function confineAbilities(confined: FsBackend, of: Confinement): void {
-  const { inner, opened } = of;
-  const { readAhead } = abilitiesOf(inner);
+  const { inner, opened, policy, granted } = of;
+  const { readAhead, enterStage } = abilitiesOf(inner);
   inheritAbilities(confined, inner, {
-    passes: [],
+    passes: ["stage"],
     drops: ["threadSearch", "answersOnlyAllowed", "moments", "momentSearch"],
     gives: {
       contents: confinedContents(of),
@@ -113,6 +112,17 @@ function confineAbilities(confined: FsBackend, of: Confinement): void {
       // A confined backend makes the cursors itself, whatever the inner one has.
       ownCursors: true,
       fileJudge: fileJudgeOf(of),
+      enterStage:
+        enterStage &&
+        ((stage) => {
+          const staged = enterStage(stage);
+          return confineWith(
+            staged,
+            policy,
+            opened.then((resolver) => resolver.over(staged)),
+            granted,
+          );
+        }),
     },
   });
 }
@@ -344,7 +354,8 @@ function confineWith(
         // A copied link keeps its target, as on a disk; one that then leads outside is refused when followed.
         ...(inner.symlink !== undefined && { symlink: (target, link) => makeLink(target, link, true) }),
       };
-      provideStage(within, stageOf(inner));
+      // Only `copyTree` gets this object, and asks for nothing else.
+      provideAbilities(within, { stage: abilitiesOf(inner).stage });
       return copyTree(within, from, to, options);
     },
   };
@@ -392,21 +403,6 @@ function confineWith(
     // are refused when a path is resolved.
     backend.symlink = (target, path) => makeLink(target, path, policy.followSymlinks === "any");
   }
-  provideStage(backend, stageOf(inner));
-  const enter = stageEntryOf(inner);
-  provideStageEntry(
-    backend,
-    enter &&
-      ((stage) => {
-        const staged = enter(stage);
-        return confineWith(
-          staged,
-          policy,
-          opened.then((resolver) => resolver.over(staged)),
-          granted,
-        );
-      }),
-  );
   const walked = { ...backend };
   for (const one of [backend, walked]) confineAbilities(one, { inner, opened, policy, granted, readable });
   const { moments } = abilitiesOf(inner);

@@ -13,7 +13,6 @@ import { otherNamesOf } from "../fallback/other-names.ts";
 import { entryPathVia, lstatOrNull, realpathVia } from "../fallback/fallback.ts";
 import { copyTreeVia, removeTreeVia, renameVia } from "../fallback/fallback-tree.ts";
 import { globFiles, filesBelow, walkTree } from "../fallback/walk-tree.ts";
-import { provideStage, stageOf } from "../transaction/stage.ts";
 import { outside } from "./outside.ts";
 import { childOf, normalise } from "../paths.ts";
 import type { Intent } from "../policy.ts";
@@ -39,8 +38,8 @@ const UNCHECKED = ["realpath", "lock", "grantSecrets", "gitExclude"] as const;
 /** The abilities of a backend without hidden entries. */
 const DECIDED = {
   // Only what a walk of the visible entries has found is read ahead.
-  passes: ["readAhead"],
-  // Searches walk: these would find hidden entries.
+  passes: ["readAhead", "stage"],
+  // Searches walk, because most of these would find hidden entries. A view is made for one call, in its stage.
   drops: [
     "contents",
     "ownCursors",
@@ -49,6 +48,7 @@ const DECIDED = {
     "answersOnlyAllowed",
     "moments",
     "momentSearch",
+    "enterStage",
   ],
   gives: {},
 } as const;
@@ -186,7 +186,6 @@ export function hidePaths(inner: FsBackend, hidden: HiddenPaths): FsBackend {
     return copyTreeVia(inner, from, to, options);
   };
   const visible = Object.freeze(backend) as unknown as FsBackend;
-  provideStage(visible, stageOf(inner));
   inheritAbilities(visible, inner, DECIDED);
   return visible;
 }

@@ -23,7 +23,6 @@ import { confineBackend } from "./confine.ts";
 import type { NamesOfFiles } from "../fallback/other-names.ts";
 import { boundOutput, type SandboxPolicy } from "../policy.ts";
 import type { RepositorySource } from "../walk/git-directory.ts";
-import { provideStageEntry, stageEntryOf } from "../transaction/stage.ts";
 import { markPathsLike } from "../windows-paths.ts";
 
 const checkPolicy = optionChecker("SandboxedBackend", POLICY_OPTION);
@@ -89,11 +88,10 @@ export class SandboxedBackend implements FsBackend {
       Object.defineProperty(this, "gitExclude", { value, enumerable: true });
     }
     inheritAbilities(this, confined, {
-      passes: ["contents", "readAhead", "ownCursors"],
+      passes: ["contents", "readAhead", "ownCursors", "stage", "enterStage"],
       drops: ["fileJudge", "threadSearch", "answersOnlyAllowed", "moments", "momentSearch"],
       gives: {},
     });
-    provideStageEntry(this, stageEntryOf(confined));
   }
 
   /** Returns false for every path outside. */

@@ -70,7 +70,16 @@ export class OverlayBackend implements FsBackend {
     const { ownCursors } = abilitiesOf(lower);
     inheritAbilities(this, lower, {
       passes: ["ownCursors"],
-      drops: ["readAhead", "fileJudge", "threadSearch", "answersOnlyAllowed", "moments", "momentSearch"],
+      drops: [
+        "readAhead",
+        "fileJudge",
+        "threadSearch",
+        "answersOnlyAllowed",
+        "moments",
+        "momentSearch",
+        "stage",
+        "enterStage",
+      ],
       gives: { contents: overlayContents(this.#layer, own) },
     });
     const offer = (name: string, value: unknown): void => {

@@ -5,6 +5,7 @@
  * aside, replaced and deleted entries are renamed rather than destroyed, so that they can be
  * restored exactly.
  */
+import { inheritAbilities } from "../abilities.ts";
 import {
   CAPABILITIES,
   type FsBackend,
@@ -19,7 +20,8 @@ import { encodeText } from "../text.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { engine } from "../../engine/current.ts";
 import { captureFile, FLUSHED_BY_RECORD, preImageOf, type PreImage } from "./pre-image.ts";
-import { changeDetectingFacts, toStepResult } from "./rollback.ts";
+import { changeDetectingFacts } from "./rollback.ts";
+import { toStepResult } from "./step.ts";
 import { asideOption, hasErrorCode, type Recording, StepMaker } from "./step-maker.ts";
 import { TreeRecorder } from "./tree-recorder.ts";
 
@@ -40,26 +42,37 @@ type ChangingMethods = Required<
   >
 >;
 
+/** The abilities that concern reads, which pass unchanged. */
+const PASSED = [
+  "contents",
+  "readAhead",
+  "ownCursors",
+  "fileJudge",
+  "threadSearch",
+  "answersOnlyAllowed",
+  "moments",
+  "momentSearch",
+] as const;
+
 /** The maximum number of entries of a moved directory that are compared before it is moved back. */
 const MAX_COMPARED_ENTRIES = 5000;
 
 /** Wraps a backend so that its changes are recorded. */
 export function recordingBackend(inner: FsBackend, recording: Recording): FsBackend {
-  const methods = boundMethodsOf(inner);
+  const methods = boundMethods.get(inner) ?? bindMethods(inner);
   const backend = Object.create(methods) as Record<string, unknown>;
   const recorder = new Recorder(inner, recording);
   for (const [name, method] of Object.entries(recorder.changing())) {
     if (methods[name] !== undefined) backend[name] = method;
   }
+  inheritAbilities(backend, inner, { passes: PASSED, drops: ["enterStage"], gives: { stage: recording } });
   return backend as unknown as FsBackend;
 }
 
 /** The bound methods of each recorded backend. They are cached, because there are thirty and calls are frequent. */
 const boundMethods = new WeakMap<FsBackend, Readonly<Record<string, unknown>>>();
 
-function boundMethodsOf(inner: FsBackend): Readonly<Record<string, unknown>> {
-  const known = boundMethods.get(inner);
-  if (known !== undefined) return known;
+function bindMethods(inner: FsBackend): Readonly<Record<string, unknown>> {
   const methods: Record<string, unknown> = {};
   for (const name of [...METHODS, ...CAPABILITIES]) {
     const own = inner[name] as ((...args: never[]) => unknown) | undefined;

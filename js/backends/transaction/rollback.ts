@@ -24,7 +24,7 @@ import {
   withoutMode,
   FLUSHED_BY_RECORD,
 } from "./pre-image.ts";
-import type { StepResult, MoveStep, PathStep, Step } from "./step.ts";
+import { type MoveStep, type PathStep, type Step, type StepResult, toStepResult } from "./step.ts";
 
 /** The result of a rollback. */
 export interface RollbackOutcome {
@@ -323,14 +323,6 @@ class Rollback {
   }
 }
 
-/** Returns the facts about an entry as the result of a step. */
-export function toStepResult({ version, fileId }: Pick<FsStat, "version" | "fileId">): StepResult {
-  return {
-    ...(version === undefined ? {} : { version }),
-    ...(fileId === undefined ? {} : { fileId }),
-  };
-}
-
 /** Returns a text of the facts by which a changed entry of a moved directory is detected. */
 export function changeDetectingFacts(entry: {
   readonly type: string;
@@ -340,20 +332,6 @@ export function changeDetectingFacts(entry: {
 }): string {
   if (entry.type === "file") return `${entry.size} ${entry.mtime}`;
   return entry.type === "symlink" ? `-> ${entry.target}` : entry.type;
-}
-
-/** Returns the current paths of set-aside entries, after later moves. */
-export function* pathsOfAsides(steps: readonly Step[]): Generator<string, void, undefined> {
-  if (steps.every(({ aside }) => aside === undefined)) return;
-  const moves: (readonly [at: number, step: MoveStep])[] = [];
-  for (const [at, step] of steps.entries()) if (step.kind === "move") moves.push([at, step]);
-  for (const [at, step] of steps.entries()) {
-    if (step.aside === undefined) continue;
-    let path = step.aside;
-    for (const [when, { from, to }] of moves)
-      if (when > at && path.startsWith(`${from}/`)) path = to + path.slice(from.length);
-    yield path;
-  }
 }
 
 /** Removes a set-aside entry, if it exists. */

@@ -7,8 +7,7 @@ import { lstatOrNull, realpathVia } from "../fallback/fallback.ts";
 import { parentOf } from "../paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { type CaptureBudget, capturePreImage, preImageOf, type PreImage } from "./pre-image.ts";
-import { toStepResult } from "./rollback.ts";
-import type { StepResult, NewStep, PathStepKind, Step } from "./step.ts";
+import { type NewStep, type PathStepKind, type Step, type StepResult, toStepResult } from "./step.ts";
 
 /** The transaction, as the recording backend uses it. */
 export interface Recording {

@@ -6,6 +6,7 @@
  * the operation created is known. A step whose operation was refused never happened, and is
  * dropped.
  */
+import type { FsStat } from "../backend.ts";
 import type { PreImage } from "./pre-image.ts";
 
 /** The effect of a step on its path. */
@@ -240,4 +241,26 @@ export function pathsOfSteps(
     else if (step.scratch !== true) paths.add(step.path);
   }
   return [...paths];
+}
+
+/** Returns the facts about an entry as the result of a step. */
+export function toStepResult({ version, fileId }: Pick<FsStat, "version" | "fileId">): StepResult {
+  return {
+    ...(version === undefined ? {} : { version }),
+    ...(fileId === undefined ? {} : { fileId }),
+  };
+}
+
+/** Returns the current paths of set-aside entries, after later moves. */
+export function* pathsOfAsides(steps: readonly Step[]): Generator<string, void, undefined> {
+  if (steps.every(({ aside }) => aside === undefined)) return;
+  const moves: (readonly [at: number, step: MoveStep])[] = [];
+  for (const [at, step] of steps.entries()) if (step.kind === "move") moves.push([at, step]);
+  for (const [at, step] of steps.entries()) {
+    if (step.aside === undefined) continue;
+    let path = step.aside;
+    for (const [when, { from, to }] of moves)
+      if (when > at && path.startsWith(`${from}/`)) path = to + path.slice(from.length);
+    yield path;
+  }
 }

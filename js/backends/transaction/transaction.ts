@@ -9,10 +9,10 @@ import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import { forEachYielding, STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 import { tooMuchError } from "./pre-image.ts";
 import { recordingBackend } from "./recorder.ts";
-import { stageOf } from "./stage.ts";
+import { abilitiesOf } from "../abilities.ts";
 import type { Recording } from "./step-maker.ts";
-import { pathsOfAsides, discardAsides, rollBack, type RollbackOutcome } from "./rollback.ts";
-import type { StepResult, NewStep, StepNotes, Step } from "./step.ts";
+import { discardAsides, rollBack, type RollbackOutcome } from "./rollback.ts";
+import { type NewStep, pathsOfAsides, type Step, type StepNotes, type StepResult } from "./step.ts";
 
 /** Options of a transaction. */
 export interface TransactionOptions {
@@ -33,9 +33,6 @@ export interface TransactionOptions {
 
 /** Error codes after which it is unknown whether the operation happened. */
 const UNCERTAIN_CODES: ReadonlySet<string> = new Set(["IO_ERROR", "INTERNAL", "CANCELLED"]);
-
-/** The transaction of each recording backend. */
-const transactionByBackend = new WeakMap<FsBackend, Transaction>();
 
 /** Steps that are rolled back together. */
 export class Transaction {
@@ -68,7 +65,6 @@ export class Transaction {
       nested: (run) => this.nested(run),
     };
     this.backend = recordingBackend(fs, recording);
-    transactionByBackend.set(this.backend, this);
   }
 
   /** Returns the current steps, in order. */
@@ -260,9 +256,7 @@ const IN_MEMORY_OPTIONS: TransactionOptions = {
  * could not be restored
  */
 export async function transact<T>(fs: FsBackend, run: (fs: FsBackend) => Promise<T>): Promise<T> {
-  const open = transactionByBackend.get(fs);
-  if (open !== undefined) return open.nested(() => run(fs));
-  const stage = stageOf(fs);
+  const { stage } = abilitiesOf(fs);
   if (stage !== undefined) return stage.nested(() => run(fs));
   const own = new Transaction(fs, IN_MEMORY_OPTIONS);
   const result = await own.nested(() => run(own.backend));

@@ -5,8 +5,7 @@ import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { capturePreImage, FLUSHED_BY_RECORD, preImageOf, type PreImage, tooMuchError } from "./pre-image.ts";
-import { toStepResult } from "./rollback.ts";
-import type { StepResult, NewStep } from "./step.ts";
+import { type NewStep, type StepResult, toStepResult } from "./step.ts";
 import { asideOption, hasErrorCode, type Recording, type StepMaker } from "./step-maker.ts";
 
 /**

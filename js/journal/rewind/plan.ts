@@ -15,8 +15,7 @@ import {
   type PreImage,
   stateToRestore,
 } from "../../backends/transaction/pre-image.ts";
-import { toStepResult } from "../../backends/transaction/rollback.ts";
-import type { MoveStep, PathStep, Step } from "../../backends/transaction/step.ts";
+import { type MoveStep, type PathStep, type Step, toStepResult } from "../../backends/transaction/step.ts";
 import { engine } from "../../engine/current.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import type { HistoryRecord, PastSteps } from "../types.ts";

@@ -4,8 +4,7 @@
  */
 import { parentOf } from "../../backends/paths.ts";
 import type { PreImage } from "../../backends/transaction/pre-image.ts";
-import { toStepResult } from "../../backends/transaction/rollback.ts";
-import type { MoveStep, Step, StepResult } from "../../backends/transaction/step.ts";
+import { type MoveStep, type Step, type StepResult, toStepResult } from "../../backends/transaction/step.ts";
 
 /** The state of a path. One of the two fields is present, or both. */
 export interface RewoundNode {

@@ -23,9 +23,8 @@ import type {
 import { backendError, checkRange, checkSignal, tooLargeError } from "../../backends/failure.ts";
 import { sortEntries } from "../../backends/fallback/fallback.ts";
 import { globFiles } from "../../backends/fallback/walk-tree.ts";
-import { provideAbilities } from "../../backends/abilities.ts";
+import { inheritAbilities, provideAbilities } from "../../backends/abilities.ts";
 import { normalise } from "../../backends/paths.ts";
-import { provideStage, provideStageEntry } from "../../backends/transaction/stage.ts";
 import { decodeText, encodeText } from "../../backends/text.ts";
 import {
   type ForkSearchOrigin,
@@ -33,6 +32,7 @@ import {
   type SearchedStorage,
   StorageSearches,
 } from "../search/searches.ts";
+import type { Stage } from "../../backends/transaction/stage.ts";
 import { CallStage } from "../staged/stage.ts";
 import type { Storage } from "../storage.ts";
 import { StorageChanges } from "./changes.ts";
@@ -88,7 +88,6 @@ export function openBackend(
   const searches = new StorageSearches(storage, over, origin);
   const noting = searches.noting(storage);
   const backend = Object.assign(over(noting), searches.methods());
-  provideAbilities(backend, { moments: (options) => searches.moment(options) });
   if (lock !== undefined)
     backend.lock = (path, options) =>
       options.optimistic === true && !contention.isContended(path)
@@ -96,17 +95,22 @@ export function openBackend(
         : lock([path], options);
   checkCalls(backend, CALL_CHECKS);
   stageMakers.set(backend, (mayAssume) => new CallStage(noting, { contention, lock, mayAssume }));
-  provideStageEntry(backend, (entered) => {
+  const enterStage = (entered: Stage): FsBackend => {
     const stage = entered as CallStage;
     const staged = over(stage);
-    provideStage(staged, stage);
     // What the call has changed is no moment of the storage: it is walked.
     const changed = over(stage);
-    provideAbilities(staged, {
-      moments: async (options) => (stage.isChanged ? changed : searches.moment(options)),
+    inheritAbilities(staged, backend, {
+      passes: [],
+      drops: LACKING,
+      gives: {
+        stage,
+        moments: async (options) => (stage.isChanged ? changed : searches.moment(options)),
+      },
     });
     return staged;
-  });
+  };
+  provideAbilities(backend, { moments: (options) => searches.moment(options), enterStage });
   return { backend, searches };
 }
 
@@ -119,6 +123,18 @@ const stageMakers = new WeakMap<FsBackend, (mayAssume: boolean) => CallStage>();
 export function beginStage(backend: FsBackend, mayAssume: boolean): CallStage | undefined {
   return stageMakers.get(backend)?.(mayAssume);
 }
+
+/** The abilities that no stage has, in part because the backend of a storage does not have them. */
+const LACKING = [
+  "contents",
+  "readAhead",
+  "ownCursors",
+  "fileJudge",
+  "threadSearch",
+  "answersOnlyAllowed",
+  "momentSearch",
+  "enterStage",
+] as const;
 
 class BackendOfStorage implements FsBackend {
   readonly #view: StorageView;
