@@ -13,6 +13,12 @@ import type { MomentOf, MomentSearch } from "./search/moments.ts";
 import type { BeginReadAhead } from "./search/read-ahead.ts";
 import type { EnterStage, Stage } from "./transaction/stage.ts";
 
+/**
+ * The form of the paths of a backend: those of POSIX; those of a Windows disk; or those of POSIX where it may find a name
+ * in any letter case. Then it is the function that returns true for a directory in which it does.
+ */
+type PathForm = "posix" | "windows" | ((directory: string) => boolean);
+
 /** What a backend can do, or is, besides its methods. */
 export interface Abilities {
   /** The indexed contents of a backend that knows all of its files. Searches read them by {@link contentsOf}. */
@@ -37,6 +43,15 @@ export interface Abilities {
   readonly moments: MomentOf | undefined;
   /** Searches a moment by a copy of its files on this machine. */
   readonly momentSearch: MomentSearch | undefined;
+  /** The form of the paths. The rules of a policy compare names by it (`windows-paths.ts`). */
+  readonly paths: PathForm;
+  /**
+   * True when a path is refused if one of its names is a link, or spelt in another way than stored. A confined backend
+   * then need not look before it uses a path.
+   */
+  readonly refusesLinks: boolean;
+  /** The maximum size of the text of an answer over the backend in UTF-8 bytes, from its policies. Infinity: none. */
+  readonly maxAnswerBytes: number;
   /** The open stage or transaction that the changes made through the backend are part of. `transact` joins it. */
   readonly stage: Stage | undefined;
   /** Returns the same backend, with the same rules, over a stage of its storage. Calls use {@link enterStage}. */
@@ -52,6 +67,9 @@ const NONE: Abilities = Object.freeze({
   answersOnlyAllowed: () => false,
   moments: undefined,
   momentSearch: undefined,
+  paths: "posix",
+  refusesLinks: false,
+  maxAnswerBytes: Number.POSITIVE_INFINITY,
   stage: undefined,
   enterStage: undefined,
 });

@@ -48,14 +48,9 @@ import {
 import { copyFileVia, deleteVia, removeTreeVia } from "./fallback/fallback-tree.ts";
 import { filesBelow, globFiles } from "./fallback/walk-tree.ts";
 import { checkPath, childOf, isWithin, nameOf, normalise, parentOf, relativeTo } from "./paths.ts";
+import { inheritAbilities } from "./abilities.ts";
 import { SandboxedBackend } from "./confined/sandboxed.ts";
-import {
-  hasFoldedNames,
-  hasWindowsPaths,
-  markFoldedNames,
-  pathConverterOf,
-  withInnerDrive,
-} from "./windows-paths.ts";
+import { hasFoldedNames, hasWindowsPaths, pathConverterOf, withInnerDrive } from "./windows-paths.ts";
 import { decodeText, encodeText } from "./text.ts";
 
 /** A backend, and how it is mounted. */
@@ -137,8 +132,27 @@ export class MountBackend implements FsBackend {
       .map(([at, given]) => mountPointOf(at, "backend" in given ? given : { backend: given }))
       .sort((a, b) => b.at.length - a.at.length);
     // A rule about this tree has to see the names that the disks see.
-    if (this.#mounts.some(({ backend, root }) => hasWindowsPaths(backend) || hasFoldedNames(backend, root)))
-      markFoldedNames(this);
+    const isFolding = this.#mounts.some(
+      ({ backend, root }) => hasWindowsPaths(backend) || hasFoldedNames(backend, root),
+    );
+    inheritAbilities(this, undefined, {
+      passes: [],
+      drops: [
+        "contents",
+        "readAhead",
+        "ownCursors",
+        "fileJudge",
+        "threadSearch",
+        "answersOnlyAllowed",
+        "moments",
+        "momentSearch",
+        "refusesLinks",
+        "maxAnswerBytes",
+        "stage",
+        "enterStage",
+      ],
+      gives: { paths: isFolding ? () => true : "posix" },
+    });
     if (this.#mounts.length === 0) throw backendError("INVALID_ARGUMENT", "/", "there is nothing to mount");
     const any = (name: keyof FsBackend): boolean =>
       this.#mounts.some(({ backend }) => backend[name] !== undefined);

@@ -1,5 +1,5 @@
 /**
- * The shape of a policy that a confined backend enforces, and the bound that it sets on answers.
+ * The shape of a policy that a confined backend enforces.
  * `js/policy/policy.ts` creates and combines policies.
  */
 
@@ -55,18 +55,3 @@ export function ignoresCase({ paths, foldsCase }: Pick<SandboxPolicy, "paths" | 
 
 /** The kind of access a call needs to a path. */
 export type Intent = "read" | "write";
-
-/** The maximum size of the text of an answer in UTF-8 bytes, for each backend whose policy limits it. */
-const maxAnswerBytesByBackend = new WeakMap<object, number>();
-
-/** Sets the limit of a backend from its policy. If the `inner` backend has a lower limit, that one applies. */
-export function boundOutput(backend: object, policy: SandboxPolicy | undefined, inner?: object): void {
-  const own = [policy?.maxOutputBytes, inner === undefined ? undefined : maxAnswerBytesByBackend.get(inner)];
-  const known = own.filter((bound) => bound !== undefined);
-  if (known.length > 0) maxAnswerBytesByBackend.set(backend, Math.min(...known));
-}
-
-/** Returns the maximum size of the text of an answer over this backend, in UTF-8 bytes; undefined without a limit. */
-export function outputBoundOf(backend: object): number | undefined {
-  return maxAnswerBytesByBackend.get(backend);
-}

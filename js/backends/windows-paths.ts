@@ -4,10 +4,11 @@
  *
  * A path as a caller writes it is converted or refused by `crates/core/src/text/windows_paths.rs`, before any rule
  * judges it. {@link pathConverterOf} calls that and words its refusals. The other functions convert without rules; of
- * them only {@link windowsHostPath} refuses a path. This file also knows which storages have such paths.
+ * them only {@link windowsHostPath} refuses a path.
  */
 import { engine } from "../engine/current.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
+import { abilitiesOf } from "./abilities.ts";
 import { shownPath } from "./confined/outside.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import { placeOnWindows, ruleGlobsInForm } from "./windows-globs.ts";
@@ -18,38 +19,15 @@ const INTERNAL_PATH = /^\/([A-Z]):(\/[^\\:\0]*)?$/u;
 /** The beginning of an absolute path as Windows writes it, with the prefix under which it may return one. */
 const HOST_DRIVE = /^(?:\\\\[?.]\\|\\\?\?\\)?([A-Za-z]):(?=[\\/]|$)/u;
 
-const windowsStorages = new WeakSet<object>();
-
-/** Marks a storage whose paths are those of a Windows disk. */
-export function markWindowsPaths(storage: object): void {
-  windowsStorages.add(storage);
-}
-
 /** Returns true when the paths of a storage are those of a Windows disk. */
 export function hasWindowsPaths(storage: object): boolean {
-  return windowsStorages.has(storage);
+  return abilitiesOf(storage).paths === "windows";
 }
 
-/** Returns true for a directory of a storage that finds a name in any letter case. */
-type FoldsNames = (directory: string) => boolean;
-
-const foldingStorages = new WeakMap<object, FoldsNames>();
-
-/** Marks a storage whose paths are those of POSIX and which may find a name in any letter case: `folds` tells where. */
-export function markFoldedNames(storage: object, folds: FoldsNames = () => true): void {
-  foldingStorages.set(storage, folds);
-}
-
-/** Returns true when a directory of a storage that is marked by {@link markFoldedNames} finds a name in any letter case. */
+/** Returns true when a directory of a storage with paths of POSIX finds a name in any letter case. */
 export function hasFoldedNames(storage: object, directory: string): boolean {
-  return foldingStorages.get(storage)?.(directory) === true;
-}
-
-/** Marks a storage over another one like that one. */
-export function markPathsLike(inner: object, outer: object): void {
-  if (windowsStorages.has(inner)) windowsStorages.add(outer);
-  const folds = foldingStorages.get(inner);
-  if (folds !== undefined) foldingStorages.set(outer, folds);
+  const { paths } = abilitiesOf(storage);
+  return typeof paths === "function" && paths(directory);
 }
 
 /**
@@ -58,7 +36,7 @@ export function markPathsLike(inner: object, outer: object): void {
  */
 export function withPathsOf(storage: object, policy: SandboxPolicy): SandboxPolicy {
   if (hasWindowsPaths(storage)) return withWindowsPaths(policy);
-  if (policy.foldsCase === true || !foldingStorages.has(storage)) return policy;
+  if (policy.foldsCase === true) return policy;
   const roots = new Set([policy.cwd, ...(policy.read ?? ["/"]), ...policy.write]);
   const folds = [...roots].some((root) => hasFoldedNames(storage, root));
   return folds ? Object.freeze({ ...policy, foldsCase: true }) : policy;

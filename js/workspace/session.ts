@@ -2,7 +2,7 @@
 import type { SandboxPolicy } from "../policy/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { SandboxedBackend } from "../backends/confined/sandboxed.ts";
-import { outputBoundOf } from "../backends/policy.ts";
+import { abilitiesOf } from "../backends/abilities.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import { IGNORE_FILES } from "../backends/walk/ignore-files.ts";
 import { engine } from "../engine/current.ts";
@@ -89,7 +89,11 @@ export async function makeSession(parts: SessionParts): Promise<MadeSession> {
     hooks: { bound: hooks, onError: given.onHookError },
     observers: observersOf(given),
     past: { journal, reads: makeReads(chosen.reads) },
-    settings: settingsOf(given, guard, effectiveLimitsOf(given.limits, preset, outputBoundOf(storage))),
+    settings: settingsOf(
+      given,
+      guard,
+      effectiveLimitsOf(given.limits, preset, abilitiesOf(storage).maxAnswerBytes),
+    ),
     commands,
     scheduling: {
       running: new RunningCalls(),
@@ -210,16 +214,14 @@ const UNSET_IMAGE_LIMITS: Pick<Limits, "imageBase64Bytes" | "imagePixels"> = {
 function effectiveLimitsOf(
   given: Partial<Limits> | undefined,
   preset: Preset | undefined,
-  bound: number | undefined,
+  bound: number,
 ): Limits {
   const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
   // A host that sets a size for images knows what its model accepts, so no other limit of images applies.
   const ofImages = given?.imageBytes === undefined ? {} : UNSET_IMAGE_LIMITS;
   const limits = { ...DEFAULT_LIMITS, ...preset?.limits, ...ofImages, ...Object.fromEntries(set) };
   // An option of the workspace cannot exceed the bound of the storage's own policy.
-  return Object.freeze(
-    bound === undefined ? limits : { ...limits, outputBytes: Math.min(limits.outputBytes, bound) },
-  );
+  return Object.freeze({ ...limits, outputBytes: Math.min(limits.outputBytes, bound) });
 }
 
 function sandboxFacts(

@@ -103,8 +103,8 @@ function confineAbilities(confined: FsBackend, of: Confinement): void {
   const { inner, opened, policy, granted } = of;
   const { readAhead, enterStage } = abilitiesOf(inner);
   inheritAbilities(confined, inner, {
-    passes: ["stage"],
-    drops: ["threadSearch", "answersOnlyAllowed", "moments", "momentSearch"],
+    passes: ["paths", "maxAnswerBytes", "stage"],
+    drops: ["threadSearch", "answersOnlyAllowed", "moments", "momentSearch", "refusesLinks"],
     gives: {
       contents: confinedContents(of),
       readAhead:

@@ -38,7 +38,7 @@ const UNCHECKED = ["realpath", "lock", "grantSecrets", "gitExclude"] as const;
 /** The abilities of a backend without hidden entries. */
 const DECIDED = {
   // Only what a walk of the visible entries has found is read ahead.
-  passes: ["readAhead", "stage"],
+  passes: ["readAhead", "paths", "maxAnswerBytes", "stage"],
   // Searches walk, because most of these would find hidden entries. A view is made for one call, in its stage.
   drops: [
     "contents",
@@ -48,6 +48,7 @@ const DECIDED = {
     "answersOnlyAllowed",
     "moments",
     "momentSearch",
+    "refusesLinks",
     "enterStage",
   ],
   gives: {},

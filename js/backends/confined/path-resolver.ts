@@ -6,6 +6,7 @@
  * roots is ever looked at: a refusal is the same whether or not something exists there.
  */
 import { FilewrightError } from "../../engine/errors.ts";
+import { abilitiesOf } from "../abilities.ts";
 import { resolveAlias, childOf, isWithin, joinPath, nameOf, normalise, parentOf } from "../paths.ts";
 import type { FsBackend, FsStat } from "../backend.ts";
 import { canonicalPath } from "../name-escapes.ts";
@@ -43,15 +44,6 @@ export interface PathResolver {
   /** Returns the same resolver for the same files through another object, such as that of a stage. */
   over(inner: FsBackend): PathResolver;
 }
-
-const linkRefusers = new WeakSet<object>();
-
-/** Marks a storage that refuses every path of which a name is a link, or is spelt in another way than stored. */
-export function markRefusesLinks(storage: object): void {
-  linkRefusers.add(storage);
-}
-
-const refusesLinks = (storage: object): boolean => linkRefusers.has(storage);
 
 /** Resolves the roots and compiles the rules. */
 export async function makePathResolver(inner: FsBackend, given: SandboxPolicy): Promise<PathResolver> {
@@ -112,7 +104,7 @@ export async function makePathResolver(inner: FsBackend, given: SandboxPolicy): 
     return resolved;
   };
   const withoutLookingIn = (inner: FsBackend, path: string, intent: Intent): string | undefined => {
-    if (!refusesLinks(inner)) return undefined;
+    if (!abilitiesOf(inner).refusesLinks) return undefined;
     const named = namedPath(path);
     const isAllowed = roots[intent].some((root) => isWithin(named, root)) && !rules.check(named).denied;
     return isAllowed ? named : undefined;

@@ -18,12 +18,11 @@ import {
   type WriteOptions,
   type WriteResult,
 } from "../backend.ts";
-import { inheritAbilities } from "../abilities.ts";
+import { abilitiesOf, inheritAbilities } from "../abilities.ts";
 import { confineBackend } from "./confine.ts";
 import type { NamesOfFiles } from "../fallback/other-names.ts";
-import { boundOutput, type SandboxPolicy } from "../policy.ts";
+import type { SandboxPolicy } from "../policy.ts";
 import type { RepositorySource } from "../walk/git-directory.ts";
-import { markPathsLike } from "../windows-paths.ts";
 
 const checkPolicy = optionChecker("SandboxedBackend", POLICY_OPTION);
 
@@ -71,8 +70,6 @@ export class SandboxedBackend implements FsBackend {
     const like = parent instanceof SandboxedBackend ? parent.#confined : undefined;
     const confined = inner.confine?.(policy) ?? confineBackend(inner, policy, like);
     this.#confined = confined;
-    boundOutput(this, policy, inner);
-    markPathsLike(inner, this);
     for (const name of [...CAPABILITIES, "otherNames" as const]) {
       // A confined backend is not confined again: policies are combined by intersection.
       const method = (confined as FsBackend & NamesOfFiles)[name];
@@ -87,10 +84,14 @@ export class SandboxedBackend implements FsBackend {
       const value = gitExclude.bind(confined);
       Object.defineProperty(this, "gitExclude", { value, enumerable: true });
     }
+    const { paths, maxAnswerBytes } = abilitiesOf(inner);
     inheritAbilities(this, confined, {
       passes: ["contents", "readAhead", "ownCursors", "stage", "enterStage"],
-      drops: ["fileJudge", "threadSearch", "answersOnlyAllowed", "moments", "momentSearch"],
-      gives: {},
+      drops: ["fileJudge", "threadSearch", "answersOnlyAllowed", "moments", "momentSearch", "refusesLinks"],
+      gives: {
+        paths,
+        maxAnswerBytes: Math.min(maxAnswerBytes, policy.maxOutputBytes ?? Number.POSITIVE_INFINITY),
+      },
     });
   }
 

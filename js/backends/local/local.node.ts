@@ -75,8 +75,8 @@ import type { Signalled } from "../../engine/errors.ts";
 import { decodeListing, decodeListingYielding, decodePathFacts, decodeTreePage } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
 import { defaultStateDir } from "../state-directory.node.ts";
-import { markPathsOfHost } from "../node/host-path.node.ts";
-import { boundOutput, type SandboxPolicy } from "../policy.ts";
+import { HOST_PATHS } from "../node/host-path.node.ts";
+import type { SandboxPolicy } from "../policy.ts";
 import { checkPath, childOf, normalise, parentOf } from "../paths.ts";
 import { decodeText, encodeText } from "../text.ts";
 import type { TreePage, TreeRequest } from "../entry.ts";
@@ -116,9 +116,8 @@ export class LocalBackend implements FsBackend {
     const options = checkOptions(given);
     this.#native = requireAddon("the local disk");
     this.#options = Object.freeze({ ...options });
-    boundOutput(this, options.policy);
-    markPathsOfHost(this);
-    provideAbilities(this, { ownCursors: true });
+    const { maxOutputBytes: maxAnswerBytes = Number.POSITIVE_INFINITY } = options.policy ?? {};
+    provideAbilities(this, { paths: HOST_PATHS, maxAnswerBytes, ownCursors: true });
     this.#roots = roots ?? openRoots(this, this.#native, options);
     if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {
       this.#roots.keepIndexes(options.stateDir);

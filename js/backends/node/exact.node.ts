@@ -5,7 +5,7 @@
 import * as fs from "node:fs";
 import type { FsBackend, FsStat, WriteOptions } from "../backend.ts";
 import { backendError } from "../failure.ts";
-import { markRefusesLinks } from "../confined/path-resolver.ts";
+import { provideAbilities } from "../abilities.ts";
 import { resolveLinks } from "../fallback/links.ts";
 import { lockPath } from "../local/lock.node.ts";
 import { defaultStateDir } from "../state-directory.node.ts";
@@ -15,7 +15,7 @@ import { deleteEntry, makeLink, removeWhole, setModeOf, sweepPath } from "./chan
 import { listDirectory, makeDirectory, makeParents, removeMade, targetOf } from "./directories.node.ts";
 import { osError, pathChanged, systemErrorName } from "./errors.node.ts";
 import { fsStatOf } from "./facts.node.ts";
-import { markPathsOfHost } from "./host-path.node.ts";
+import { HOST_PATHS } from "./host-path.node.ts";
 import type { NodeOptions } from "./node-options.ts";
 import { factsIn, inParent, realPathOf } from "./pinned.node.ts";
 import { hashOfPath, readVersion } from "./read.node.ts";
@@ -95,8 +95,7 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
     sweep: sweepPath,
     lock: (path, how) => lockPath(options.stateDir ?? defaultStateDir(), path, path, how),
   });
-  markPathsOfHost(disk);
-  markRefusesLinks(disk);
+  provideAbilities(disk, { paths: HOST_PATHS, refusesLinks: true });
   return disk;
 }
 

@@ -5,26 +5,18 @@
 import { Buffer } from "node:buffer";
 import process from "node:process";
 import { makeError } from "../../engine/errors.ts";
+import type { Abilities } from "../abilities.ts";
 import { bytesOfName, canonicalPath, hasNameEscape, textOfNameBytes } from "../name-escapes.ts";
 import { foldsCase } from "./folding.node.ts";
-import {
-  innerWindowsPath,
-  markFoldedNames,
-  markWindowsPaths,
-  windowsHostPath,
-  windowsLinkTarget,
-} from "../windows-paths.ts";
+import { innerWindowsPath, windowsHostPath, windowsLinkTarget } from "../windows-paths.ts";
 
 const IS_WINDOWS = process.platform === "win32";
 
 /** A path as the functions of `node:fs` take it. */
 export type HostPath = string | Buffer;
 
-/** Marks a storage whose paths are those of this machine. */
-export function markPathsOfHost(storage: object): void {
-  if (IS_WINDOWS) markWindowsPaths(storage);
-  else markFoldedNames(storage, foldsPath);
-}
+/** The form of the paths of this machine. */
+export const HOST_PATHS: Abilities["paths"] = IS_WINDOWS ? "windows" : foldsPath;
 
 /**
  * Returns true for a directory in which letter case does not count. A volume of macOS can tell it apart: there a rule

@@ -35,10 +35,10 @@ import { listPageVia } from "../fallback/fallback.ts";
 import { provideAbilities } from "../abilities.ts";
 import { checkPath, childOf, normalise, parentOf } from "../paths.ts";
 import type { RepositorySource } from "../walk/git-directory.ts";
-import { boundOutput, type SandboxPolicy } from "../policy.ts";
+import type { SandboxPolicy } from "../policy.ts";
 import { isPathChanged } from "./errors.node.ts";
 import { exactDisk } from "./exact.node.ts";
-import { canonicalHostPath, markPathsOfHost } from "./host-path.node.ts";
+import { canonicalHostPath, HOST_PATHS } from "./host-path.node.ts";
 import { NODE_CALL_CHECKS, type NodeCapabilities, type NodeOptions, NODE_OPTIONS } from "./node-options.ts";
 import { OtherNames, withoutHiddenNames } from "./other-names.node.ts";
 import { pinMode } from "./pinned.node.ts";
@@ -95,14 +95,13 @@ export class NodeBackend implements FsBackend {
   constructor(given: NodeOptions = {}) {
     const options = checkOptions(given);
     this.#options = Object.freeze({ ...options });
-    // Both are registered for this object, so that code which knows only an `FsBackend` can look them up.
-    boundOutput(this, options.policy);
-    markPathsOfHost(this);
     const policy = options.policy ?? UNRESTRICTED;
     const exact = exactDisk(this.#options);
     this.#names = new OtherNames(exact, policy);
     this.#disk = confineBackend(withoutHiddenNames(exact, this.#names), policy) as ConfinedDisk;
     provideAbilities(this, {
+      paths: HOST_PATHS,
+      maxAnswerBytes: policy.maxOutputBytes ?? Number.POSITIVE_INFINITY,
       threadSearch: async (root) =>
         this.#closed || !this.#isIntact()
           ? undefined

@@ -7,13 +7,12 @@
 import { Yielder } from "../../engine/yielder.ts";
 import type { FsBackend, FsEntry, FsStat, MoveOptions, WriteResult } from "../backend.ts";
 import { compilePathRules, type BackendPathRules } from "../confined/rules.ts";
-import { markRefusesLinks } from "../confined/path-resolver.ts";
+import { inheritAbilities } from "../abilities.ts";
 import { backendError } from "../failure.ts";
 import type { NamesOfFiles } from "../fallback/other-names.ts";
 import { lstatOrNull } from "../fallback/fallback.ts";
 import { isWithin, parentOf } from "../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
-import { markPathsOfHost } from "./host-path.node.ts";
 
 /** The maximum number of entries that are looked through. Beyond it, a file with several names counts as hidden. */
 const MAX_ENTRIES = 2_000_000;
@@ -237,7 +236,21 @@ export function withoutHiddenNames(disk: FsBackend, names: OtherNames): FsBacken
       return (await rename(from, to, options)) ?? {};
     },
   });
-  markPathsOfHost(guarded);
-  markRefusesLinks(guarded);
+  inheritAbilities(guarded, disk, {
+    passes: ["paths", "refusesLinks", "maxAnswerBytes", "stage"],
+    // These would read files without the check of their names.
+    drops: [
+      "contents",
+      "readAhead",
+      "ownCursors",
+      "fileJudge",
+      "threadSearch",
+      "answersOnlyAllowed",
+      "moments",
+      "momentSearch",
+      "enterStage",
+    ],
+    gives: {},
+  });
   return guarded;
 }

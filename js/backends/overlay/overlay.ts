@@ -33,7 +33,6 @@ import { OverlaySearch, type WalkedOverlay } from "./overlay-search.ts";
 import { byteLength, checkTarget, childOf, normalise, parentOf } from "../paths.ts";
 import { optionChecker } from "../../schema/option.ts";
 import { decodeText, encodeText } from "../text.ts";
-import { markPathsLike } from "../windows-paths.ts";
 import type { RepositorySource } from "../walk/git-directory.ts";
 
 const checkLower = optionChecker("OverlayBackend", BACKEND_OPTIONS);
@@ -64,12 +63,11 @@ export class OverlayBackend implements FsBackend {
   constructor(lower: FsBackend, layer?: unknown) {
     checkLower(lower);
     this.#layer = layer instanceof OverlayLayer ? layer : new OverlayLayer(lower);
-    markPathsLike(lower, this);
     const { readBytes, listDir } = OverlayBackend.prototype;
     const own = () => this.readBytes === readBytes && this.listDir === listDir;
     const { ownCursors } = abilitiesOf(lower);
     inheritAbilities(this, lower, {
-      passes: ["ownCursors"],
+      passes: ["ownCursors", "paths"],
       drops: [
         "readAhead",
         "fileJudge",
@@ -77,6 +75,8 @@ export class OverlayBackend implements FsBackend {
         "answersOnlyAllowed",
         "moments",
         "momentSearch",
+        "refusesLinks",
+        "maxAnswerBytes",
         "stage",
         "enterStage",
       ],

@@ -42,7 +42,7 @@ type ChangingMethods = Required<
   >
 >;
 
-/** The abilities that concern reads, which pass unchanged. */
+/** The abilities that concern reads and paths, which pass unchanged. */
 const PASSED = [
   "contents",
   "readAhead",
@@ -52,6 +52,9 @@ const PASSED = [
   "answersOnlyAllowed",
   "moments",
   "momentSearch",
+  "paths",
+  "refusesLinks",
+  "maxAnswerBytes",
 ] as const;
 
 /** The maximum number of entries of a moved directory that are compared before it is moved back. */

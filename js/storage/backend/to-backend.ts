@@ -101,7 +101,7 @@ export function openBackend(
     // What the call has changed is no moment of the storage: it is walked.
     const changed = over(stage);
     inheritAbilities(staged, backend, {
-      passes: [],
+      passes: ["paths", "refusesLinks", "maxAnswerBytes"],
       drops: LACKING,
       gives: {
         stage,

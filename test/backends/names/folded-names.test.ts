@@ -11,14 +11,15 @@ import {
   SandboxedBackend,
   SandboxPolicy,
 } from "../../../js/index.node.ts";
-import { markFoldedNames, withPathsOf } from "../../../js/backends/windows-paths.ts";
+import { provideAbilities } from "../../../js/backends/abilities.ts";
+import { withPathsOf } from "../../../js/backends/windows-paths.ts";
 import { caseFoldingVolume } from "./windows-volume.ts";
 
 const SEED = { "/repo/Private.txt": "content that is denied\n", "/repo/src/Open.txt": "open\n" };
 
 function makeVolume() {
   const made = caseFoldingVolume(SEED);
-  markFoldedNames(made.volume);
+  provideAbilities(made.volume, { paths: () => true });
   return made;
 }
 
