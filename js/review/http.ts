@@ -19,6 +19,7 @@ import {
 import { makeProofGate, type PassedRequest } from "./proof/gate.ts";
 import { findProgramKey, type ServerKeys } from "./proof/keys.ts";
 import { NAME_HEADER, REVIEW_HEADER, ROLE_HEADER } from "./proof/mac.ts";
+import { ReviewedWorkspaces } from "./past/reviewed.ts";
 import type { ReviewRole } from "./protocol.ts";
 import { ACTIVITY_ROUTES } from "./routes/activity.ts";
 import { AUDIT_ROUTES } from "./routes/audit.ts";
@@ -110,10 +111,11 @@ export function makeReviewHandler(hub: ReviewHub, settings: ReviewHandlerOptions
 
 /** Creates the responder of one hub. */
 export function hubResponder(hub: ReviewHub): ReviewResponder {
+  const workspaces = new ReviewedWorkspaces(hub);
   return {
     token: hub.queue.token,
     answer: async (request, path, login) =>
-      (await runRoute(ROUTES, path, { hub, login, request, url: new URL(request.url) })) ??
+      (await runRoute(ROUTES, path, { hub, workspaces, login, request, url: new URL(request.url) })) ??
       refusal(404, "there is nothing here"),
   };
 }

@@ -2,6 +2,7 @@
 import type { ReviewHub } from "./hub.ts";
 import { ROUTES } from "./http.ts";
 import type { ReviewLogin } from "./login.ts";
+import { ReviewedWorkspaces } from "./past/reviewed.ts";
 import { refusal, runRoute } from "./routes/route.ts";
 import { dataOf, type ReviewTransport } from "./transport.ts";
 
@@ -23,6 +24,7 @@ const OWNER: ReviewLogin = { role: "manage", by: "reviewer" };
  * document.querySelector("filewright-review").transport = hubTransport(hub);
  */
 export function hubTransport(hub: ReviewHub, login: ReviewLogin = OWNER): ReviewTransport {
+  const workspaces = new ReviewedWorkspaces(hub);
   return {
     logIn: () => Promise.resolve(),
     async request(path, body) {
@@ -32,7 +34,7 @@ export function hubTransport(hub: ReviewHub, login: ReviewLogin = OWNER): Review
         body === undefined ? {} : { method: "POST", body: JSON.stringify(body) },
       );
       const name = url.pathname.slice("/review/".length);
-      const answer = await runRoute(ROUTES, name, { hub, login, request, url });
+      const answer = await runRoute(ROUTES, name, { hub, workspaces, login, request, url });
       return dataOf(answer ?? refusal(404, "there is nothing here"));
     },
     listen(run, seq, listener) {

@@ -59,6 +59,21 @@ describe("hubTransport", () => {
     await ws.close();
   });
 
+  it("reads another workspace under the name of one that was detached", async () => {
+    const [{ hub, ws }, other] = [await openHub(), await openHub()];
+    const transport = hubTransport(hub);
+    const found = async () =>
+      (await transport.request("search", { kind: "text", query: "o" })) as { places: { text: string }[] };
+    const detach = hub.attach(ws);
+    expect((await found()).places).toMatchObject([{ text: "one" }]);
+    detach();
+    await expect(found()).rejects.toMatchObject({ status: 404 });
+    await other.backend.writeBytes("/w/a.txt", Buffer.from("other\n"));
+    hub.attach(other.ws);
+    expect((await found()).places).toMatchObject([{ text: "other" }]);
+    await Promise.all([ws.close(), other.ws.close()]);
+  });
+
   it("lets a page read the state again after another run", async () => {
     const { hub, ws } = await openHub();
     await new Promise<void>((reset) => {

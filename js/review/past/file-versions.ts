@@ -5,6 +5,7 @@ import { contentsOf, type HistoryChange } from "../../pipeline/past/file-change.
 import { encodeUtf8 } from "../../tools/lib/text.ts";
 import type { Workspace } from "../../workspace/types.ts";
 import { changesOfPastCall, type PastChange } from "./past-changes.ts";
+import type { ReviewedWorkspace } from "./reviewed.ts";
 
 /** The version of a file that is there now. */
 const NOW = "now";
@@ -26,19 +27,19 @@ interface Version {
  * @throws FilewrightError NOT_FOUND for an unknown call, or one that did not change this file
  */
 export async function compareVersions(
-  ws: Workspace,
+  reviewed: ReviewedWorkspace,
   path: string,
   before: string,
   after: string,
 ): Promise<PastChange> {
-  const [old, now] = [await versionOf(ws, path, before), await versionOf(ws, path, after)];
+  const [old, now] = [await versionOf(reviewed, path, before), await versionOf(reviewed, path, after)];
   const absolute = old.path ?? now.path;
   if (absolute === undefined)
     throw new FilewrightError("INVALID_ARGUMENT", "One of the versions must be that of a call.", {
       complete: true,
     });
   const read = async ({ content, path: own }: Version): Promise<Uint8Array | null | undefined> =>
-    own === undefined ? readNow(ws, absolute) : content;
+    own === undefined ? readNow(reviewed.workspace, absolute) : content;
   const [from, to] = [await read(old), await read(now)];
   const kind = from === null ? "create" : to === null ? "delete" : "edit";
   const summary = { path: absolute, display: path, kind, type: "file" } as const;
@@ -51,11 +52,11 @@ export async function compareVersions(
   return confirmedChange(summary, { before: from, after: to });
 }
 
-async function versionOf(ws: Workspace, path: string, version: string): Promise<Version> {
+async function versionOf(reviewed: ReviewedWorkspace, path: string, version: string): Promise<Version> {
   if (version === NOW) return { content: undefined, path: undefined };
   const isBefore = version.startsWith(BEFORE);
   const callId = isBefore ? version.slice(BEFORE.length) : version;
-  const change = (await changesOfPastCall(ws, callId)).find(({ display }) => display === path);
+  const change = (await changesOfPastCall(reviewed, callId)).find(({ display }) => display === path);
   if (change === undefined)
     throw new FilewrightError("NOT_FOUND", "That call did not change this file.", { complete: true });
   return { content: contentOf(change, isBefore ? "before" : "after"), path: change.path };

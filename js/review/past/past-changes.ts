@@ -1,10 +1,11 @@
-/** The changes of past calls as the page shows them, and the calls that were looked at last. */
+/** The changes of past calls as the page shows them. */
 import { type ConfirmedChange, confirmedChange } from "../../hooks/changed-files.ts";
 import type { HistoryChange } from "../../pipeline/past/file-change.ts";
 import type { Workspace } from "../../workspace/types.ts";
 import { binaryLines } from "../questions/binary.ts";
 import { MAX_PAGE_CHARS, rowsOfChange, shownChange, type ShownChange } from "../questions/changes.ts";
 import type { LineTotals, RowsPage } from "./history-protocol.ts";
+import type { ReviewedWorkspace } from "./reviewed.ts";
 import type { ChangeRows } from "../protocol.ts";
 import { rowsForPage } from "../secrets/hidden-rows.ts";
 import { TOOL_FOR_ACCESS } from "../../schema/tool-facts.ts";
@@ -25,14 +26,13 @@ export interface RowsRange {
   readonly isShown: boolean;
 }
 
-/** The number of calls of one workspace whose changes are cached, with their contents. */
-const MAX_KEPT_CALLS = 3;
-const keptCalls = new WeakMap<Workspace, Map<string, Promise<readonly PastChange[]>>>();
-
-/** Returns the changes of a call. Those of the last calls are cached: a page reads their rows in several requests. */
-export async function changesOfPastCall(ws: Workspace, callId: string): Promise<readonly PastChange[]> {
-  const changes = await keptChanges(ws, callId);
-  return Promise.all(changes.map((change) => withoutDenied(ws, change)));
+/** Returns the changes of a call, without the contents of those that the policy denies. */
+export async function changesOfPastCall(
+  reviewed: ReviewedWorkspace,
+  callId: string,
+): Promise<readonly PastChange[]> {
+  const changes = await reviewed.changes(callId);
+  return Promise.all(changes.map((change) => withoutDenied(reviewed.workspace, change)));
 }
 
 /** The gates that stop the reading of a path, whoever reads it. */
@@ -63,22 +63,6 @@ export async function withoutDenied(ws: Workspace, change: PastChange): Promise<
   const summary = { path, display, kind, type, ...moved, ...(mode === undefined ? {} : { mode }) };
   const unknown = ["before", "after"] as const;
   return Object.assign(Object.create(confirmedChange(summary)), { unknown, isDenied: true }) as PastChange;
-}
-
-function keptChanges(ws: Workspace, callId: string): Promise<readonly PastChange[]> {
-  const kept = keptCalls.get(ws) ?? new Map<string, Promise<readonly PastChange[]>>();
-  keptCalls.set(ws, kept);
-  const known = kept.get(callId) ?? ws.changes(callId);
-  kept.delete(callId);
-  kept.set(callId, known);
-  known.catch(() => kept.delete(callId));
-  if (kept.size > MAX_KEPT_CALLS) kept.delete(kept.keys().next().value as string);
-  return known;
-}
-
-/** Forgets what calls have changed: a content that was known may not be known any more. */
-export function forgetPastChanges(ws: Workspace): void {
-  keptCalls.delete(ws);
 }
 
 /** Returns a part of the rows of past changes. `digest` names them all. */

@@ -13,8 +13,8 @@ import type { Rewound } from "../../workspace/rewind/rewind.ts";
 import type { RewindAnswer, RewindChange, RewindRequest } from "../past/history-protocol.ts";
 import type { ReviewHub } from "../hub.ts";
 import { compareVersions } from "../past/file-versions.ts";
-import { keepPreview, keptPreview, type Preview } from "../past/previews.ts";
-import { forgetPastChanges, pastRows, shownPastChange, withoutDenied } from "../past/past-changes.ts";
+import { pastRows, shownPastChange, withoutDenied } from "../past/past-changes.ts";
+import type { Preview } from "../past/reviewed.ts";
 import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest } from "./route.ts";
 import { attached, rowsRangeOf } from "./workspace.ts";
 import { REWIND as REWIND_CALL } from "../../tools/host-calls.ts";
@@ -37,7 +37,8 @@ export const REWIND_ROUTES: readonly ReviewRoute[] = [
 ];
 
 async function rewind(request: RouteRequest): Promise<Response> {
-  const ws = attached(request);
+  const reviewed = attached(request);
+  const { workspace: ws, previews } = reviewed;
   const { hub, login } = request;
   const wanted = readRewind(await bodyOf(request.request));
   if (wanted === undefined) return refusal(400, "a rewind has a place, and nothing that is unknown");
@@ -45,18 +46,18 @@ async function rewind(request: RouteRequest): Promise<Response> {
   const chosen = { paths, agent };
   if (dryRun) {
     const preview = await ws.rewind(to, { ...chosen, dryRun: true });
-    keepPreview(ws, preview);
+    previews.set(preview.digest, preview);
     return json(200, await toAnswer(ws, preview));
   }
   if (digest === undefined) return refusal(400, "a rewind repeats the digest of its preview");
-  const shown = keptPreview(ws, digest);
+  const shown = previews.get(digest);
   const stop = shown === undefined ? () => {} : allowShown(hub, shown, login.by);
   try {
     const done = await ws.rewind(to, { ...chosen, digest, by: login.by });
     return json(200, await toAnswer(ws, done));
   } finally {
     stop();
-    forgetPastChanges(ws);
+    reviewed.forgetChanges();
     hub.noteHistory();
   }
 }
@@ -112,22 +113,25 @@ async function toAnswer(ws: Workspace, rewound: Rewound): Promise<RewindAnswer> 
 }
 
 async function rowsOfPreview(request: RouteRequest): Promise<Response> {
-  const ws = attached(request);
+  const { workspace: ws, previews } = attached(request);
   const range = rowsRangeOf(request);
   if (range === undefined) return refusal(400, "the part of the rows is no number");
   const digest = request.url.searchParams.get("digest") ?? "";
-  const preview = keptPreview(ws, digest);
+  const preview = previews.get(digest);
   if (preview === undefined) return refusal(404, "this preview is not kept any more; look again");
   const shown = await Promise.all(preview.changes.map((change) => withoutDenied(ws, change)));
   return json(200, pastRows(shown, digest, range));
 }
 
 async function compare(request: RouteRequest): Promise<Response> {
-  const ws = attached(request);
+  const reviewed = attached(request);
   const { searchParams } = request.url;
   const range = rowsRangeOf(request);
   if (range === undefined) return refusal(400, "the part of the rows is no number");
   const [path, before, after] = ["path", "before", "after"].map((name) => searchParams.get(name) ?? "");
   if (!path || !before || !after) return refusal(400, "a comparison has a path and two versions");
-  return json(200, pastRows([await compareVersions(ws, path, before, after)], `${before} ${after}`, range));
+  return json(
+    200,
+    pastRows([await compareVersions(reviewed, path, before, after)], `${before} ${after}`, range),
+  );
 }

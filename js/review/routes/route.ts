@@ -3,12 +3,14 @@ import { parseJsonObject } from "../../hooks/approval-queue-http.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Workspace } from "../../workspace/types.ts";
 import type { ReviewHub } from "../hub.ts";
+import type { ReviewedWorkspace, ReviewedWorkspaces } from "../past/reviewed.ts";
 import { REVIEW_ROLES, type ReviewLogin } from "../login.ts";
 import type { ReviewRole } from "../protocol.ts";
 
 /** A request of a login that may make it. Its origin, its form and its login are checked. */
 export interface RouteRequest {
   readonly hub: ReviewHub;
+  readonly workspaces: ReviewedWorkspaces;
   readonly login: ReviewLogin;
   readonly request: Request;
   readonly url: URL;
@@ -77,9 +79,17 @@ function decoded(capture: string | undefined): string {
   }
 }
 
-/** Returns the workspace that a request is about, which `workspace` names in its address; undefined when it is unknown. */
-export function workspaceOf({ hub, url }: RouteRequest): Workspace | undefined {
-  return hub.workspace(url.searchParams.get("workspace") ?? undefined);
+/**
+ * Returns the workspace that a request is about, which `workspace` names in its address, with what the page has read of
+ * it; undefined when it is unknown.
+ */
+export function reviewedOf({ workspaces, url }: RouteRequest): ReviewedWorkspace | undefined {
+  return workspaces.of(url.searchParams.get("workspace") ?? undefined);
+}
+
+/** Returns the workspace that a request is about; undefined when it is unknown. */
+export function workspaceOf(request: RouteRequest): Workspace | undefined {
+  return reviewedOf(request)?.workspace;
 }
 
 /** Reads the body of a request; undefined when it is no JSON object, or too long. */

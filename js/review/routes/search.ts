@@ -4,14 +4,11 @@
  */
 import { FilewrightError } from "../../engine/errors.ts";
 import { choice, flag, optionReader, type Options, options, required, text } from "../../schema/option.ts";
-import type { AgentWorkspace, Blame, Workspace } from "../../workspace/index.ts";
+import type { Blame } from "../../workspace/index.ts";
 import type { FileLines, FoundPlaces, SearchRequest } from "../protocol.ts";
 import { asksForSecrets, linesForPage } from "../secrets/hidden-rows.ts";
 import { hideSecrets } from "../secrets/secret-text.ts";
-import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest, workspaceOf } from "./route.ts";
-
-/** The name under which the page reads. It is in the feed and in the audit log. */
-const READER = "review page";
+import { bodyOf, json, refusal, reviewedOf, type ReviewRoute, type RouteRequest } from "./route.ts";
 
 /** The maximum number of places that one search returns. */
 const MAX_PLACES = 500;
@@ -39,25 +36,13 @@ export const SEARCH_ROUTES: readonly ReviewRoute[] = [
   { method: "GET", path: /^files\/blame$/u, role: "watch", run: blame },
 ];
 
-const readers = new WeakMap<Workspace, Promise<AgentWorkspace>>();
-
-/** Returns the agent through which the page reads a workspace. */
-function readerOf(workspace: Workspace): Promise<AgentWorkspace> {
-  const known = readers.get(workspace);
-  if (known !== undefined) return known;
-  const made = workspace.agent(READER, { access: { readOnly: true } });
-  readers.set(workspace, made);
-  made.catch(() => readers.delete(workspace));
-  return made;
-}
-
 async function search(request: RouteRequest): Promise<Response> {
   const body = await bodyOf(request.request);
   const wanted = body === undefined ? undefined : readSearch(body);
   if (wanted === undefined) return refusal(400, "the search is not one that can be made");
-  const workspace = workspaceOf(request);
-  if (workspace === undefined) return refusal(404, "there is no such workspace");
-  const reader = await readerOf(workspace);
+  const reviewed = reviewedOf(request);
+  if (reviewed === undefined) return refusal(404, "there is no such workspace");
+  const reader = await reviewed.reader();
   const options = { signal: request.request.signal };
   const { kind, query, path, glob, regex = false, case: letters = "smart" } = wanted;
   const place = path === undefined ? {} : { path };
@@ -95,11 +80,11 @@ async function search(request: RouteRequest): Promise<Response> {
 }
 
 async function fileLines(request: RouteRequest): Promise<Response> {
-  const workspace = workspaceOf(request);
-  if (workspace === undefined) return refusal(404, "there is no such workspace");
+  const reviewed = reviewedOf(request);
+  if (reviewed === undefined) return refusal(404, "there is no such workspace");
   const from = Number(request.url.searchParams.get("from") ?? 1);
   if (!Number.isSafeInteger(from) || from < 1) return refusal(400, "`from` is the number of a line");
-  const reader = await readerOf(workspace);
+  const reader = await reviewed.reader();
   const file = await reader.readFile(
     {
       path: pathOf(request),
@@ -125,9 +110,9 @@ async function fileLines(request: RouteRequest): Promise<Response> {
 }
 
 async function blame(request: RouteRequest): Promise<Response> {
-  const workspace = workspaceOf(request);
-  if (workspace === undefined) return refusal(404, "there is no such workspace");
-  const reader = await readerOf(workspace);
+  const reviewed = reviewedOf(request);
+  if (reviewed === undefined) return refusal(404, "there is no such workspace");
+  const reader = await reviewed.reader();
   return json(200, (await reader.blame(pathOf(request))) satisfies Blame);
 }
 

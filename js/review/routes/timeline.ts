@@ -1,7 +1,6 @@
 /** The requests about the past: the calls and marks, what a call changed, marks, and undo. */
 import { FilewrightError } from "../../engine/errors.ts";
 import { list, type Options, optionReader, options, required, text } from "../../schema/option.ts";
-import type { Workspace } from "../../workspace/types.ts";
 import type { LineTotals } from "../past/history-protocol.ts";
 import {
   changesOfPastCall,
@@ -11,6 +10,7 @@ import {
   pastRows,
   shownPathsOf,
 } from "../past/past-changes.ts";
+import type { CountedCall } from "../past/reviewed.ts";
 import { bodyOf, json, refusal, type ReviewRoute, type RouteRequest } from "./route.ts";
 import { attached, rowsRangeOf } from "./workspace.ts";
 
@@ -35,7 +35,7 @@ export const TIMELINE_ROUTES: readonly ReviewRoute[] = [
 ];
 
 async function listPast(request: RouteRequest): Promise<Response> {
-  const ws = attached(request);
+  const { workspace: ws } = attached(request);
   const [entries, marks, { calls, ...forgotten }] = await Promise.all([
     ws.history({ unrecorded: true }),
     ws.marks(),
@@ -47,11 +47,11 @@ async function listPast(request: RouteRequest): Promise<Response> {
 }
 
 async function listUnreviewed(request: RouteRequest): Promise<Response> {
-  return json(200, await attached(request).unreviewed());
+  return json(200, await attached(request).workspace.unreviewed());
 }
 
 async function keep(request: RouteRequest): Promise<Response> {
-  const ws = attached(request);
+  const { workspace: ws } = attached(request);
   const wanted = readKeep(await bodyOf(request.request));
   if (wanted === undefined) return refusal(400, "a list of calls is kept");
   return json(200, { kept: await ws.keep(wanted.calls, { by: request.login.by }) });
@@ -61,21 +61,9 @@ async function keep(request: RouteRequest): Promise<Response> {
 const MAX_COUNTED_CALLS = 60;
 const MAX_COUNT_MS = 200;
 
-/** The changed lines of a past call, and the paths of which they are. */
-interface CountedCall {
-  readonly totals: LineTotals | null;
-  readonly paths: readonly string[];
-}
-
-/** The counted lines of past calls. A past call stays as it was. */
-const knownCounts = new WeakMap<Workspace, Map<string, CountedCall>>();
-const MAX_KNOWN_COUNTS = 10_000;
-
 async function countLines(request: RouteRequest): Promise<Response> {
-  const ws = attached(request);
+  const { workspace: ws, counts: known } = attached(request);
   const ids = (request.url.searchParams.get("ids") ?? "").split(",").slice(0, MAX_COUNTED_CALLS);
-  const known = knownCounts.get(ws) ?? new Map<string, CountedCall>();
-  knownCounts.set(ws, known);
   const counts: Record<string, LineTotals | null> = {};
   const end = performance.now() + MAX_COUNT_MS;
   // The policy may have changed since the lines were counted, so each request asks it, once for each path.
@@ -96,7 +84,6 @@ async function countLines(request: RouteRequest): Promise<Response> {
     counts[id] = isShown ? call.totals : null;
     if (counted !== undefined || call === null || call.totals === null) continue;
     known.set(id, call);
-    if (known.size > MAX_KNOWN_COUNTS) known.delete(known.keys().next().value as string);
   }
   return json(200, { counts });
 }
@@ -112,15 +99,15 @@ function nullIfUnknown(error: unknown): null {
 }
 
 async function rowsOfCall(request: RouteRequest): Promise<Response> {
-  const ws = attached(request);
+  const reviewed = attached(request);
   const range = rowsRangeOf(request);
   if (range === undefined) return refusal(400, "the part of the rows is no number");
   const [callId = ""] = request.captures;
-  return json(200, pastRows(await changesOfPastCall(ws, callId), callId, range));
+  return json(200, pastRows(await changesOfPastCall(reviewed, callId), callId, range));
 }
 
 async function makeMark(request: RouteRequest): Promise<Response> {
-  const ws = attached(request);
+  const { workspace: ws } = attached(request);
   const mark = readMark(await bodyOf(request.request));
   if (mark === undefined) return refusal(400, "a mark has a name");
   const made = await ws.mark(mark.name);

@@ -5,8 +5,8 @@ import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
 import { flag, type Options, optionReader, options, text } from "../../schema/option.ts";
 import type { Workspace } from "../../workspace/types.ts";
 import type { UndoAnswer, UndoRequest, UnfitHunks } from "../past/history-protocol.ts";
-import { changesOfPastCall, forgetPastChanges } from "../past/past-changes.ts";
-import { keepPreview } from "../past/previews.ts";
+import { changesOfPastCall } from "../past/past-changes.ts";
+import type { ReviewedWorkspace } from "../past/reviewed.ts";
 import type { ChosenHunks } from "../protocol.ts";
 import { confirmedParts } from "../questions/changes.ts";
 import { CHOSEN_PARTS } from "./questions.ts";
@@ -26,17 +26,18 @@ export const UNDO_ROUTES: readonly ReviewRoute[] = [
 ];
 
 async function undoCall(request: RouteRequest): Promise<Response> {
-  const ws = attached(request);
+  const reviewed = attached(request);
+  const { workspace: ws } = reviewed;
   const [callId = ""] = request.captures;
   const wanted = readUndo(await bodyOf(request.request));
   if (wanted === undefined) return refusal(400, "an undo has parts with a digest, or no members");
   const { parts, ...more } = wanted;
-  if (parts !== undefined) return undoParts(request, ws, callId, { ...more, parts });
+  if (parts !== undefined) return undoParts(request, reviewed, callId, { ...more, parts });
   if (more.dryRun !== undefined || more.digest !== undefined)
     return refusal(400, "only an undo of parts has a preview");
   try {
     const undone = await ws.undo(callId, { by: request.login.by });
-    noteUndo(request, ws);
+    noteUndo(request, reviewed);
     return json(200, undone);
   } catch (error) {
     return conflictResponse(ws, callId, error);
@@ -45,11 +46,12 @@ async function undoCall(request: RouteRequest): Promise<Response> {
 
 async function undoParts(
   request: RouteRequest,
-  ws: Workspace,
+  reviewed: ReviewedWorkspace,
   callId: string,
   { parts: chosen, dryRun = false, digest }: UndoRequest & { readonly parts: readonly ChosenHunks[] },
 ): Promise<Response> {
-  const parts = confirmedParts({ changes: await changesOfPastCall(ws, callId) }, chosen);
+  const { workspace: ws, previews } = reviewed;
+  const parts = confirmedParts({ changes: await changesOfPastCall(reviewed, callId) }, chosen);
   if (parts === undefined || parts.length === 0)
     return refusal(400, "the chosen hunks are not those of the call");
   if (!dryRun && digest === undefined)
@@ -57,11 +59,11 @@ async function undoParts(
   try {
     if (dryRun) {
       const preview = await ws.undo(callId, { parts, dryRun });
-      keepPreview(ws, preview);
+      previews.set(preview.digest, preview);
       return json(200, answerOf(preview));
     }
     const undone = await ws.undo(callId, { parts, digest, by: request.login.by });
-    noteUndo(request, ws);
+    noteUndo(request, reviewed);
     return json(200, answerOf(undone));
   } catch (error) {
     return conflictResponse(ws, callId, error, parts);
@@ -72,8 +74,8 @@ function answerOf({ callId, paths, digest }: UndoAnswer): UndoAnswer {
   return { ...(callId === undefined ? {} : { callId }), paths, ...(digest === undefined ? {} : { digest }) };
 }
 
-function noteUndo({ hub }: RouteRequest, ws: Workspace): void {
-  forgetPastChanges(ws);
+function noteUndo({ hub }: RouteRequest, reviewed: ReviewedWorkspace): void {
+  reviewed.forgetChanges();
   hub.noteHistory();
 }
 

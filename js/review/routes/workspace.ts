@@ -1,14 +1,14 @@
 /** The parts that requests about a workspace have in common. */
 import { FilewrightError } from "../../engine/errors.ts";
-import type { Workspace } from "../../workspace/types.ts";
 import type { RowsRange } from "../past/past-changes.ts";
+import type { ReviewedWorkspace } from "../past/reviewed.ts";
 import { asksForSecrets } from "../secrets/hidden-rows.ts";
-import { type RouteRequest, workspaceOf } from "./route.ts";
+import { reviewedOf, type RouteRequest } from "./route.ts";
 
 /** Returns the workspace that a request is about. @throws FilewrightError NOT_FOUND when it is not attached */
-export function attached(request: RouteRequest): Workspace {
-  const ws = workspaceOf(request);
-  if (ws !== undefined) return ws;
+export function attached(request: RouteRequest): ReviewedWorkspace {
+  const reviewed = reviewedOf(request);
+  if (reviewed !== undefined) return reviewed;
   throw new FilewrightError("NOT_FOUND", "No such workspace is attached to this page.", { complete: true });
 }
 
