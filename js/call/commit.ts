@@ -51,7 +51,7 @@ export async function commit(approved: ApprovedChange): Promise<Made<Answer<unkn
       }
       if (!locks.isShared || isPlannedLocked) session.staging.stage?.refresh();
       isPlannedLocked = true;
-      plan = await tool.plan(args, call);
+      plan = await tool.plan(args, call, plan);
       if (plan.settled !== undefined) return settledChange(plan.settled);
     }
   } finally {

@@ -110,8 +110,8 @@ export function isJson(meant: CanonicalCall | undefined, args: object): boolean 
 }
 
 /** Returns the text of data of a call. */
-function textOf({ tool, args, call, meant }: Succeeded, data: unknown): string {
-  return (meant?.text ?? tool.render)(data, args, call);
+function textOf({ tool, args, call, meant, answer }: Succeeded, data: unknown): string {
+  return (meant?.text ?? tool.render)(data, args, call, answer.shownDiff);
 }
 
 /** Returns the maximum size of the text of a call, in bytes. */

@@ -5,7 +5,7 @@ import { optionChecker } from "../schema/option.ts";
 import { withEmptyOldTextHint } from "../tools/edit/arguments.ts";
 import { TOOLS, type ToolName } from "../tools/index.ts";
 import { type Arguments, compileArgumentCheck, object, type Schema } from "../tools/lib/schema.ts";
-import type { Call, ReaderNames, Tool } from "../tools/lib/tool.ts";
+import type { AnyTool, ReaderNames, Tool } from "../tools/lib/tool.ts";
 import {
   namesForReader,
   parameterAliases,
@@ -185,10 +185,10 @@ function renderTextBy(
   text: (told: RenderInput<never, never>) => string,
   tool: Tool,
   given: Arguments,
-): (data: unknown, args: object, call: Call) => string {
-  const ours = tool as unknown as { render(data: unknown, args: object, call: Call): string };
-  return (data, args, call) => {
-    const told = { data, args, given, call, plain: () => ours.render(data, args, call) };
+): NonNullable<CanonicalCall["text"]> {
+  const ours = tool as unknown as AnyTool;
+  return (data, args, call, shownDiff) => {
+    const told = { data, args, given, call, plain: () => ours.render(data, args, call, shownDiff) };
     return text(told as unknown as RenderInput<never, never>);
   };
 }

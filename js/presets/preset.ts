@@ -19,7 +19,7 @@ import {
 } from "../schema/option.ts";
 import { LIMIT_OPTIONS, type Limits } from "../tools/lib/limits.ts";
 import type { RetryCall } from "../tools/lib/retry.ts";
-import type { ReaderNames, Annotations, Call, Tool } from "../tools/lib/tool.ts";
+import type { AnyTool, ReaderNames, Annotations, Call, Tool } from "../tools/lib/tool.ts";
 import type { Aliases, Arguments, ObjectSchema, Schema } from "../tools/lib/schema.ts";
 import type { Meaning, Meant } from "./meaning.ts";
 import { childOf } from "../backends/paths.ts";
@@ -95,7 +95,7 @@ export interface CanonicalCall {
   /** See `Call.excludeLines`. */
   readonly excludeLines: string | undefined;
   /** Returns the text of an answer; undefined for the canonical text. */
-  readonly text: ((data: unknown, args: object, call: Call) => string) | undefined;
+  readonly text: AnyTool["render"] | undefined;
   /** Returns the message of a failed call, given the canonical one. */
   refuse(error: FilewrightError, told: string): string;
   /** Returns a canonical call as one of the preset; undefined when the preset cannot express it. */

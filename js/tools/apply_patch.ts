@@ -5,7 +5,7 @@ import { FilewrightError, type Signalled } from "../engine/errors.ts";
 import type { MaybePromise } from "../backends/backend.ts";
 import type { ParsedPatch, ParseOptions, PatchFile, PatchOperation } from "../engine/text/patch.ts";
 import { commitFileChanges } from "./lib/commit.ts";
-import { DEFAULT_FUZZ, type PatchRequest, type PatchTodo, planPatch, shownDiffOf } from "./lib/patching.ts";
+import { DEFAULT_FUZZ, type PatchRequest, type PatchTodo, planPatch } from "./lib/patching.ts";
 import { previewPatch, revisePatch } from "./lib/patch-review.ts";
 import { exactly, named } from "./lib/exact.ts";
 import type { ApplyPatchData, PatchOutcome } from "./generated/types.ts";
@@ -128,13 +128,13 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
     await forEachYielding(made, yielder, ([path, result]) =>
       warnings.push(...writeWarnings(result, call.reader.display(path))),
     );
-    return { data: todo.data, warnings: [...todo.warnings, ...warnings] };
+    return { ...todo.described, warnings: [...todo.warnings, ...warnings] };
   },
-  render(data) {
+  render(data, _args, _call, shownDiff = data.diff) {
     const lines = data.applied ? [] : ["Dry run, nothing written"];
     lines.push(...data.files.map(outcomeLine));
     lines.push(...(data.warnings ?? []).map((warning) => `[${warning}]`));
-    return (data.applied ? lines : [...lines, shownDiffOf(data).replace(/\n$/u, "")]).join("\n");
+    return (data.applied ? lines : [...lines, shownDiff.replace(/\n$/u, "")]).join("\n");
   },
 };
 

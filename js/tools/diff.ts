@@ -110,11 +110,10 @@ export const diff: ReadingTool<CheckedDiffArgs, DiffData> = {
       ...{ identical, diff: unified, added, removed, hunks },
       truncated: truncated ? true : undefined,
     });
-    if (args.format === "unified" && unified.includes("\r"))
-      shownDiffByData.set(data, (await engine().diffAsync(before, after, options)).text);
-    return { data };
+    if (args.format !== "unified" || !unified.includes("\r")) return { data };
+    return { data, shownDiff: (await engine().diffAsync(before, after, options)).text };
   },
-  render(data, args, call) {
+  render(data, args, call, shownDiff = data.diff) {
     if (args.format === "json")
       return JSON.stringify(data.hunks) + (data.truncated === true ? `\n${TRUNCATED_DIFF_NOTE}` : "");
     if (data.identical) return "Files are identical";
@@ -123,15 +122,9 @@ export const diff: ReadingTool<CheckedDiffArgs, DiffData> = {
           maxBytes: maxAnswerBytes(call.settings.limits),
           cut: data.truncated === true,
         })
-      : (shownDiffByData.get(data) ?? data.diff).replace(/\n$/u, "");
+      : shownDiff.replace(/\n$/u, "");
   },
 };
-
-/**
- * The diffs that models see, in which a CR that both sides of a line have is left out. Keyed by the data,
- * which contains the diff with every byte.
- */
-const shownDiffByData = new WeakMap<object, string>();
 
 function withSecondSideCheck(
   parse: (args: Arguments) => CheckedDiffArgs,

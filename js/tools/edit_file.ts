@@ -144,7 +144,11 @@ export function chosenMatchLine(
   return lines.join("");
 }
 
-async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFileData, EditTodo>> {
+async function planEditFile(
+  args: EditRequest,
+  call: Call,
+  outdated?: Plan<EditFileData, EditTodo>,
+): Promise<Plan<EditFileData, EditTodo>> {
   const at = call.locations[0]!;
   const { bytes: before, version } = await readWholeFile(call, at, call.settings.limits.grepFileBytes);
   let inspected: Promise<Inspection> | undefined;
@@ -156,9 +160,9 @@ async function planEditFile(args: EditRequest, call: Call): Promise<Plan<EditFil
   }
   const planned = await replaceInContent(now, args, call);
   if (!planned.ok) throw await refusedEdits(planned.error, now, args, call);
-  const first = firstPlannedVersion.get(call);
-  firstPlannedVersion.set(call, version);
-  if (first !== undefined && first !== version && planned.edits.some(({ tier }) => tier !== "exact")) {
+  // A plan after a write of another program is based on content that the caller never saw.
+  const isUnseen = outdated !== undefined && outdated.todo.version !== version;
+  if (isUnseen && planned.edits.some(({ tier }) => tier !== "exact")) {
     throw locationError("CONFLICT", at, {
       message: "changed while it was edited, and old_text is no longer there to the letter",
       hint: "read it again",
@@ -216,12 +220,6 @@ async function refusedEdits(
   if ((await call.seen.changed(path, now)) !== false) await call.seen.refresh?.(path);
   return withStaleness(retried, await call.seen.changed(path, now));
 }
-
-/**
- * The version of the file when each call was first planned. After a concurrent write the call is planned
- * again; that second plan is based on content which the caller never saw.
- */
-const firstPlannedVersion = new WeakMap<Call, string>();
 
 /**
  * Adds anchors to the candidates in an error. While the file is unchanged, the caller can send them as `from`

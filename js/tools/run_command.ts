@@ -57,22 +57,24 @@ const outputSchema = object(
 const TOOL_DESCRIPTION = `Gives the exit code, the output and the errors; a failing program is no failure of this tool.
 Give the program and its arguments as a list. For pipes, globs and variables use shell: true with one string.`;
 
-/** The errors of the providers that refuse every command. */
-const refusals = new WeakMap<SandboxProvider, () => FilewrightError>();
+/** A sandbox with the status of another one that refuses every command, before anybody is asked about it. */
+export class RefusingSandbox implements SandboxProvider {
+  readonly status: SandboxStatus;
+  readonly #refusal: () => FilewrightError;
 
-/** Returns a provider with the status of another one that refuses every command, before anybody is asked about it. */
-export function refusingCommands(
-  { status }: SandboxProvider,
-  refusal: () => FilewrightError,
-): SandboxProvider {
-  const provider: SandboxProvider = Object.freeze({
-    status,
-    run: async () => {
-      throw refusal();
-    },
-  });
-  refusals.set(provider, refusal);
-  return provider;
+  constructor({ status }: SandboxProvider, refusal: () => FilewrightError) {
+    this.status = status;
+    this.#refusal = refusal;
+  }
+
+  /** @throws the refusal */
+  refuse(): never {
+    throw this.#refusal();
+  }
+
+  async run(): Promise<never> {
+    this.refuse();
+  }
 }
 
 /** Returns the tool with a description that states what this sandbox guarantees. */
@@ -118,8 +120,7 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
   paths: (args) => [{ argument: "cwd", typed: args.cwd, intent: "write", missing: "accept" }],
   async plan(args, { settings: { commands }, fs, locations }) {
     const todo = argvOf(args);
-    const refusal = commands === undefined ? undefined : refusals.get(commands);
-    if (refusal !== undefined) throw refusal();
+    if (commands instanceof RefusingSandbox) commands.refuse();
     // A sandbox says it in its own words, and some only after they have begun.
     const at = locations[0] as Location;
     if (!(await fs.stat(at.path)).isDir) throw locationError("NOT_DIRECTORY", at);

@@ -42,6 +42,7 @@ import { confinementOf, type LocalFacts, lockerOfBackend } from "./host.ts";
 import { nextWorkspaceNumber } from "./number.ts";
 import type { ChosenStores } from "./shared/stores.ts";
 import { openSearches, stagesOf } from "./storage.ts";
+import { RenderingCache } from "../tools/render/rendering-cache.ts";
 
 /** What the state of a workspace is made from. */
 export interface SessionParts {
@@ -191,6 +192,7 @@ function settingsOf(given: CheckedOptions, guard: GuardLevel, limits: Limits): T
     acceptsQuotes: given.guard === undefined && guard === "refuse",
     ignoreFiles: Object.freeze([...(given.ignoreFiles ?? IGNORE_FILES)]),
     readers: readersFor({ readers: given.readers }),
+    renderings: new RenderingCache(),
     findFiles: given.findFiles === true,
   };
 }

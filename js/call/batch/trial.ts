@@ -24,7 +24,14 @@ import { staleFunctionsOf } from "../../pipeline/stale.ts";
 import type { PlaceToApprove } from "../../pipeline/written-places.ts";
 import { realPathOf } from "../../policy/grant-paths.ts";
 import { forkForTrial, type SeenFiles } from "../../tools/lib/seen.ts";
-import type { AnyChangingTool, AnyReadingTool, Answer, BaseVersion, Call } from "../../tools/lib/tool.ts";
+import type {
+  AnyChangingTool,
+  AnyReadingTool,
+  Answer,
+  BaseVersion,
+  Call,
+  Plan,
+} from "../../tools/lib/tool.ts";
 import { type ApprovedChange, decideAbout, NOBODY_ASKED, reviewOf } from "../ask.ts";
 import { inTurn } from "../fairness.ts";
 import { plan, type PlannedChange, type SettledChange } from "../plan.ts";
@@ -375,8 +382,9 @@ export async function repeatOperation(operation: Operation, call: Call): Promise
   const judged = judgedOf(operation);
   if (tool.kind === "read") return readInTurn(judged, tool, call);
   const { uses, guarding } = judged;
+  let plan: Plan<unknown, unknown> | undefined;
   for (let attempt = 1; ; attempt++) {
-    const plan = await tool.plan(args, call);
+    plan = await tool.plan(args, call, plan);
     if (plan.settled !== undefined) return plan.settled;
     try {
       return await applyGuarded(guarding, { tool, args, uses, call }, plan);

@@ -7,12 +7,13 @@ import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { hashOfAll, previewDiff, textIfDecodableAsync } from "../render/preview.ts";
 import type { FileChange, FileState } from "./commit.ts";
 import type { ApplyPatchData } from "../generated/types.ts";
-import { describePatch, type PatchRequest, type PatchTodo, shownDiffOf } from "./patching.ts";
+import { describePatch, type PatchRequest, type PatchTodo } from "./patching.ts";
 import type { BaseVersion, Call, Plan, Preview, PreviewChange, RevisedFile } from "./tool.ts";
 
 /** Returns what a reviewer sees of a patch. */
 export async function previewPatch(todo: PatchTodo, args: PatchRequest, call: Call): Promise<Preview> {
   const changes = await shownChanges(todo, call);
+  const { data, shownDiff } = todo.described;
   const [first] = changes;
   const { before = null, after = null } = first?.contents ?? {};
   const location = Math.max(
@@ -24,7 +25,7 @@ export async function previewPatch(todo: PatchTodo, args: PatchRequest, call: Ca
     title: `Patch ${args.names[location]}${more > 0 ? ` and ${more} more` : ""}`,
     location,
     // A reviewer sees the whole diff, however long.
-    diff: todo.data.truncated === true ? await wholeDiffOf(todo, call) : shownDiffOf(todo.data),
+    diff: data.truncated === true ? await wholeDiffOf(todo, call) : shownDiff,
     originalContent: before === null ? null : await textIfDecodableAsync(before),
     newContent: after === null ? null : await textIfDecodableAsync(after),
     risk: todo.changes.some((one) => one.before !== null && one.after === null) ? "medium" : "low",
@@ -99,10 +100,10 @@ export async function revisePatch(
   });
   const patched = await revisedEntries(todo, changes, left, chosen);
   const moves = new Map([...todo.moves].filter(([to]) => !left.has(to)));
-  const { members, data } = todo;
-  const { applied, warnings } = data;
+  const { members } = todo;
+  const { applied, warnings } = todo.described.data;
   const described = await describePatch({ applied, warnings }, { changes, patched, members }, call);
-  return { todo: { ...todo, changes, moves, patched, data: described }, base };
+  return { todo: { ...todo, changes, moves, patched, described }, base };
 }
 
 /** Returns the entries of a patch for the files that are written, with the numbers of lines that change. */

@@ -15,7 +15,7 @@ import { diffContentsAsync } from "../render/preview.ts";
 import { MAX_SHOWN_RETRY, withRetries } from "./retry.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { encodeUtf8 } from "./text.ts";
-import { type Call, type PathEffect, type Plan, locationError } from "./tool.ts";
+import { type Answer, type Call, type PathEffect, type Plan, locationError } from "./tool.ts";
 import { maxAnswerBytes } from "./limits.ts";
 
 /** The checked arguments, with the patch's paths. */
@@ -53,8 +53,13 @@ export interface PatchTodo {
   /** The entries of the patch, from which the changes were computed. */
   readonly patched: readonly PatchedFile[];
   readonly members: ReadonlyMap<string, PatchMember>;
-  readonly data: ApplyPatchData;
+  readonly described: DescribedPatch;
   readonly warnings: readonly string[];
+}
+
+/** The data of the answer about a patch, and the diff of it as people and models see it. */
+interface DescribedPatch extends Answer<ApplyPatchData> {
+  readonly shownDiff: string;
 }
 
 /** The current state of a file of the patch. */
@@ -124,15 +129,15 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
     applied: !args.dry_run,
     warnings: args.warnings.length > 0 ? args.warnings : undefined,
   };
-  const data = await describePatch(facts, { changes, patched, members }, call);
+  const described = await describePatch(facts, { changes, patched, members }, call);
   const warnings = await acceptedOmissions(changes, args, call, yielder);
   const moves = await movesOf(changes, patched, members, yielder);
-  const todo = { changes, moves, patched, members, data, warnings };
+  const todo = { changes, moves, patched, members, described, warnings };
   const base: { path: string; version: string | null }[] = [];
   await forEachYielding(members.values(), yielder, ({ at, found }) =>
     base.push({ path: at.path, version: found?.version ?? null }),
   );
-  if (args.dry_run) return { settled: { data, warnings }, todo, base };
+  if (args.dry_run) return { settled: { ...described, warnings }, todo, base };
   return { todo, base, ...(await changedFilesOf(todo, yielder)) };
 }
 
@@ -174,7 +179,7 @@ export async function describePatch(
   facts: Pick<ApplyPatchData, "applied"> & { readonly warnings: readonly string[] | undefined },
   { changes, patched, members }: Pick<PatchTodo, "changes" | "patched" | "members">,
   call: Call,
-): Promise<ApplyPatchData> {
+): Promise<DescribedPatch> {
   const yielder = new Yielder({ signal: call.signal });
   if (changes.length > STEPS_PER_YIELD_CHECK) await yielder.yieldNow();
   const sides = await diffSidesOf(changes, patched, members, yielder);
@@ -189,8 +194,7 @@ export async function describePatch(
     warnings,
     truncated: truncated ? true : undefined,
   });
-  if (shown !== text) shownDiffByData.set(data, shown);
-  return data;
+  return { data, shownDiff: shown };
 }
 
 /** Returns the previous paths of the files that a patch moves, by their new paths. */
@@ -436,17 +440,6 @@ function modeAfterPatch(has: number | undefined, wanted: number | null): number 
   const executable = (wanted & 0o111) !== 0;
   if (has === undefined) return executable ? 0o755 : undefined;
   return executable ? has | ((has & 0o444) >> 2) : has & ~0o111;
-}
-
-/**
- * The diffs shown to people and models, in which a CR that both sides of a line have is left out. Keyed by
- * the data, which contains the diff with every byte.
- */
-const shownDiffByData = new WeakMap<ApplyPatchData, string>();
-
-/** Returns the diff of a patch as people and models see it. */
-export function shownDiffOf(data: ApplyPatchData): string {
-  return shownDiffByData.get(data) ?? data.diff;
 }
 
 /**

@@ -23,6 +23,7 @@ import {
 import type { ContentBlock, Readers } from "../../readers/index.ts";
 import type { MatchMode } from "../../engine/text/edit.ts";
 import type { ToolTrait } from "../../schema/tool-facts.ts";
+import type { RenderingCache } from "../render/rendering-cache.ts";
 import type { Limits } from "./limits.ts";
 import type { UndoableHistory } from "./past.ts";
 import type { SeenFiles } from "./seen.ts";
@@ -211,6 +212,8 @@ export interface CallSettings {
   readonly ignoreFiles: readonly string[] | undefined;
   /** The readers of files that are not plain text. */
   readonly readers: Readers;
+  /** The results of these readers. */
+  readonly renderings: RenderingCache;
   /** Runs commands; undefined when the host has configured no sandbox for them. */
   readonly commands: SandboxProvider | undefined;
 }
@@ -247,6 +250,11 @@ export interface Answer<Data> {
   /** Notes for the caller. They are added to `data.warnings`, and to texts that have no fixed form. */
   readonly warnings?: readonly string[];
   readonly content?: readonly ContentBlock[];
+  /**
+   * The diff of the data as people and models see it, without the CRs that both sides of a line have. Absent where it is
+   * the same: that of the data has every byte, because other tools could not apply it otherwise.
+   */
+  readonly shownDiff?: string | undefined;
 }
 
 /**
@@ -393,8 +401,8 @@ interface ToolBase<Args, Data> {
   readonly parse: ParseArguments<Args>;
   /** Returns the arguments that are paths. Errors that concern no single path name the first one. */
   paths(args: Args): readonly PathUse[];
-  /** Returns the text for the model. */
-  render(data: Data, args: Args, call: Call): string;
+  /** Returns the text for the model. `shownDiff` is that of the answer. */
+  render(data: Data, args: Args, call: Call, shownDiff?: string): string;
   /** How a text that is too long is made to fit. Without it the text is cut at the size of a page. */
   readonly fit?: Fit<Args, Data>;
 }
@@ -430,7 +438,8 @@ export interface ChangingTool<Args, Data, Todo> extends ToolBase<Args, Data> {
   exactCommand?(args: Args): readonly string[];
   /** Returns the calls of which nothing is left after the change, for a tool that takes several back. */
   undoes?(plan: Plan<Data, Todo>): readonly string[];
-  plan(args: Args, call: Call): MaybePromise<Plan<Data, Todo>>;
+  /** Computes the change. `outdated` is the plan of the same call before another writer changed a file. */
+  plan(args: Args, call: Call, outdated?: Plan<Data, Todo>): MaybePromise<Plan<Data, Todo>>;
   preview(plan: Plan<Data, Todo>, args: Args, call: Call): MaybePromise<Preview>;
   /**
    * Returns the plan with the contents that a reviewer has chosen. Files that are not among `files` stay as they are

@@ -16,7 +16,7 @@ import type { CommandSandboxFor, Session, SessionFiles } from "../../pipeline/se
 import { makeMoments } from "../../pipeline/moments.ts";
 import { makeViews, type Views } from "../../pipeline/views.ts";
 import type { AccessSummary } from "../../tools/lib/tool.ts";
-import { refusingCommands } from "../../tools/run_command.ts";
+import { RefusingSandbox } from "../../tools/run_command.ts";
 import { type ConfineParts, makeConfine } from "../confine.ts";
 import { MadeParts } from "../made.ts";
 import { lockerOfBackend } from "../host.ts";
@@ -176,7 +176,7 @@ function repositoriesOf(parent: Session, inner: FsBackend, policy: SandboxPolicy
 function forkCommandsOf(commandsFor: CommandSandboxFor): CommandSandboxFor {
   return (policy, rules) => {
     const provider = commandsFor(policy, rules);
-    return provider === undefined ? undefined : refusingCommands(provider, forkCommandError);
+    return provider === undefined ? undefined : new RefusingSandbox(provider, forkCommandError);
   };
 }
 
