@@ -55,6 +55,11 @@ export interface CompiledQuery {
   readonly laterFrom: number;
 }
 
+/** A compiled query as this file makes it, with that of the engine for an index of contents. */
+interface EngineQuery extends CompiledQuery {
+  readonly raw: RawQuery;
+}
+
 /** A query that is compiled in workers only, because compiling it would block the event loop. */
 export interface SentQuery {
   /**
@@ -66,6 +71,8 @@ export interface SentQuery {
     limits: ContentLimits & { readonly count: boolean },
     signal?: AbortSignal,
   ): Promise<readonly TextHits[]>;
+  /** The argument of `SearchQuery` as JSON, for an index of contents; undefined where it takes long to parse. */
+  readonly options: string | undefined;
 }
 
 /** A query as an engine on another thread compiles it. */
@@ -186,9 +193,7 @@ const ALL_PATHS: PathGlobs = Object.freeze({
 
 /** Returns the functions of the engine for searches, globs and ignore rules, which call the given binding. */
 export function makeSearchEngine(binding: SearchBinding): SearchEngine {
-  const raws = new WeakMap<CompiledQuery, RawQuery>();
-  const kept = new QueryCache<CompiledQuery>();
-  const sent = new WeakMap<SentQuery, string | undefined>();
+  const kept = new QueryCache<EngineQuery>();
   const { searchAsync, searchAllAsync, CancelToken } = binding;
   const compileQuery = (query: TextQuery): CompiledQuery => {
     const options = queryOptionsJson(query);
@@ -200,10 +205,11 @@ export function makeSearchEngine(binding: SearchBinding): SearchEngine {
       withTranslatedErrors(() =>
         decodeTextHits(raw.search(content, JSON.stringify({ ...limits, count })), attributed),
       );
-    const compiled: { -readonly [K in keyof CompiledQuery]: CompiledQuery[K] } = {
+    const compiled: { -readonly [K in keyof EngineQuery]: EngineQuery[K] } = {
       search: (content, limits = {}) => run(content, limits, false),
       count: (content, limits = {}) => run(content, limits, true),
       laterFrom: MIN_WORKER_SEARCH_BYTES,
+      raw,
     };
     if (raw.searchAsync !== undefined && CancelToken !== undefined) {
       compiled.laterFrom = MIN_NATIVE_THREAD_SEARCH_BYTES;
@@ -223,7 +229,6 @@ export function makeSearchEngine(binding: SearchBinding): SearchEngine {
         }
       };
     }
-    raws.set(compiled, raw);
     kept.add(options, raw, compiled);
     return compiled;
   };
@@ -245,7 +250,8 @@ export function makeSearchEngine(binding: SearchBinding): SearchEngine {
     sentQuery(query) {
       if (searchAllAsync === undefined || !isExpensiveQuery(query)) return undefined;
       const [options, attributed] = [queryOptionsJson(query), hasSeveralPatterns(query)];
-      const made: SentQuery = {
+      return {
+        options: isCheapToParse(query) ? options : undefined,
         async searchAll(contents, limits, signal) {
           try {
             const found = await searchAllAsync(options, contents, JSON.stringify(limits), signal);
@@ -258,8 +264,6 @@ export function makeSearchEngine(binding: SearchBinding): SearchEngine {
           }
         },
       };
-      sent.set(made, isCheapToParse(query) ? options : undefined);
-      return made;
     },
     encodeQuery(query) {
       const attributed = hasSeveralPatterns(query);
@@ -292,8 +296,8 @@ export function makeSearchEngine(binding: SearchBinding): SearchEngine {
       return {
         sign: (content) => raw.sign(content),
         candidates(query) {
-          if ("search" in query) return raw.candidates(raws.get(query) as RawQuery) ?? undefined;
-          const options = sent.get(query);
+          if ("search" in query) return raw.candidates((query as EngineQuery).raw) ?? undefined;
+          const { options } = query;
           return options === undefined ? undefined : (raw.candidatesOf?.(options) ?? undefined);
         },
         bytes: () => raw.bytes(),

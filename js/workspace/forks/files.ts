@@ -21,6 +21,13 @@ import { MERGE } from "../../tools/host-calls.ts";
 /** The settings of the plan of a merge. */
 export type PlanOptions = Pick<MergeOfForkOptions, "favour" | "signal">;
 
+/** The merge of a fork as it was planned. */
+export interface ForkPlan {
+  readonly merge: PlannedMerge;
+  /** Called when the merge is made and cannot be rolled back any more. */
+  merged(): Promise<void>;
+}
+
 /** The files of a fork. */
 export interface ForkFiles {
   /** The files, confined no further than those of the parent. */
@@ -32,15 +39,13 @@ export interface ForkFiles {
   /** True when a merge is one commit of the storage, which keeps its own history. */
   readonly isCommit: boolean;
   /** Computes the merge into the parent. Nothing is changed. */
-  plan(options: PlanOptions): Promise<PlannedMerge>;
+  plan(options: PlanOptions): Promise<ForkPlan>;
   /** Makes a planned merge. @throws CONFLICT when one side has changed since it was planned */
   apply(
     plan: PlannedMerge,
     options: PlanOptions,
     call: Pick<Call, "fs" | "about" | "signal" | "settings">,
   ): Promise<void>;
-  /** Called when the merge is made and cannot be rolled back any more. */
-  merged(plan: PlannedMerge): Promise<void>;
   /** Ends the use of the files. With `drop` the fork is removed. */
   close(drop: boolean): Promise<void>;
 }
@@ -74,7 +79,7 @@ export function storageFiles(
       };
       await parent.merge(fork, { ...options, review });
       if (planned === undefined) throw unmade();
-      return planned;
+      return { merge: planned, merged: async () => {} };
     },
     async apply(plan, options, { about: { callId, agent, isUnreviewed }, signal }) {
       if (isUnreviewed === true && parent.records === undefined) throw cannotBeReviewedError();
@@ -98,7 +103,6 @@ export function storageFiles(
       }
       if (isOther) throw changedError();
     },
-    merged: async () => {},
     async close(drop) {
       if (drop && fork.drop !== undefined) await fork.drop();
       else await fork.close();
@@ -113,8 +117,6 @@ export function layerFiles(parent: FsBackend, resolver: Resolver): ForkFiles {
   provideAbilities(overlay, {
     answersOnlyAllowed: (policy) => policy === resolver.policy && isAllowed(),
   });
-  /** The state of the overlay of which each plan is the merge. */
-  const merging = new WeakMap<PlannedMerge, OverlayState>();
   return {
     fs: overlay,
     isCommit: false,
@@ -123,17 +125,11 @@ export function layerFiles(parent: FsBackend, resolver: Resolver): ForkFiles {
       const state = await layer.inTurn(async () => new OverlayState(layer));
       const sides = state.sides();
       const { ops, conflicts, states } = await planMerge(state.paths, sides, favour);
-      const plan: PlannedMerge = {
-        states,
-        ops,
-        conflicts,
-        bodies: (side, paths) => sides[side].bodies(paths),
-      };
-      merging.set(plan, state);
-      return plan;
+      const bodies: PlannedMerge["bodies"] = (side, paths) => sides[side].bodies(paths);
+      const merged = (): Promise<void> => layer.inTurn(async () => state.forget());
+      return { merge: { states, ops, conflicts, bodies }, merged };
     },
     apply: (plan, _options, call) => applyOps(plan, call),
-    merged: (plan) => layer.inTurn(async () => merging.get(plan)?.forget()),
     close: async () => layer.inTurn(async () => layer.clear()),
   };
 }

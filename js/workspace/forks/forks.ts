@@ -230,14 +230,14 @@ function openFork(
     const planning = { favour, signal };
     const outcome: MergeOutcome = { plan: await files.plan(planning) };
     let callId: string | undefined;
-    if (dryRun !== true && outcome.plan.conflicts.length === 0 && outcome.plan.ops.length > 0)
+    if (dryRun !== true && outcome.plan.merge.conflicts.length === 0 && outcome.plan.merge.ops.length > 0)
       callId = await runMerge(parent, { name, files, planning, outcome });
-    const { plan } = outcome;
-    const conflicts = plan.conflicts.map((one) => toForkConflict(one, resolver.display));
+    const { merge: made } = outcome.plan;
+    const conflicts = made.conflicts.map((one) => toForkConflict(one, resolver.display));
     return Object.freeze({
       merged: callId !== undefined,
       ...(callId === undefined ? {} : { callId }),
-      changes: conflicts.length > 0 ? [] : mergedChangesOf(plan, resolver.display),
+      changes: conflicts.length > 0 ? [] : mergedChangesOf(made, resolver.display),
       conflicts: Object.freeze(conflicts),
     });
   };
@@ -247,7 +247,8 @@ function openFork(
     async diff(options = {}) {
       const { signal, ...wanted } = checkDiffOptions(options);
       assertOpen();
-      return diffOf(await files.plan({ signal }), resolver.display, wanted);
+      const { merge: planned } = await files.plan({ signal });
+      return diffOf(planned, resolver.display, wanted);
     },
     merge(options = {}) {
       const mine = turn.then(() => merge(options));
@@ -263,12 +264,12 @@ function openFork(
 /** Makes a planned merge as a call of the parent. Returns the id of the call; undefined when nothing was changed. */
 async function runMerge({ session, run }: ForkParent, asked: AskedMerge): Promise<string | undefined> {
   const { tool, args } = mergeTool(asked, session.files.resolver.display);
-  const { files, planning, outcome } = asked;
+  const { planning, outcome } = asked;
   const { signal } = planning;
   const result = await run(() => callsOf(session)(tool as unknown as Tool, args, { signal }));
   if (!result.ok) throw errorOfData(result.error);
-  const { plan } = outcome;
-  if (plan.conflicts.length > 0 || plan.ops.length === 0) return undefined;
-  await files.merged(plan);
+  const { merge, merged } = outcome.plan;
+  if (merge.conflicts.length > 0 || merge.ops.length === 0) return undefined;
+  await merged();
   return result.meta.call_id;
 }

@@ -12,7 +12,7 @@ import { object } from "../../tools/lib/schema.ts";
 import { MERGE } from "../../tools/host-calls.ts";
 import { text, texts } from "../../tools/lib/shared.ts";
 import type { Call, ChangingTool, PathUse, PreviewChange } from "../../tools/lib/tool.ts";
-import { changedError, type ForkFiles, type PlanOptions } from "./files.ts";
+import { changedError, type ForkFiles, type ForkPlan, type PlanOptions } from "./files.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { plural } from "../../tools/lib/text.ts";
 
@@ -28,7 +28,7 @@ interface MergeData {
 
 /** What the call did: the plan that was made, or one with conflicts. */
 export interface MergeOutcome {
-  plan: PlannedMerge;
+  plan: ForkPlan;
 }
 
 /** The largest contents whose diff a reviewer sees. */
@@ -54,9 +54,9 @@ export function mergeTool(
   { name, files, planning: options, outcome }: AskedMerge,
   display: (path: string) => string,
 ): { readonly tool: ChangingTool<MergeArgs, MergeData, PlannedMerge>; readonly args: MergeArgs } {
-  const approved = new Set(pathsOf(outcome.plan));
+  const approved = new Set(pathsOf(outcome.plan.merge));
   const args: MergeArgs = { fork: name, paths: [...approved].map(display) };
-  let planned: PlannedMerge | undefined = outcome.plan;
+  let planned: ForkPlan | undefined = outcome.plan;
   const tool: ChangingTool<MergeArgs, MergeData, PlannedMerge> = {
     ...MERGE,
     title: "Merge fork",
@@ -72,16 +72,17 @@ export function mergeTool(
         complete: true,
       });
     },
-    paths: () => usesOf(outcome.plan, display),
+    paths: () => usesOf(outcome.plan.merge, display),
     async plan(_args, call) {
       const plan = planned ?? (await files.plan({ ...options, signal: call.signal }));
       planned = undefined;
       outcome.plan = plan;
-      if (plan.conflicts.length > 0 || plan.ops.length === 0)
-        return { todo: plan, base: [], settled: { data: { paths: [] } } };
+      const { merge } = plan;
+      if (merge.conflicts.length > 0 || merge.ops.length === 0)
+        return { todo: merge, base: [], settled: { data: { paths: [] } } };
       // The fork went on while it was merged: rules and approvals were applied to other paths.
-      if (pathsOf(plan).some((path) => !approved.has(path))) throw changedError();
-      return { todo: plan, base: [] };
+      if (pathsOf(merge).some((path) => !approved.has(path))) throw changedError();
+      return { todo: merge, base: [] };
     },
     async preview({ todo }, _args, call) {
       const { diff, changes, contents } = await previewOf(todo, call);
