@@ -103,8 +103,8 @@ export interface ChangedBytes {
   readonly after: Uint8Array | null;
 }
 
-/** Not a member of the changes, because nothing that is shown or sent may contain whole files. */
-const bytesByChange = new WeakMap<ConfirmedChange, ChangedBytes>();
+/** Not enumerable, because nothing that is shown or sent may contain whole files. */
+const BYTES: unique symbol = Symbol("bytes");
 
 /**
  * Creates a change for a question. `bytes` are the contents of a file, when they are known; `isJoined` is true for what
@@ -121,6 +121,7 @@ export function confirmedChange(
   const change = Object.defineProperties(
     { ...summary },
     {
+      [BYTES]: { value: bytes },
       before: lazy(() => texts().before?.text ?? null),
       after: lazy(() => texts().after?.text ?? null),
       binary: lazy(once(() => binaryOf(bytes, texts()))),
@@ -128,14 +129,13 @@ export function confirmedChange(
       whole: lazy(() => isJoined || hunks().whole),
     },
   );
-  Object.freeze(change);
-  bytesByChange.set(change as ConfirmedChange, bytes);
-  return change as ConfirmedChange;
+  return Object.freeze(change) as ConfirmedChange;
 }
 
 /** Returns the bytes of a change of a question; undefined for an object that is a copy. */
 export function changedBytesOf(change: ConfirmedChange): ChangedBytes | undefined {
-  return bytesByChange.get(change);
+  // One that is shown without its contents has another as its prototype.
+  return Object.hasOwn(change, BYTES) ? (change as { readonly [BYTES]?: ChangedBytes })[BYTES] : undefined;
 }
 
 /** Returns a function that computes a value when it is called for the first time. */

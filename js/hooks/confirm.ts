@@ -343,26 +343,41 @@ export function denied(
   });
 }
 
+/** The answer by which a reviewer refused a call. */
+interface RefusingAnswer {
+  readonly outcome: Outcome;
+  readonly by?: string;
+}
+
+/** The error of a call that a reviewer refused. Its answer is private, because a model must not learn who answered. */
+class RefusedCall extends FilewrightError {
+  readonly #answer: RefusingAnswer;
+
+  constructor(message: string, answer: RefusingAnswer) {
+    super("APPROVAL_DENIED", `${message} Nothing was written.`, { complete: true });
+    this.#answer = answer;
+  }
+
+  static answerOf(error: unknown): RefusingAnswer | undefined {
+    return error instanceof RefusedCall ? error.#answer : undefined;
+  }
+}
+
 /** Returns the error of a call that a reviewer refused, with at most 100 characters of the reason. */
 export function refusedBy({ outcome, payload }: ConfirmReply): FilewrightError {
   const reason = payload?.reason?.trim().slice(0, 100);
-  const error = denied(
+  const message =
     reason === undefined || reason === ""
       ? "The reviewer refused the call."
-      : `The reviewer refused the call: ${reason}${/[.?!]$/u.test(reason) ? "" : "."}`,
-  );
-  answerByError.set(error, withoutUndefined({ outcome, by: payload?.by }));
-  return error;
+      : `The reviewer refused the call: ${reason}${/[.?!]$/u.test(reason) ? "" : "."}`;
+  return new RefusedCall(message, withoutUndefined({ outcome, by: payload?.by }));
 }
-
-/** The answers by which calls were refused. Errors do not name them, because a model must not learn who answered. */
-const answerByError = new WeakMap<object, { readonly outcome: Outcome; readonly by?: string }>();
 
 /** Returns the answer by which a reviewer refused a call with this error; undefined for another error. */
 export function answerOfRefusal(
   error: unknown,
 ): { readonly outcome: Outcome; readonly by?: string } | undefined {
-  return typeof error === "object" && error !== null ? answerByError.get(error) : undefined;
+  return RefusedCall.answerOf(error);
 }
 
 /**

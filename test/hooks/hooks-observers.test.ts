@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { context, trace } from "@opentelemetry/api";
 import {
   BasicTracerProvider,
@@ -118,11 +119,18 @@ describe("the audit log", () => {
       ["write_file", true, undefined],
     ]);
     expect(seen[1]?.approval).toMatchObject({ outcome: "proceed_once", by: "Ada" });
+    let result: unknown;
     const [refused] = await records(
-      async (ws) => void (await ws.call("write_file", { path: "a", content: "x" })),
+      async (ws) => {
+        result = await ws.call("write_file", { path: "a", content: "x" });
+      },
       { confirm: async () => ({ outcome: "cancel", payload: { by: "Ben", reason: "not now" } }) },
     );
     expect(refused).toMatchObject({ code: "APPROVAL_DENIED", approval: { outcome: "cancel", by: "Ben" } });
+    // A model must not learn who refused.
+    const shown = inspect(result, { showHidden: true, depth: null });
+    expect(shown).toContain("not now");
+    expect(shown).not.toContain("Ben");
   });
 
   test("a batch is one record with all its effects, the preset's name stands beside ours", async () => {

@@ -178,6 +178,8 @@ describe.each(KINDS)("on %s", (kind) => {
     expect(JSON.parse(json)).toEqual([
       { path: `${root}/f`, display: "f", kind: "edit", type: "file", hash: details.hash },
     ]);
+    const copied = Reflect.ownKeys({ ...change });
+    expect(new Set(copied)).toEqual(new Set(["path", "display", "kind", "type", "hash"]));
     const plain = JSON.parse(JSON.stringify(changeDetails(change as NonNullable<typeof change>)));
     expect(plain.after).toBe(edited(0, 1, 2));
     expect(plain.hunks).toEqual(change?.hunks);

@@ -27,12 +27,12 @@ export interface HistoryChange extends ConfirmedChange {
   readonly unknown?: readonly ("before" | "after")[];
 }
 
-/** The bytes of the changes whose contents are both known. */
-const contentsByChange = new WeakMap<HistoryChange, ChangedBytes>();
+/** Not enumerable, because nothing that is shown or sent may contain whole files. */
+const CONTENTS: unique symbol = Symbol("contents");
 
 /** Returns the contents of a changed file; undefined when one is not known, and for what is no file. */
 export function contentsOf(change: HistoryChange): ChangedBytes | undefined {
-  return contentsByChange.get(change);
+  return (change as { readonly [CONTENTS]?: ChangedBytes })[CONTENTS];
 }
 
 /** One side of a change: the entry and its content; null for no entry. */
@@ -94,14 +94,14 @@ export function historyChange(
   };
   const lazy = (get: () => unknown): PropertyDescriptor => ({ enumerable: false, get });
   const change = Object.defineProperties(known, {
+    [CONTENTS]: { value: bytes },
     before: lazy(() => textOf(sides.before)),
     after: lazy(() => textOf(sides.after)),
     binary: lazy(() => confirmed.binary),
     hunks: lazy(() => confirmed.hunks),
     whole: lazy(() => confirmed.whole),
-  }) as HistoryChange;
-  if (bytes !== undefined) contentsByChange.set(change, bytes);
-  return Object.freeze(change);
+  });
+  return Object.freeze(change) as HistoryChange;
 }
 
 /** Returns the contents that are lost. A move changes no content, so it records none of either side. */
