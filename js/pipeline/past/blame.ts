@@ -5,6 +5,7 @@
  */
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
+import type { HunkRow } from "../../hooks/changed-files.ts";
 import type { HistoryRecord, StateBefore } from "../../journal/index.ts";
 import { hasTrait, takesBack } from "../../schema/tool-facts.ts";
 import { textIfDecodable } from "../../tools/render/preview.ts";
@@ -55,48 +56,70 @@ const MAX_READ_CHANGES = 500;
  */
 export async function blameFile(workspace: Session, typed: string): Promise<Blame> {
   const session = withStage(workspace, false);
-  const { fs, resolver } = session.files;
-  const { journal } = session.past;
-  const { path: start } = resolver.resolve(typed, "read");
-  const stat = await fs.stat(start);
-  if (stat.type === "file" && stat.size > MAX_BLAMED_BYTES)
-    throw new FilewrightError("LIMIT_EXCEEDED", `${resolver.display(start)} has more than 4 MB`, {
-      hint: "the lines of smaller files can be looked up",
-    });
-  const bytes = await fs.readBytes(start);
+  const { resolver } = session.files;
+  const { path } = resolver.resolve(typed, "read");
+  const bytes = await blamableBytes(session, path);
   const hash = engine().sha256(bytes);
   const lines = new LineOrigins(bytes);
   if (!lines.isText)
-    throw new FilewrightError("BINARY_FILE", `${resolver.display(start)} is not text`, {
+    throw new FilewrightError("BINARY_FILE", `${resolver.display(path)} is not text`, {
       hint: "only text has lines",
     });
-  let path = start;
-  const records = await journal.history();
-  const statesOf = (record: HistoryRecord): Promise<readonly StateBefore[]> =>
-    journal.found(record.header.callId, (one) => one === path);
-  for (let at = 0, read = 0; at < records.length && read < MAX_READ_CHANGES && !lines.isDone; at++) {
-    const record = records[at] as HistoryRecord;
-    if (!record.paths.includes(path)) continue;
-    read += 1;
-    if (restoresContents(record.header.tool)) {
-      const restored = await indexOfState(records, at + 1, lines.hash, async (one) =>
-        one.paths.includes(path) ? (await statesOf(one)).find((state) => state.path === path) : undefined,
-      );
-      if (restored !== undefined) {
-        at = restored;
-        continue;
-      }
-    }
-    const states = await statesOf(record);
-    const source = states.find(({ from }) => from === path);
-    if (source !== undefined) {
-      path = source.path;
-      continue;
-    }
-    const state = states.find((one) => one.path === path);
-    if (state !== undefined && !lines.goBack(record, state)) break;
+  const { journal } = session.past;
+  const past: Past = { journal, records: await journal.history() };
+  let place: Place | undefined = { path, from: 0 };
+  for (let read = 0; place !== undefined && read < MAX_READ_CHANGES && !lines.isDone; read++)
+    place = await goBackFrom(place, past, lines);
+  return Object.freeze({ path: resolver.display(path), hash, lines: lines.runs() });
+}
+
+/** Returns the content of a file. @throws FilewrightError LIMIT_EXCEEDED beyond 4 MB, and as reading the file does */
+async function blamableBytes({ files: { fs, resolver } }: Session, path: string): Promise<Uint8Array> {
+  const stat = await fs.stat(path);
+  if (stat.type === "file" && stat.size > MAX_BLAMED_BYTES)
+    throw new FilewrightError("LIMIT_EXCEEDED", `${resolver.display(path)} has more than 4 MB`, {
+      hint: "the lines of smaller files can be looked up",
+    });
+  return fs.readBytes(path);
+}
+
+/** The recorded changes, the newest first. */
+interface Past {
+  readonly journal: Session["past"]["journal"];
+  readonly records: readonly HistoryRecord[];
+}
+
+/** A place in the history of a file: its path then, and the newest of the changes that may be before it. */
+interface Place {
+  readonly path: string;
+  readonly from: number;
+}
+
+/**
+ * Goes back over the last change of a file before a place. Returns the place before it; undefined where none is known.
+ */
+async function goBackFrom({ path, from }: Place, past: Past, lines: LineOrigins): Promise<Place | undefined> {
+  const at = past.records.findIndex(({ paths }, index) => index >= from && paths.includes(path));
+  const record = past.records[at];
+  if (record === undefined) return undefined;
+  const next = at + 1;
+  if (restoresContents(record.header.tool)) {
+    const restored = await indexOfState(past, { path, from: next }, lines.hash);
+    if (restored !== undefined) return { path, from: restored + 1 };
   }
-  return Object.freeze({ path: resolver.display(start), hash, lines: lines.runs() });
+  const states = await statesOf(past, record, path);
+  const source = states.find((state) => state.from === path);
+  if (source !== undefined) return { path: source.path, from: next };
+  const state = states.find((one) => one.path === path);
+  return state === undefined || lines.goBack(record, state) ? { path, from: next } : undefined;
+}
+
+function statesOf(
+  { journal }: Past,
+  { header }: HistoryRecord,
+  path: string,
+): Promise<readonly StateBefore[]> {
+  return journal.found(header.callId, (one) => one === path);
 }
 
 type Origin = HistoryRecord | "older" | "elsewhere" | "unknown";
@@ -109,18 +132,14 @@ function restoresContents(tool: string): boolean {
   return takesBack(tool) && !hasTrait(tool, "takesBackPart");
 }
 
-/**
- * Returns the index of the change that had found a content; undefined for one that none has. It begins with the newest
- * change from `from` on.
- */
-async function indexOfState(
-  records: readonly HistoryRecord[],
-  from: number,
-  hash: string,
-  stateOf: (record: HistoryRecord) => Promise<StateBefore | undefined>,
-): Promise<number | undefined> {
+/** Returns the index of the last change before a place that had found a content; undefined for one that none has. */
+async function indexOfState(past: Past, { path, from }: Place, hash: string): Promise<number | undefined> {
+  const { records } = past;
   for (let at = from; at < Math.min(records.length, from + MAX_COMPARED_STATES); at++) {
-    const image = (await stateOf(records[at] as HistoryRecord))?.image;
+    const record = records[at] as HistoryRecord;
+    if (!record.paths.includes(path)) continue;
+    const found = (await statesOf(past, record, path)).find((state) => state.path === path);
+    const image = found?.image;
     if (image?.type !== "file") continue;
     const bytes = sideOf(image)?.bytes;
     if ((image.hash ?? (bytes && engine().sha256(bytes))) === hash) return at;
@@ -169,25 +188,32 @@ class LineOrigins {
       type: "file",
       bytes: this.#bytes,
     });
-    const places: (number | undefined)[] = [];
-    let next = 0;
-    for (const { rows } of hunks) {
-      for (const row of rows) {
-        if (row.new !== null) {
-          while (next < row.new - 1) places.push(this.#places[next++]);
-          const place = this.#places[next++];
-          if (row.kind === "same") places.push(place);
-          else if (place !== undefined) this.#origins[place] = origin;
-        } else {
-          while (row.old !== null && places.length < row.old - 1) places.push(this.#places[next++]);
-          places.push(undefined);
-        }
-      }
-    }
-    while (next < this.#places.length) places.push(this.#places[next++]);
-    this.#places = places;
+    const rows = hunks.flatMap((hunk) => hunk.rows);
+    this.#places = this.#placesBefore(rows, origin);
     this.#bytes = before;
     return true;
+  }
+
+  /** Gives the lines that a change added their origin, and returns the places of the lines that it found. */
+  #placesBefore(rows: readonly HunkRow[], origin: Origin): (number | undefined)[] {
+    const places: (number | undefined)[] = [];
+    let next = 0;
+    const keep = (count: number): void => {
+      for (let left = count; left > 0; left--) places.push(this.#places[next++]);
+    };
+    for (const row of rows) {
+      if (row.new === null) {
+        if (row.old !== null) keep(row.old - 1 - places.length);
+        places.push(undefined);
+        continue;
+      }
+      keep(row.new - 1 - next);
+      const place = this.#places[next++];
+      if (row.kind === "same") places.push(place);
+      else if (place !== undefined) this.#origins[place] = origin;
+    }
+    keep(this.#places.length - next);
+    return places;
   }
 
   /** Gives all remaining lines one origin. */
