@@ -3,25 +3,18 @@
  * page which calls run. It keeps the state of the page and its last events; `http.ts` serves them.
  */
 import { type ApprovalQueue, approvalQueue } from "../hooks/approval-queue.ts";
-import type { QueueEvent } from "../hooks/queue/event-log.ts";
-import type { PendingApproval } from "../hooks/queue/summary.ts";
 import type { Approver } from "../hooks/confirm.ts";
 import type { ApprovalScope } from "../hooks/scope/scope.ts";
-import type { PlainDetails } from "../hooks/notebook.ts";
 import type { CallBegin, CallEnd, Observer } from "../hooks/observer.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { escapeControls } from "../engine/escape.ts";
 import { VERSION } from "../engine/generated/version.ts";
 import { anyText, instance, optionChecker, type Options, options } from "../schema/option.ts";
 import type { Workspace } from "../workspace/types.ts";
 import type { ActivityView, ReviewActivity } from "./activity/activity-data.ts";
 import { makeActivityCounter } from "./activity/activity.ts";
-import { contentOf, rowsOfChange, type ShownChange, shownChangesOf } from "./questions/changes.ts";
-import { shownImage, type ShownImage } from "./questions/binary.ts";
-import { jointAnswersOf } from "./questions/joint.ts";
+import type { ShownImage } from "./questions/binary.ts";
+import { type AnswerEffect, HeldQuestions } from "./questions/held.ts";
 import type { ReviewLogin } from "./login.ts";
-import { replyOfAnswer } from "./questions/reply.ts";
-import { scopeOfChoice, widerOfferOf } from "./questions/wider.ts";
 import type {
   ChangeContent,
   ChangeSide,
@@ -29,8 +22,6 @@ import type {
   ReviewAnswer,
   ReviewCall,
   ReviewEvent,
-  ReviewOutcome,
-  ReviewQuestion,
   ReviewSnapshot,
   UnnumberedEvent,
   WiderChoice,
@@ -58,15 +49,6 @@ export const REVIEW_HUB_OPTIONS: Options<ReviewHubOptions> = options("ReviewHubO
 });
 
 const checkOptions = optionChecker("reviewHub", REVIEW_HUB_OPTIONS);
-
-/**
- * The effect of an answer. `wrong`: the question does not offer it. `changed`: it is for another digest. `stale`: a
- * file has changed since the question was asked. `repeated`: this person has already allowed it, and another one is
- * needed. `unknown`: there is no such question. `settled`: the question was answered or withdrawn before.
- */
-export type AnswerEffect =
-  | { readonly effect: "taken" | "wrong" | "changed" | "stale" | "repeated" | "unknown" }
-  | { readonly effect: "settled"; readonly outcome: ReviewOutcome | "withdrawn"; readonly by?: string };
 
 /** Connects workspaces, whose questions wait here, with the pages on which people answer them. */
 export interface ReviewHub extends Approver {
@@ -117,16 +99,6 @@ export interface ReviewHub extends Approver {
   close(): void;
 }
 
-/** The name that is shown for an answer without a name. */
-const UNNAMED = "somebody";
-
-/** A question that waits, with the data that the page shows about it. */
-interface HeldQuestion {
-  readonly pending: PendingApproval;
-  readonly question: ReviewQuestion;
-  readonly changes: readonly ShownChange[];
-}
-
 /**
  * Creates the hub of a review page. Pass its functions to a workspace, and the hub to `serveReviewPage`.
  *
@@ -139,52 +111,15 @@ interface HeldQuestion {
  */
 export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
   const { subject = "", queue = approvalQueue() } = checkOptions(given);
-  const held = new Map<string, HeldQuestion>();
   const workspaces = new Map<string, Workspace>();
   const closing = new AbortController();
   const log = makeReviewLog();
   const counter = makeActivityCounter();
   const people = makePeople();
-  /** The refusal that is being given to the queue. */
-  let refusal: { readonly id: string; readonly reason: string } | undefined;
+  const questions = new HeldQuestions(queue, log);
   const { tell } = log;
 
-  const tellStale = ({ id, conflict }: { readonly id: string; readonly conflict?: string }): void =>
-    tell({ type: "stale", id, ...(conflict === undefined ? {} : { conflict }) });
   const tellSubject = (): void => tell({ type: "subject", subject, workspaces: [...workspaces.keys()] });
-  const hold = (pending: PendingApproval): void => {
-    const changes = pending.kind === "change" ? shownChangesOf(pending.details) : [];
-    const question = questionOf(pending, changes);
-    held.set(pending.id, { pending, question, changes });
-    tell({ type: "asked", question });
-    if (pending.kind === "change" && pending.stale === true) tellStale(pending);
-  };
-  for (const pending of queue.pending()) hold(pending);
-  queue.watch((event: QueueEvent) => {
-    if (event.type === "asked") {
-      const pending = queue.pending().find(({ id }) => id === event.question.id);
-      if (pending !== undefined) hold(pending);
-      return;
-    }
-    const { id } = event;
-    if (event.type === "stale") {
-      if (held.has(id)) tellStale(event);
-      return;
-    }
-    if (!held.delete(id)) return;
-    const at = Date.now();
-    if (event.type === "withdrawn") tell({ type: "withdrawn", id, at });
-    else
-      tell({
-        type: "answered",
-        id,
-        at,
-        outcome: outcomeOf(event.outcome),
-        by: event.by ?? UNNAMED,
-        ...(event.outcome.startsWith("proceed_always") ? { isWider: true } : {}),
-        ...(refusal?.id === id && refusal.reason !== "" ? { reason: refusal.reason } : {}),
-      });
-  });
 
   return Object.freeze({
     queue,
@@ -228,99 +163,16 @@ export function reviewHub(given: ReviewHubOptions = {}): ReviewHub {
       name === undefined ? workspaces.values().next().value : workspaces.get(name),
     eventsAfter: log.eventsAfter,
     watch: log.watch,
-    rows(id: string, change: number, from: number) {
-      const { pending, changes } = held.get(id) ?? {};
-      const shown = changes?.[change];
-      if (shown === undefined || pending?.kind !== "change") return undefined;
-      return rowsOfChange(shown, pending.details.digest, from);
-    },
-    scopeOf(id: string, choice: WiderChoice) {
-      const pending = held.get(id)?.pending;
-      return pending?.kind === "change" ? scopeOfChoice(pending.details, choice) : undefined;
-    },
-    content(id: string, change: number) {
-      const pending = held.get(id)?.pending;
-      return pending?.kind === "change" ? contentOf(pending.details, change) : undefined;
-    },
-    image(id: string, number: number, side: ChangeSide) {
-      const pending = held.get(id)?.pending;
-      const change = pending?.kind === "change" ? pending.details.changes[number] : undefined;
-      return change && shownImage(change, side);
-    },
-    answer(id: string, answer: ReviewAnswer, by: string): AnswerEffect {
-      const one = held.get(id);
-      if (one === undefined) {
-        const settled = log.state().settled.findLast(({ question }) => question.id === id);
-        if (settled === undefined) return { effect: "unknown" };
-        const { outcome } = settled;
-        return { effect: "settled", outcome, ...(settled.by === undefined ? {} : { by: settled.by }) };
-      }
-      const { pending } = one;
-      if (pending.kind === "change" && answer.digest !== pending.details.digest) return { effect: "changed" };
-      const isStale = log.state().waiting.some((question) => question.id === id && question.stale === true);
-      if (answer.outcome === "allow" && jointAnswersOf(log.state(), one.question)?.allowedBy.includes(by))
-        return { effect: "repeated" };
-      if (isStale && answer.outcome.startsWith("allow")) return { effect: "stale" };
-      const reply = replyOfAnswer(pending, answer, by);
-      if (reply === undefined) return { effect: "wrong" };
-      // The queue tells its watchers at once, without the reason.
-      refusal = answer.outcome === "refuse" ? { id, reason: answer.reason ?? "" } : undefined;
-      return { effect: queue.answer(id, reply) ? "taken" : "wrong" };
-    },
+    rows: (id: string, change: number, from: number) => questions.rows(id, change, from),
+    scopeOf: (id: string, choice: WiderChoice) => questions.scopeOf(id, choice),
+    content: (id: string, change: number) => questions.content(id, change),
+    image: (id: string, change: number, side: ChangeSide) => questions.image(id, change, side),
+    answer: (id: string, answer: ReviewAnswer, by: string) => questions.answer(id, answer, by),
     close(): void {
       queue.close();
       closing.abort();
     },
   });
-}
-
-/** Returns the outcome of an answer, from this page or from elsewhere, as the page shows it. */
-function outcomeOf(outcome: string): ReviewOutcome {
-  if (outcome === "cancel" || outcome === "no") return "refuse";
-  if (outcome === "look_again") return outcome;
-  return outcome === "proceed_parts" || outcome === "modify_with_editor" ? "allow_parts" : "allow";
-}
-
-/** Returns a question as the page shows it. */
-function questionOf(pending: PendingApproval, changes: readonly ShownChange[]): ReviewQuestion {
-  const { id, asked_at } = pending;
-  const askedAt = Date.parse(asked_at);
-  if (pending.kind === "directory") {
-    const { question, tool, dir, access } = pending;
-    return { id, askedAt, title: escapeControls(question), tool, kind: "directory", dir, access };
-  }
-  const { details, replaces } = pending;
-  const { title, tool, agent, callId, turn, digest, risk, complete, incomplete, needed } = details;
-  const wider = widerOfferOf(details);
-  return {
-    id,
-    askedAt,
-    title: hideSecrets(title).text,
-    tool,
-    ...(agent === undefined ? {} : { agent }),
-    ...(callId === undefined ? {} : { callId }),
-    ...(turn === undefined ? {} : { turn }),
-    ...(replaces === undefined ? {} : { replaces }),
-    kind: "change",
-    digest,
-    risk,
-    ...(complete ? {} : { incomplete: incomplete ?? "it is too large" }),
-    changes: changes.map(({ summary }) => summary),
-    canEdit: details.scopes.some(({ outcome }) => outcome === "modify_with_editor"),
-    hasParts: offersParts(details, changes),
-    ...(needed === undefined ? {} : { needed }),
-    ...(wider === undefined ? {} : { wider }),
-  };
-}
-
-/** Returns true when a part of a question can be allowed alone. */
-function offersParts({ scopes }: PlainDetails, changes: readonly ShownChange[]): boolean {
-  const canDivide = ({ summary: { whole, added, removed } }: ShownChange): boolean =>
-    !whole && added + removed > 1;
-  return (
-    (changes.length > 1 || changes.some(canDivide)) &&
-    scopes.some(({ outcome }) => outcome === "proceed_parts")
-  );
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };

@@ -3,7 +3,8 @@
  * the hub, and a handler for servers of any runtime.
  */
 export { hubTransport } from "./hub-transport.ts";
-export { type AnswerEffect, type ReviewHub, reviewHub, type ReviewHubOptions } from "./hub.ts";
+export { type ReviewHub, reviewHub, type ReviewHubOptions } from "./hub.ts";
+export type { AnswerEffect } from "./questions/held.ts";
 export { makeReviewHandler, type PageFile, type ReviewHandler, type ReviewHandlerOptions } from "./http.ts";
 export type { ReviewLogin } from "./login.ts";
 export type * from "./activity/activity-data.ts";
