@@ -8,7 +8,6 @@
  */
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
-import { backendError } from "../backends/failure.ts";
 import { isWithin } from "../backends/paths.ts";
 import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
@@ -24,7 +23,6 @@ import {
 } from "./call-id.ts";
 import { modeLeftBy, preImageOf, type PreImage, withoutMode } from "../backends/transaction/pre-image.ts";
 import { type RollbackRetries, recoverAll, rollbackRetriesOf } from "./recovery.ts";
-import { rollBack } from "../backends/transaction/rollback.ts";
 import {
   type RecordEntry,
   type FinalStates,
@@ -33,7 +31,6 @@ import {
   readSteps,
   type Step,
 } from "../backends/transaction/step.ts";
-import { planRewind } from "./rewind/plan.ts";
 import { cannotBeReviewedError, reviewedCalls } from "./reviewed.ts";
 import { type OpenRecord, prunedUntil, type StoredRecord } from "./store.ts";
 import type {
@@ -193,30 +190,6 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       return [{ name: begin.header.mark, at: momentOf(entries), agent: begin.header.agent }];
     });
 
-  const undo: Journal["undo"] = async (fs, undone, as) => {
-    const { entries } = await logOf(undone);
-    const past = { ...readSteps(entries), finals: recordedFinalStates(entries) };
-    const plan = await planRewind({
-      fs,
-      records: historyRecordOf(entries),
-      steps: async () => past,
-      isUndone: () => true,
-      signal: as.signal,
-    });
-    const [changed] = plan.left;
-    if (changed !== undefined) {
-      throw backendError("CONFLICT", changed.path, "has changed since that call", {
-        hint: "undo the later changes first",
-      });
-    }
-    const about: ChangeFacts = { ...as, tool: "undo", undoOf: undone, rollback: "always" };
-    await change(fs, about, async (recording) => {
-      const { conflicts, failed } = await rollBack(recording, plan.steps, plan.given, as.signal);
-      const left = [...failed, ...conflicts][0];
-      if (left !== undefined) throw backendError("CONFLICT", left, "could not be put back");
-    });
-  };
-
   const unreviewed = async (): Promise<readonly HistoryRecord[]> => {
     const headers: RecordHeader[] = [];
     const records: HistoryRecord[] = [];
@@ -231,8 +204,8 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
 
   return Object.freeze<Journal>({
     largestUndo: keep ? LARGEST_UNDO : undefined,
+    isOneCommit: false,
     change,
-    undo,
     async unreviewed() {
       const forgottenBefore = await prunedUntil(store, group);
       return { records: await unreviewed(), forgottenBefore: forgottenBefore || undefined };

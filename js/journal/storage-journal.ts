@@ -2,15 +2,11 @@
  * The journal of a storage that keeps its history: a change is one commit, the history is that of the storage, and an
  * undo is another commit. Nothing is recorded before a change, because the storage makes all of it or nothing.
  */
-import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { NO_RECOVERY } from "./recovery.ts";
-import type { FsBackend } from "../backends/backend.ts";
-import { backendError } from "../backends/failure.ts";
 import { compareCodePoints, parentOf } from "../backends/paths.ts";
-import type { PreImage } from "../backends/transaction/pre-image.ts";
+import { type PreImage, withoutMode } from "../backends/transaction/pre-image.ts";
 import type { Step } from "../backends/transaction/step.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { Yielder } from "../engine/yielder.ts";
 import type { CallStage } from "../storage/staged/stage.ts";
 import { storedContent } from "../storage/staged/stored-content.ts";
 import type { Entry, Past, PastChange, Records, Storage, Version } from "../storage/storage.ts";
@@ -89,6 +85,7 @@ export function makeStorageJournal(
 
   return Object.freeze<Journal>({
     largestUndo: LARGEST_UNDO,
+    isOneCommit: true,
     change,
     async history() {
       const commits = await history({ limit: MAX_SHOWN_COMMITS, changes: true });
@@ -169,11 +166,6 @@ export function makeStorageJournal(
         };
       });
     },
-    async undo(fs, undone, as) {
-      const { changes = [] } = await pastOf(undone);
-      const about: ChangeFacts = { ...as, tool: "undo", undoOf: undone, rollback: "always" };
-      await change(fs, about, (own) => restore(own, changes, as.signal));
-    },
     unreviewed,
     async keep(callIds) {
       for (const callId of callIds) await find(callId);
@@ -201,11 +193,6 @@ export function withOneCommit(inner: Journal, stage: CallStage): Journal {
           return result;
         }),
       ),
-    undo: (fs, undone, as) =>
-      stage.draft(async () => {
-        await inner.undo(fs, undone, as);
-        await stage.commitDraft(commitOf({ ...as, tool: "undo", undoOf: undone, rollback: "always" }));
-      }),
   });
 }
 
@@ -270,7 +257,10 @@ function stepsOfCommit(changes: readonly PastChange[]): PastSteps {
     if (after === null || (before?.type === "dir" && after.type !== "dir")) removals.unshift(step);
     else steps.push(step);
   }
-  const finals = byPath.map(({ path, after }) => [path, toImage(after)] as const);
+  const finals = byPath.map(({ path, after }) => {
+    const image = toImage(after);
+    return [path, image && withoutMode(image)] as const;
+  });
   return { steps: [...steps, ...removals], given: new Map(), finals };
 }
 
@@ -349,60 +339,4 @@ function* statesAfter(
       yield [repository, null];
     }
   }
-}
-
-/** Restores the states before a commit. @throws CONFLICT with a path that has changed since the commit */
-async function restore(
-  fs: FsBackend,
-  changes: readonly PastChange[],
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const yielder = new Yielder({ signal });
-  for (const { path, after } of changes) {
-    await yielder.yieldIfDue();
-    if (!(await isAsLeft(fs, path, after))) {
-      throw backendError("CONFLICT", path, "has changed since that call", {
-        hint: "undo the later changes first",
-      });
-    }
-  }
-  // These have to be deleted first: what the commit created, entries of another type, and links, which no write
-  // replaces.
-  const mustDelete = ({ before, after }: PastChange): boolean =>
-    after !== null && (before?.type !== after.type || after.type === "symlink");
-  const byPath = [...changes].sort((a, b) => compareCodePoints(a.path, b.path));
-  for (const { path } of byPath.filter(mustDelete).reverse()) {
-    await yielder.yieldIfDue();
-    await fs.delete(path);
-  }
-  const modes: (readonly [path: string, mode: number])[] = [];
-  for (const one of byPath) {
-    await yielder.yieldIfDue();
-    const { path, before, after } = one;
-    if (before === null) continue;
-    const { type, hash = "", size = 0, mode, target = "" } = before;
-    if (type === "symlink") await fs.symlink?.(target, path);
-    else if (type === "file")
-      await fs.writeBytes(path, storedContent(hash, size), { mode, hash, createDirs: true });
-    else {
-      if (after === null || mustDelete(one)) await fs.mkdir(path, { parents: true, existOk: true });
-      if (mode !== undefined) modes.push([path, mode]);
-    }
-  }
-  // The modes of directories are set last, because nothing can be restored in a read-only directory.
-  for (const [path, mode] of modes.reverse())
-    if ((await lstatOrNull(fs, path))?.mode !== mode) await fs.chmod?.(path, mode);
-}
-
-/**
- * Returns true when a path is as a commit left it. Content is compared and not the version, so a file that was
- * changed and changed back is as it was left.
- */
-async function isAsLeft(fs: FsBackend, path: string, left: Entry | null): Promise<boolean> {
-  const stat = await lstatOrNull(fs, path);
-  if (stat === null || left === null) return stat === null && left === null;
-  if (stat.type !== left.type) return false;
-  if (stat.type === "symlink") return (stat.target ?? (await fs.readLink?.(path))) === left.target;
-  if (stat.type !== "file" || stat.version === left.version) return true;
-  return (await fs.hash?.(path))?.hash === left.hash;
 }

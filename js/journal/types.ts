@@ -140,6 +140,8 @@ export interface LargestUndo {
 export interface Journal {
   /** Undefined without a history. */
   readonly largestUndo: LargestUndo | undefined;
+  /** True where a change is one commit of a storage, which refuses to remove a directory that holds something. */
+  readonly isOneCommit: boolean;
   /** Runs `run` on a backend that records each step. Rolls the steps back when it fails. */
   change<T>(fs: FsBackend, about: ChangeFacts, run: (fs: FsBackend) => Promise<T>): Promise<Made<T>>;
   /** Returns the changes that can be undone, the newest first; with `all`, also those that cannot. */
@@ -162,12 +164,6 @@ export interface Journal {
    * are only fetched where `wantsContent` returns true for the path. @throws NOT_FOUND
    */
   found(callId: string, wantsContent?: (path: string) => boolean): Promise<readonly StateBefore[]>;
-  /** Restores the state before a change. @throws CONFLICT when a path has changed since */
-  undo(
-    fs: FsBackend,
-    undone: string,
-    as: Pick<ChangeFacts, "callId" | "agent" | "signal" | "unreviewed" | "allowedBy">,
-  ): Promise<void>;
   /** Returns the unreviewed changes: those that were made without a question, and that no person has kept. */
   unreviewed(): Promise<UnreviewedRecords>;
   /**

@@ -299,6 +299,13 @@ describe("another replica that was faster", () => {
 });
 
 describe("undo over a storage", () => {
+  const [DIR, F1] = ["/repo/src/deep/er", "/repo/src/deep/er/f1.ts"];
+  const path = "src/deep/er/f1.ts";
+  const edit1 = ["edit_file", { path, old_text: "= 1", new_text: "= 2" }] as const;
+  const patch = `diff --git a/${path} b/${path}\nold mode 100644\nnew mode 100755\n`;
+  const chmod1 = ["apply_patch", { patch }] as const;
+  const remove1 = ["delete", { path }] as const;
+
   it("is done by another replica, and undone by a third", async () => {
     const inner = await storageWith();
     const open = (): Promise<Workspace> =>
@@ -346,6 +353,36 @@ describe("undo over a storage", () => {
     ]);
     await ws.undo(id);
     expect(await textAt(inner, "/repo/src/deep/er/f0.ts")).toBe("const n = 0;\n");
+    await ws.close();
+  });
+
+  it.each([
+    [
+      "keeps permission bits that others have set",
+      edit1,
+      { op: "chmod", path: F1, mode: 0o600 },
+      ["", 0o600, "= 1"],
+    ],
+    [
+      "refuses where the call had set bits, too",
+      chmod1,
+      { op: "chmod", path: F1, mode: 0o600 },
+      ["CONFLICT", 0o600, "= 1"],
+    ],
+    [
+      "makes the directory of a removed file again",
+      remove1,
+      { op: "move", from: DIR, to: "/repo/b" },
+      ["", 0o644, "= 1"],
+    ],
+  ] as const)("%s", async (_, [tool, args], theirs, [code, mode, text]) => {
+    const { ws, undo, inner } = await opened();
+    const id = await idOfCall(ws, tool, args);
+    await inner.commit([theirs]);
+    expect(codeOf(await undo(id))).toBe(code);
+    const [found] = (await inner.readMany([F1])).results;
+    expect(found).toMatchObject({ entry: { mode } });
+    expect(await textAt(inner, F1)).toContain(text);
     await ws.close();
   });
 

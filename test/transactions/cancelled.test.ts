@@ -4,7 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { LocalBackend, MemoryBackend } from "../../js/index.node.ts";
-import { type About, type Journal, makeJournal, newCallId } from "../../js/journal/index.ts";
+import {
+  type About,
+  type HistoryRecord,
+  type Journal,
+  makeJournal,
+  newCallId,
+  undoRecord,
+} from "../../js/journal/index.ts";
 import { FileJournal } from "../../js/journal/store.node.ts";
 
 let base: string;
@@ -60,7 +67,7 @@ test("a deletion that is cancelled after it was made succeeds without waiting fo
   disk.open();
   await journal.settled();
   expect(fs.readdirSync(root)).toEqual([]);
-  await journal.undo(disk, record?.header.callId ?? "", { callId: newCallId() });
+  await undoRecord(journal, disk, record as HistoryRecord, { callId: newCallId() });
   expect(fs.readFileSync(join(root, "tree/a"), "utf8")).toBe("old");
 });
 
@@ -82,12 +89,13 @@ test("an undo that is cancelled in the middle leaves every file as it was before
   await journal.change(disk, made, async (recording) => {
     for (const name of names) await recording.writeText(join(root, name), `new ${name}`);
   });
-  const undone = journal.undo(disk, made.callId, { callId: newCallId(), signal: cancel.signal });
+  const record = await journal.record(made.callId);
+  const undone = undoRecord(journal, disk, record, { callId: newCallId(), signal: cancel.signal });
   await expect(undone).rejects.toMatchObject({ code: "CANCELLED" });
   const now = fs.readdirSync(root).sort();
   expect(now).toEqual(names);
   for (const name of now) expect(fs.readFileSync(join(root, name), "utf8")).toBe(`new ${name}`);
-  await journal.undo(disk, made.callId, { callId: newCallId() });
+  await undoRecord(journal, disk, record, { callId: newCallId() });
   for (const name of now) expect(fs.readFileSync(join(root, name), "utf8")).toBe(`old ${name}`);
 });
 

@@ -133,12 +133,17 @@ export async function hasContentOf(
   if (image.size !== undefined && image.size !== stat.size) return false;
   const reader = fs.trusted?.() ?? fs;
   if (image.bytes !== undefined) return equalBytes(await reader.readBytes(path), image.bytes);
-  if (image.hash !== undefined) return engine().sha256(await reader.readBytes(path)) === image.hash;
+  if (image.hash !== undefined) return (await hashOfFile(reader, path)) === image.hash;
   const { source } = image;
   if (source === undefined) return false;
   const content = await readVersioned(reader, source.path).catch(() => null);
   if (content === null || content.version !== source.version) return false;
   return equalBytes(await reader.readBytes(path), content.bytes);
+}
+
+/** Returns the hash of a file's content, which a storage knows without a read. */
+export async function hashOfFile(fs: FsBackend, path: string): Promise<string> {
+  return (await fs.hash?.(path))?.hash ?? engine().sha256(await fs.readBytes(path));
 }
 
 /** The states of a path before and after a step. */

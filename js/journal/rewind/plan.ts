@@ -9,6 +9,7 @@ import { entryPathVia, lstatOrNull } from "../../backends/fallback/fallback.ts";
 import type { FsBackend, FsStat } from "../../backends/backend.ts";
 import { isWithin, parentOf } from "../../backends/paths.ts";
 import {
+  hashOfFile,
   isModeLost,
   isPreImage,
   preImageOf,
@@ -84,6 +85,8 @@ export interface RewindRequest {
   readonly isReachable?: ((path: string) => boolean) | undefined;
   /** The paths to which the rewind is limited, with what is below them; undefined for every path. */
   readonly within?: readonly string[] | undefined;
+  /** True when the commit finds out whether a removed directory holds something else: that takes no listing. */
+  readonly commitChecksEmpty?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -248,7 +251,8 @@ class Planning {
         if (image !== null && parentOf(below) === path) return false;
       return true;
     }
-    const { fs } = this.#request;
+    const { fs, commitChecksEmpty } = this.#request;
+    if (commitChecksEmpty === true) return true;
     // A directory with hidden entries is not empty, either.
     const entries = await (fs.trusted?.() ?? fs).listDir(disk, { facts: false });
     return entries.every(({ name }) => this.#tree.nodes.get(`${path}/${name}`)?.image === null);
@@ -312,7 +316,7 @@ class Planning {
     if (stat.type !== "file" || stat.version !== undefined) return found;
     // Where files have no versions, the hash tells whether the file changes before it is restored.
     const { fs } = this.#request;
-    return { ...found, hash: engine().sha256(await (fs.trusted?.() ?? fs).readBytes(disk as string)) };
+    return { ...found, hash: await hashOfFile(fs.trusted?.() ?? fs, disk as string) };
   }
 
   /** Returns true when a path is now, or after the undone steps, as a change left it. */

@@ -8,7 +8,13 @@ import { entryPathVia, lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { isBelowAny, parentOf } from "../../backends/paths.ts";
 import type { Location } from "../../policy/index.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
-import { type HistoryRecord, NO_RECOVERY, type Recovery, recoveryProblemOf } from "../../journal/index.ts";
+import {
+  type HistoryRecord,
+  NO_RECOVERY,
+  type Recovery,
+  recoveryProblemOf,
+  undoRecord,
+} from "../../journal/index.ts";
 import type { PathUse } from "../../tools/lib/tool.ts";
 import type { Facts } from "../facts.ts";
 import { effectsFrom } from "../observe.ts";
@@ -99,7 +105,8 @@ export async function undoCall(
   const { fs, resolver } = session.files;
   const { journal } = session.past;
   const { uses, locations } = beginUndo(work, undone, signal);
-  const { paths } = await journal.record(undone);
+  const record = await journal.record(undone);
+  const { paths } = record;
   const shown = paths.map(resolver.display);
   const files = await changedNonDirectories(fs, paths);
   for (const [index, path] of paths.entries())
@@ -109,7 +116,7 @@ export async function undoCall(
   const named = { fs, locations, signal };
   await withLocks(lockPathsOfCall(session, uses, named), async () => {
     const effectsNow = session.observers.hashes ? await effectsFrom(uses, named) : undefined;
-    await journal.undo(fs, undone, { callId, agent: session.caller.agent, signal });
+    await undoRecord(journal, fs, record, { callId, agent: session.caller.agent, signal });
     facts.tell({ what: "changed", effects: await effectsNow?.(), allowedBy: undefined });
   });
   return Object.freeze({ callId, paths: Object.freeze(shown) });
@@ -203,8 +210,10 @@ export function historyForCaller(
       const found = await journal.found(callId);
       return found.map((one) => ({ ...one, shown: session.files.resolver.display(one.path) }));
     },
-    undo: (undone, { fs, callId, agent: by, signal, isUnreviewed, allowedBy }) =>
-      journal.undo(fs, undone, { callId, agent: by, signal, unreviewed: isUnreviewed, allowedBy }),
+    async undo(undone, { fs, callId, agent: by, signal, isUnreviewed, allowedBy }) {
+      const as = { callId, agent: by, signal, unreviewed: isUnreviewed, allowedBy };
+      await undoRecord(journal, fs, await journal.record(undone), as);
+    },
   };
 }
 

@@ -3,10 +3,9 @@
  * it as to any other change of these paths. It is no tool for models.
  */
 import { isBelowAny } from "../../backends/paths.ts";
-import { rollBack } from "../../backends/transaction/rollback.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { RewindPlan, RewoundPath } from "../../journal/index.ts";
+import { type RewindPlan, type RewoundPath, takeBack } from "../../journal/index.ts";
 import { contentsOf, type HistoryChange } from "../../pipeline/past/file-change.ts";
 import { currentVersionsOf } from "../../tools/render/preview.ts";
 import { object } from "../../tools/lib/schema.ts";
@@ -63,7 +62,7 @@ export function rewindTool(
   const named = new Set(pathsOf(outcome.planned.plan));
   const args: RewindArgs = { to, paths: uses.map(({ typed }) => typed) };
   let first: PlannedRewind | undefined = outcome.planned;
-  let failure: FilewrightError | undefined;
+  let failure: unknown;
   const tool: ChangingTool<RewindArgs, RewindData, PlannedRewind> = {
     ...REWIND,
     title: "Rewind",
@@ -108,13 +107,11 @@ export function rewindTool(
     async apply({ todo }, _args, call) {
       const now = await replan(call);
       if (now.digest !== todo.digest) throw otherRewindError();
-      const { steps, given } = now.plan;
-      const { conflicts, failed } = await rollBack(call.fs, steps, given, call.signal);
-      const [left] = [...failed, ...conflicts];
-      if (left !== undefined) {
-        const hint = "rewind the other paths, with the option paths";
-        failure = new FilewrightError("CONFLICT", "could not be put back", { path: left, hint });
-        throw failure;
+      try {
+        await takeBack(call.fs, now.plan, call.signal, "rewind the other paths, with the option paths");
+      } catch (error) {
+        failure = error;
+        throw error;
       }
       return { data: { paths: todo.changes.map((change) => change.display) } };
     },

@@ -1,0 +1,60 @@
+/** Makes what a rewind plans. The undo of a call is the rewind of its record alone, and leaves nothing. */
+import type { FsBackend } from "../../backends/backend.ts";
+import { backendError } from "../../backends/failure.ts";
+import { parentOf } from "../../backends/paths.ts";
+import { rollBack } from "../../backends/transaction/rollback.ts";
+import type { ChangeFacts, HistoryRecord, Journal } from "../types.ts";
+import { planRewind } from "./plan.ts";
+import type { JoinedSteps } from "./steps.ts";
+
+/** Makes the steps of a plan undone. @throws CONFLICT with the first path that cannot be put back */
+export async function takeBack(
+  fs: FsBackend,
+  { steps, given }: JoinedSteps,
+  signal: AbortSignal | undefined,
+  hint?: string,
+): Promise<void> {
+  const { conflicts, failed } = await rollBack(fs, steps, given, signal);
+  const [left] = [...failed, ...conflicts];
+  if (left !== undefined) throw backendError("CONFLICT", left, "could not be put back", { hint });
+}
+
+/** The facts of the change that an undo is. */
+type UndoFacts = Pick<ChangeFacts, "callId" | "agent" | "signal" | "unreviewed" | "allowedBy">;
+
+/** Restores the state before a change, by another change. @throws CONFLICT when a path has changed since */
+export async function undoRecord(
+  journal: Journal,
+  fs: FsBackend,
+  record: HistoryRecord,
+  as: UndoFacts,
+): Promise<void> {
+  const { isOneCommit } = journal;
+  const { signal } = as;
+  const undone = record.header.callId;
+  const about: ChangeFacts = { ...as, tool: "undo", undoOf: undone, rollback: "always" };
+  await journal.change(fs, about, async (recording) => {
+    if (isOneCommit) await makeDirectoriesOf(recording, record);
+    const plan = await planRewind({
+      fs: recording,
+      records: [record],
+      steps: (callId) => journal.steps(callId),
+      isUndone: () => true,
+      commitChecksEmpty: isOneCommit,
+      signal,
+    });
+    const [changed] = plan.left;
+    if (changed !== undefined) {
+      const hint = "undo the later changes first";
+      throw backendError("CONFLICT", changed.path, "has changed since that call", { hint });
+    }
+    await takeBack(recording, plan, signal);
+  });
+}
+
+/** Makes the directories of what a change has removed, as a storage does: a refusal drops them with the draft. */
+async function makeDirectoriesOf(fs: FsBackend, { paths }: HistoryRecord): Promise<void> {
+  const own = new Set(paths);
+  for (const directory of new Set(paths.map(parentOf)))
+    if (!own.has(directory)) await fs.mkdir(directory, { parents: true, existOk: true });
+}
