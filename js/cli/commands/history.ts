@@ -19,7 +19,7 @@ import {
 import { reportKept, reportUnreviewed } from "./history-review.ts";
 import { CALL_WORDS, changeText, type LineCounts, lineCounts } from "../change-text.ts";
 import { allowedByInWords } from "../../review/past/past-words.ts";
-import { type ChangeDetail, changeDetailsOf } from "../history-details.ts";
+import { lineCountsOfCalls } from "../history-lines.ts";
 import { singleToolPreset } from "../single-tool.ts";
 import { requireByBeginning } from "../past-ids.ts";
 import {
@@ -91,13 +91,13 @@ export const HISTORY_COMMANDS: readonly Command[] = [
       if (positionals[0] !== undefined) return showChange(past, all, positionals);
       const wanted = all.filter(changeFilterOf(parsed, past));
       const shown = wanted.slice(0, limit);
-      const details = await detailsOf(shown);
+      const counts = await countsOf(shown);
       const lines =
         shown.length === 0
           ? []
           : [
               formatTable(
-                shown.map((one) => rowOf(one, lineCountsOf(details.get(one)), past)),
+                shown.map((one) => rowOf(one, counts.get(one) ?? {}, past)),
                 widthOfOutput(shell),
               ),
             ];
@@ -106,7 +106,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
       const none = all.length === 0 ? "Nothing to undo." : "No such change.";
       return {
         text: lines.join("\n") || none,
-        data: shown.map((one) => ({ ...dataOf(one, past), ...lineCountsOf(details.get(one)) })),
+        data: shown.map((one) => ({ ...dataOf(one, past), ...counts.get(one) })),
       };
     },
   },
@@ -242,16 +242,16 @@ function changeFilterOf(
     (within === undefined || touches(one, within));
 }
 
-/** Returns what each of these changes did to its files. */
-async function detailsOf(entries: readonly PastEntry[]): Promise<ReadonlyMap<PastEntry, ChangeDetail>> {
-  const found = new Map<PastEntry, ChangeDetail>();
+/** Returns the numbers of added and removed lines of each of these changes. */
+async function countsOf(entries: readonly PastEntry[]): Promise<ReadonlyMap<PastEntry, LineCounts>> {
+  const found = new Map<PastEntry, LineCounts>();
   for (const ws of new Set(entries.map((one) => one.ws))) {
     const own = entries.filter((one) => one.ws === ws);
-    const details = await changeDetailsOf(
+    const counts = await lineCountsOfCalls(
       ws,
       own.map(({ entry }) => entry.callId),
     );
-    for (const [at, one] of own.entries()) found.set(one, details[at] as ChangeDetail);
+    for (const [at, one] of own.entries()) found.set(one, counts[at] as LineCounts);
   }
   return found;
 }
@@ -270,18 +270,6 @@ export function parseSinceTime(text: string, now: number): number {
   const time = Date.parse(text);
   if (!Number.isNaN(time)) return time;
   throw new UsageError(`--since takes 30m, 2h, 3d, 13:00 or a date such as 2026-01-31, not '${text}'`);
-}
-
-/**
- * Returns the numbers of added and removed lines of a change; empty when they are not known for any of its
- * files.
- */
-function lineCountsOf(change: ChangeDetail | undefined): LineCounts {
-  const files = change?.files.filter(({ added }) => added !== undefined) ?? [];
-  if (files.length === 0) return {};
-  const sum = (counts: readonly (number | undefined)[]): number =>
-    counts.reduce<number>((total, count) => total + (count ?? 0), 0);
-  return { added: sum(files.map(({ added }) => added)), removed: sum(files.map(({ removed }) => removed)) };
 }
 
 /** Returns the cells of a change. Where there are several directories, one names those of the change. */
