@@ -1,6 +1,6 @@
 /** The journal as its users see it: what it records about a change, and how it names places in the history. */
 import type { FsBackend } from "../backends/backend.ts";
-import type { PreImage } from "../backends/transaction/pre-image.ts";
+import type { PastState, PreImage } from "../backends/transaction/pre-image.ts";
 import type { AllowedBy, FinalStates, RecordHeader, Step, StepResult } from "../backends/transaction/step.ts";
 import type { RecordOp } from "../storage/storage.ts";
 import type { Recovery, RunLocked } from "./recovery.ts";
@@ -95,19 +95,14 @@ export interface PastSteps {
   readonly finals: FinalStates;
 }
 
-/** The state of one path before a change. */
-export interface StateBefore {
-  readonly path: string;
-  /** The entry before the change, with its content if that was recorded; null when there was none. */
-  readonly image: PreImage | null;
+/** The state of one path before a change, with what is known of the state after it. */
+export interface StateBefore extends PastState {
   /**
    * The entry after the change, without its content; null when there is none, undefined when this is not recorded.
    */
   readonly after?: PreImage | null | undefined;
   /** The permission bits with which the change left the entry; undefined when they are unknown. */
   readonly leftMode?: number | undefined;
-  /** The path to which the change moved it. */
-  readonly from?: string;
 }
 
 /** The person who keeps changes, and the agent of the workspace in which they are kept. */

@@ -4,7 +4,8 @@ import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { previewDiff, textIfDecodable } from "./render/preview.ts";
 import type { HistoryEntry } from "./lib/history-entry.ts";
-import { lastUndoableChange, type UndoableHistory, type RestoredState } from "./lib/past.ts";
+import { lastUndoableChange, type RestoredState, type UndoableHistory } from "./lib/past.ts";
+import { effectsOfPutBack, putBackUse } from "./lib/put-back.ts";
 import type { UndoArgs, UndoData } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { text, texts, WARNINGS_SCHEMA } from "./lib/shared.ts";
@@ -55,8 +56,11 @@ async function chooseUndo(args: ChosenUndo, past: UndoableHistory, all: boolean)
   const { call_id: wanted } = args;
   const chosen =
     wanted === undefined ? lastUndoableChange(await past.list(all)) : await past.find(wanted, all);
-  if (chosen !== undefined)
-    return { ...args, chosen, effects: effectsByPath(await past.restores(chosen.callId)) };
+  if (chosen !== undefined) {
+    const restored = await past.restores(chosen.callId);
+    const shownAs = new Map(restored.map(({ path, shown }) => [path, shown]));
+    return { ...args, chosen, effects: effectsOfPutBack(restored, (path) => shownAs.get(path) ?? path) };
+  }
   throw new FilewrightError(
     "NOT_FOUND",
     wanted === undefined
@@ -64,23 +68,6 @@ async function chooseUndo(args: ChosenUndo, past: UndoableHistory, all: boolean)
       : `There is no call '${escapeControls(wanted).slice(0, 80)}' ${all ? "in the history" : "among your changes"}; history lists them.`,
     { complete: true },
   );
-}
-
-/** Returns what restoring does to each path: created entries are deleted, and moved ones are moved back. */
-function effectsByPath(restored: readonly RestoredState[]): ReadonlyMap<string, readonly PathEffect[]> {
-  const shownAs = new Map(restored.map(({ path, shown }) => [path, shown]));
-  const left = new Set(restored.map(({ from }) => from));
-  const effects = new Map<string, readonly PathEffect[]>();
-  for (const { path, shown, image, from } of restored) {
-    if (from !== undefined) {
-      const source = shownAs.get(from) ?? from;
-      const args = { source, destination: shown, overwrite: false, create_dirs: true };
-      for (const name of [source, shown]) effects.set(name, [{ tool: "move", args }]);
-    } else if (image === null && !left.has(path)) {
-      effects.set(shown, [{ tool: "delete", args: { path: shown, recursive: true, missing_ok: false } }]);
-    }
-  }
-  return effects;
 }
 
 /** What will be restored. */
@@ -104,12 +91,7 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoT
     prepare: (args, past) => chooseUndo(args, past, all),
     paths: ({ chosen, effects }) =>
       (chosen?.paths ?? []).map((typed) => ({
-        argument: "call_id",
-        typed,
-        intent: "write",
-        missing: "accept",
-        entry: true,
-        tree: true,
+        ...putBackUse("call_id", typed),
         effects: effects?.get(typed) ?? [],
       })),
     async plan({ chosen }, call) {

@@ -35,6 +35,16 @@ export interface PreImage {
   readonly bytes?: Uint8Array;
 }
 
+/** The state of one path before a change, to which taking the change back restores it. */
+export interface PastState {
+  /** Absolute. */
+  readonly path: string;
+  /** The entry before the change, with its content if that was recorded; null when there was none. */
+  readonly image: PreImage | null;
+  /** The path to which the change moved the entry, and from which it is moved back. */
+  readonly from?: string;
+}
+
 /** The budget of a transaction: the bytes of old content that it may still keep. */
 export interface CaptureBudget {
   bytes: number;

@@ -13,6 +13,7 @@ import {
   isModeLost,
   isPreImage,
   preImageOf,
+  type PastState,
   type PreImage,
   stateToRestore,
 } from "../../backends/transaction/pre-image.ts";
@@ -48,14 +49,9 @@ export interface LeftPath {
 }
 
 /** The effect of a rewind on one path. */
-export interface RewoundPath {
-  readonly path: string;
+export interface RewoundPath extends PastState {
   /** The entry now; null when there is none. */
   readonly now: FsStat | null;
-  /** The state that is restored; null when the entry is removed. */
-  readonly image: PreImage | null;
-  /** The path from which an entry is moved back. */
-  readonly from?: string;
   /** The path at which the files have the content, unless `image` has it. */
   readonly contentAt?: string;
 }

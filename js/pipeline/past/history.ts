@@ -23,6 +23,7 @@ import { withStage } from "../staged.ts";
 import type { Session } from "../session.ts";
 import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
 import type { UndoableHistory } from "../../tools/lib/past.ts";
+import { putBackUse } from "../../tools/lib/put-back.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
 /** The options of `ws.history`. */
@@ -110,7 +111,7 @@ export async function undoCall(
   const shown = paths.map(resolver.display);
   const files = await changedNonDirectories(fs, paths);
   for (const [index, path] of paths.entries())
-    uses.push({ ...wholeTreeUse(shown[index] as string), belowReplaced: isBelowAny(path, files) });
+    uses.push({ ...putBackUse("path", shown[index] as string), belowReplaced: isBelowAny(path, files) });
   // The record only names the paths, so the current policy is applied to them again.
   for (const path of paths) locations.push(resolver.resolve(path, "write"));
   const named = { fs, locations, signal };
@@ -134,11 +135,6 @@ async function changedNonDirectories(fs: FsBackend, paths: readonly string[]): P
     if (type !== undefined && type !== "dir") found.add(path);
   }
   return found;
-}
-
-/** Returns the use of a path whose whole tree changes. */
-function wholeTreeUse(typed: string): PathUse {
-  return { argument: "path", typed, intent: "write", entry: true, tree: true, missing: "accept" };
 }
 
 /**
@@ -175,7 +171,7 @@ async function lockPathsForWrite(
       () => true,
       () => false,
     );
-    uses.push({ ...wholeTreeUse(path), belowReplaced: !leads });
+    uses.push({ ...putBackUse("path", path), belowReplaced: !leads });
   }
   return lockPathsOfCall(session, uses, { fs: session.files.fs, locations, signal });
 }

@@ -1,24 +1,18 @@
 /** The history as tools see it: the calls that can be undone, and what undoing one would restore. */
 import type { FsBackend } from "../../backends/backend.ts";
-import type { PreImage } from "../../backends/transaction/pre-image.ts";
+import type { PastState, PreImage } from "../../backends/transaction/pre-image.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
 import type { HistoryEntry } from "./history-entry.ts";
 
 /** The state to which an undo restores one path. */
-export interface RestoredState {
-  /** Absolute. */
-  readonly path: string;
+export interface RestoredState extends PastState {
   /** The path as {@link HistoryEntry.paths} names it. */
   readonly shown: string;
-  /** The entry that the undo restores; null when nothing existed there. */
-  readonly image: PreImage | null;
   /**
    * The entry that the change left, without its content; null when it left none, undefined when this was not
    * recorded.
    */
   readonly after?: PreImage | null | undefined;
-  /** The path at which a moved entry is now; it is moved back from there. */
-  readonly from?: string;
 }
 
 /** The call of `undo` by which another call is undone. */

@@ -5,13 +5,15 @@
 import { isBelowAny } from "../../backends/paths.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { type RewindPlan, type RewoundPath, takeBack } from "../../journal/index.ts";
+import { type RewindPlan, takeBack } from "../../journal/index.ts";
 import { contentsOf, type HistoryChange } from "../../pipeline/past/file-change.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { currentVersionsOf } from "../../tools/render/preview.ts";
 import { object } from "../../tools/lib/schema.ts";
 import { REWIND } from "../../tools/host-calls.ts";
 import { text, texts } from "../../tools/lib/shared.ts";
-import type { Call, ChangingTool, PathEffect, PathUse, PreviewChange } from "../../tools/lib/tool.ts";
+import { effectsOfPutBack, putBackUse } from "../../tools/lib/put-back.ts";
+import type { Call, ChangingTool, PathUse, PreviewChange } from "../../tools/lib/tool.ts";
 
 /** The arguments of the call, which hooks see. */
 interface RewindArgs {
@@ -159,10 +161,7 @@ function pathsOf({ paths }: RewindPlan): readonly string[] {
 
 /** Returns the paths of the call, with what the rewind does to them as calls of other tools. */
 function usesOf(plan: RewindPlan, display: (path: string) => string): readonly PathUse[] {
-  const byPath = new Map(plan.paths.map((one) => [one.path, one]));
-  const moves = new Map(
-    plan.paths.flatMap((one) => (one.from === undefined ? [] : [[one.from, one] as const])),
-  );
+  const effects = effectsOfPutBack(plan.paths, display);
   const replaced = new Set(
     plan.paths.flatMap(({ path, now, image }) =>
       now !== null && now.type !== "dir" && image?.type === "dir" ? [path] : [],
@@ -171,45 +170,14 @@ function usesOf(plan: RewindPlan, display: (path: string) => string): readonly P
   return pathsOf(plan).map((path): PathUse => {
     const typed = display(path);
     return {
-      argument: "paths",
-      typed,
-      intent: "write",
-      missing: "accept",
-      entry: true,
-      tree: true,
-      ...(isBelowAny(path, replaced) ? { belowReplaced: true } : {}),
-      effects: effectsOf(path, byPath.get(path), moves.get(path), display),
+      ...putBackUse("paths", typed),
+      belowReplaced: isBelowAny(path, replaced),
+      effects: effects.get(typed) ?? [],
     };
   });
 }
 
-function effectsOf(
-  path: string,
-  own: RewoundPath | undefined,
-  moved: RewoundPath | undefined,
-  display: (path: string) => string,
-): readonly PathEffect[] {
-  const move = own?.from === undefined ? moved : own;
-  if (move?.from !== undefined) {
-    const [source, destination] = [display(move.from), display(move.path)];
-    return [{ tool: "move", args: { source, destination, overwrite: false, create_dirs: true } }];
-  }
-  const typed = display(path);
-  return own?.image === null
-    ? [{ tool: "delete", args: { path: typed, recursive: true, missing_ok: false } }]
-    : [];
-}
-
 function previewChangeOf(change: HistoryChange): PreviewChange {
   const { path, kind, type, from, hash, mode } = change;
-  const contents = contentsOf(change);
-  return {
-    path,
-    ...(contents === undefined ? {} : { contents }),
-    kind,
-    type,
-    ...(from === undefined ? {} : { from }),
-    ...(hash === undefined ? {} : { hash }),
-    ...(mode === undefined ? {} : { mode }),
-  };
+  return withoutUndefined({ path, contents: contentsOf(change), kind, type, from, hash, mode });
 }
