@@ -149,11 +149,33 @@ async function compile(home) {
   );
 }
 
-/** Builds the addon of a commit. In target/ of the tree, dependencies of the same profile are compiled already. */
+/**
+ * Copies what cargo has compiled of others for the addon of the tree. Crates of our own are left out: cargo names them by
+ * their place in the checkout and compares times alone, so the tree's would count as those of an older commit.
+ */
+function copyDependencies(target) {
+  const hosts = readdirSync(join(root, "target")).filter((name) => name.includes("-"));
+  for (const folder of [dailyProfile, ...hosts.map((host) => `${host}/${dailyProfile}`)]) {
+    for (const part of [".fingerprint", "build", "deps"]) {
+      const from = join(root, "target", folder, part);
+      if (!existsSync(from)) continue;
+      for (const name of readdirSync(from)) {
+        const isNeeded = part !== "deps" || /\.(?:rlib|rmeta|so|dylib|dll|d)$/u.test(name);
+        if (!isNeeded || /^(?:lib)?filewright/u.test(name)) continue;
+        const to = join(target, folder, part, name);
+        cpSync(join(from, name), to, { recursive: true, preserveTimestamps: true });
+      }
+    }
+  }
+}
+
+/** Builds the addon of a commit. */
 function buildAddon(home, commit) {
   console.log(
     `the Rust of ${commit.slice(0, 8)} differs from the tree's; building its addon, which takes minutes`,
   );
+  const target = join(home, "target");
+  copyDependencies(target);
   const cargo = join(home, "crates/node/Cargo.toml");
   const paths = [
     "--package-json-path",
@@ -164,6 +186,7 @@ function buildAddon(home, commit) {
   runAndWait(
     npmProgram("napi"),
     ["build", "--platform", "--profile", dailyProfile, "--manifest-path", cargo, ...paths, "--no-js"],
-    { env: { CARGO_TARGET_DIR: join(root, "target") } },
+    { env: { CARGO_TARGET_DIR: target } },
   );
+  rmSync(target, { recursive: true });
 }
