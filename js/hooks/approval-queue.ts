@@ -10,18 +10,17 @@ import { randomHex } from "../engine/hex.ts";
 import { GRANT_REPLY, type GrantQuestion, type GrantReply } from "../policy/index.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { optionChecker, type Options, options, optionReader, text } from "../schema/option.ts";
-import { MIN_TOKEN_CHARS, tokensAreEqual } from "../http/access.ts";
-import { type AnswerResult, parseJsonObject, handleQueueRequest } from "./approval-queue-http.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
+import { MIN_TOKEN_CHARS } from "../http/access.ts";
+import { type AnswerResult, handleQueueRequest } from "./approval-queue-http.ts";
 import { partsProblem } from "./changed-files.ts";
 import { type Approver, CONFIRM_REPLY, type Confirmation, type ConfirmReply } from "./confirm.ts";
 import { plainDetails } from "./notebook.ts";
 import { makeEventLog, type QueueEvent, type QueueState, type WithdrawalReason } from "./queue/event-log.ts";
+import { type QueueSocket, SocketClient } from "./queue/socket.ts";
 import { type PendingApproval, summaryOf } from "./queue/summary.ts";
 
-/** One end of a WebSocket, or of another text channel. */
-export interface QueueSocket {
-  send(text: string): void;
-}
+export type { QueueSocket } from "./queue/socket.ts";
 
 /** A queue of waiting questions. */
 export interface ApprovalQueue extends Approver {
@@ -96,6 +95,12 @@ type ReadAnswer<T> =
 /** The number of ended questions whose end is remembered, for answers that come late. */
 const MAX_ENDED_QUESTIONS = 10_000;
 
+/** Remembers a fact about an ended question, and forgets the oldest beyond the number. */
+function remember<T>(ended: Map<string, T>, key: string, fact: T): void {
+  ended.set(key, fact);
+  if (ended.size > MAX_ENDED_QUESTIONS) ended.delete(ended.keys().next().value as string);
+}
+
 /**
  * Creates an approval queue.
  *
@@ -128,8 +133,7 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
     return new Promise<T>((resolve) => {
       const settle = (value: T, how: AnswerResult): void => {
         waiting.delete(id);
-        ended.set(id, how);
-        if (ended.size > MAX_ENDED_QUESTIONS) ended.delete(ended.keys().next().value as string);
+        remember(ended, id, how);
         signal?.removeEventListener("abort", onAbort);
         endWatch?.();
         resolve(value);
@@ -137,7 +141,7 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
       const markStale = (): void => {
         if (waiting.get(id) !== one || one.question.kind !== "change") return;
         const why = conflict?.();
-        const known = why === undefined ? {} : { conflict: escapeControls(why) };
+        const known = withoutUndefined({ conflict: why && escapeControls(why) });
         const { conflict: before, ...question } = one.question;
         if (isMarked(question) && before === known.conflict) return;
         one.question = { ...question, stale: true, ...known };
@@ -161,13 +165,10 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
           const answer = read(reply, isMarked(one.question));
           if (!("value" in answer)) return answer;
           const { value, outcome, by } = answer;
-          const told = { outcome, ...(by === undefined ? {} : { by }) };
+          const told = { outcome, ...withoutUndefined({ by }) };
           settle(value, { result: "taken", ...told });
-          if (outcome === "look_again" && one.question.kind === "change") {
-            replacedIds.set(one.question.details.digest, id);
-            if (replacedIds.size > MAX_ENDED_QUESTIONS)
-              replacedIds.delete(replacedIds.keys().next().value as string);
-          }
+          if (outcome === "look_again" && one.question.kind === "change")
+            remember(replacedIds, one.question.details.digest, id);
           log.append({ type: "answered", id, ...told });
           return { result: "answered" };
         },
@@ -224,37 +225,8 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
         closed: closing.signal,
       }),
     attach(socket: QueueSocket) {
-      let stop: (() => void) | undefined;
-      const send = (message: unknown): void => socket.send(JSON.stringify(message));
-      const sendEvent = (event: QueueEvent | QueueState): void =>
-        send({ event_id: log.idOf(event.seq), ...event });
-      return {
-        receive(text: string): void {
-          const message = parseJsonObject(text);
-          if (stop === undefined) {
-            if (!tokensAreEqual(String(message?.["token"] ?? ""), token)) {
-              send({ type: "refused" });
-              return;
-            }
-            stop = log.watch(sendEvent);
-            const missed = log.after(String(message?.["after"] ?? ""));
-            if (missed === undefined) sendEvent(state());
-            else for (const event of missed) sendEvent(event);
-          } else if (typeof message?.["get"] === "string") {
-            const question = find(message["get"]);
-            send(
-              question === undefined
-                ? { type: "refused", id: message["get"] }
-                : { type: "question", question },
-            );
-          } else {
-            const id = String(message?.["id"] ?? "");
-            const { result, ...more } = take(id, message?.["reply"]);
-            if (result !== "answered") send({ type: "refused", id, why: result, ...more });
-          }
-        },
-        close: () => stop?.(),
-      };
+      const client = new SocketClient({ token, log, state, find, take }, socket);
+      return { receive: (text: string) => client.receive(text), close: () => client.close() };
     },
     close(): void {
       for (const one of [...waiting.values()]) one.withdraw("closed");
@@ -283,18 +255,21 @@ function readChangeAnswer(
   );
   if (reply === undefined) return { result: "invalid" };
   // An answer with a digest applies only to the question with that digest.
-  const { newContent, contents, parts, digest: answered, by } = reply.payload ?? {};
+  const { digest: answered, by } = reply.payload ?? {};
   if (answered !== undefined && answered !== digest) return { result: "stale", digest };
   const { outcome } = reply;
   if (outcome === "look_again")
     return isStale === undefined ? { result: "invalid" } : { value: reply, outcome, by };
   if (!scopes.some((scope) => scope.outcome === outcome)) return { result: "invalid" };
   if (isKnownStale && outcome !== "cancel") return { result: "stale", digest };
-  if (outcome === "modify_with_editor" && newContent === undefined && contents === undefined)
-    return { result: "invalid" };
-  if (outcome === "proceed_parts" && partsProblem(changes, parts ?? []) !== undefined)
-    return { result: "invalid" };
-  return { value: reply, outcome, by };
+  return hasItsContents(reply, changes) ? { value: reply, outcome, by } : { result: "invalid" };
+}
+
+/** Returns true for an answer with the contents, or the parts of the changes, that its outcome needs. */
+function hasItsContents({ outcome, payload = {} }: ConfirmReply, changes: Confirmation["changes"]): boolean {
+  const { newContent, contents, parts = [] } = payload;
+  if (outcome === "modify_with_editor") return newContent !== undefined || contents !== undefined;
+  return outcome !== "proceed_parts" || partsProblem(changes, parts) === undefined;
 }
 
 /** Reads an answer about a directory. */
