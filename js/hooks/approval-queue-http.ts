@@ -51,31 +51,36 @@ export async function handleQueueRequest(request: Request, queue: ServedQueue): 
   const found = /\/approvals(?:\/([^/]+)(?:\/changes\/(\d{1,9})|\/(stale))?)?\/?$/u.exec(pathname);
   if (found === null) return jsonResponse(404, { error: "there is nothing here" });
   const [, place, number, stale] = found;
+  const part: QuestionPart =
+    number === undefined ? (stale === undefined ? "whole" : "stale") : Number(number);
   if (request.method === "GET") {
-    if (place === undefined) {
-      const { seq, pending } = queue.state();
-      return jsonResponse(200, { seq, pending });
-    }
-    if (place === "events" && number === undefined && stale === undefined)
-      return eventStreamResponse(queue, request);
-    const question = queue.find(place);
-    if (question === undefined) return notWaitingResponse();
-    if (stale !== undefined) return jsonResponse(200, { stale: await queue.isStale(place) });
-    return number === undefined
-      ? jsonResponse(200, question)
-      : changeResponse(request, question, Number(number));
+    if (place !== undefined) return questionResponse(request, queue, place, part);
+    const { seq, pending } = queue.state();
+    return jsonResponse(200, { seq, pending });
   }
-  if (
-    request.method !== "POST" ||
-    place === undefined ||
-    place === "events" ||
-    (number ?? stale) !== undefined
-  )
+  if (request.method !== "POST" || place === undefined || place === "events" || part !== "whole")
     return jsonResponse(405, { error: "not this way" });
   const text = await request.text();
   const reply = text.length > MAX_ANSWER_BODY_LENGTH ? undefined : parseJsonObject(text);
   if (reply === undefined) return jsonResponse(400, { error: "the answer is not a JSON object" });
   return answerResponse(await queue.take(place, reply));
+}
+
+/** The part of a question that a request is about; a number is that of a change. */
+type QuestionPart = "whole" | "stale" | number;
+
+/** Returns the response to a request to read a question, or the events. */
+async function questionResponse(
+  request: Request,
+  queue: ServedQueue,
+  place: string,
+  part: QuestionPart,
+): Promise<Response> {
+  if (place === "events" && part === "whole") return eventStreamResponse(queue, request);
+  const question = queue.find(place);
+  if (question === undefined) return notWaitingResponse();
+  if (part === "stale") return jsonResponse(200, { stale: await queue.isStale(place) });
+  return part === "whole" ? jsonResponse(200, question) : changeResponse(request, question, part);
 }
 
 function notWaitingResponse(): Response {

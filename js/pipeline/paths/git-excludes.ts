@@ -62,7 +62,7 @@ async function excludesNamedByUser(
   let named: string | undefined;
   for (const config of configs) {
     if (config !== undefined && config !== "")
-      named = (await excludesFilesNamedBy(fs, config, home)) ?? named;
+      named = (await excludesFilesNamedBy(fs, config, { home })) ?? named;
   }
   return named;
 }
@@ -77,7 +77,7 @@ async function excludesNamedByRepository(
   for (let level = 0; level < MAX_PARENT_DIRECTORIES; level++) {
     const config = joinPath((await namedRepository(fs, at, root)) ?? joinPath(at, ".git"), "config");
     if ((await readSmallText(fs, config)) !== undefined) {
-      const named = await excludesFilesNamedBy(fs, config, home, at);
+      const named = await excludesFilesNamedBy(fs, config, { home, base: at });
       return named !== undefined && isWithin(named, root) ? named : undefined;
     }
     if (at === "/") return undefined;
@@ -86,13 +86,20 @@ async function excludesNamedByRepository(
   return undefined;
 }
 
+/** What the paths of a configuration are relative to. */
+interface ExcludesPlace {
+  readonly home: string | undefined;
+  /** Default: the directory of the configuration. */
+  readonly base?: string;
+  /** The number of configurations that include this one. */
+  readonly depth?: number;
+}
+
 /** Returns the `core.excludesFile` of a configuration and those that it includes; "" for no file. */
 async function excludesFilesNamedBy(
   fs: FsBackend,
   config: string,
-  home: string | undefined,
-  base: string = parentOf(config),
-  depth: number = 0,
+  { home, base = parentOf(config), depth = 0 }: ExcludesPlace,
 ): Promise<string | undefined> {
   let named: string | undefined;
   for (const { key, value } of parseGitConfig((await readSmallText(fs, config)) ?? "")) {
@@ -100,7 +107,7 @@ async function excludesFilesNamedBy(
     if (key === "include.path" && depth < MAX_INCLUDE_DEPTH) {
       const included = resolveExcludesPath(value, parentOf(config), home);
       if (included !== undefined)
-        named = (await excludesFilesNamedBy(fs, included, home, base, depth + 1)) ?? named;
+        named = (await excludesFilesNamedBy(fs, included, { home, base, depth: depth + 1 })) ?? named;
     }
   }
   return named;

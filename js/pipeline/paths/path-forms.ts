@@ -54,42 +54,53 @@ export async function assertPlainPaths(
   }
 }
 
+const quoted = (path: string): string => `'${escapeControls(path)}'`;
+
 /** Returns the reason why a path is not accepted as a name; undefined when it is accepted. */
 async function misformedPathReason(typed: string, context: PathContext): Promise<string | undefined> {
-  const { fs, cwd } = context;
-  const quoted = (path: string): string => `'${escapeControls(path)}'`;
-  if (/^~(?:\/|$)/u.test(typed)) {
-    if (await isThere(fs, childOf(cwd, "~"))) return undefined;
-    const inside = typed.replace(/^~\/*/u, "") || ".";
-    const found = await isThere(fs, joinPath(cwd, inside));
-    return `'~' is not expanded: paths are relative to the workspace, or absolute. ${found ? "Did you mean" : "Send"} ${quoted(inside)}${found ? "?" : ", or the absolute path."}`;
-  }
+  if (/^~(?:\/|$)/u.test(typed)) return homeReason(typed, context);
   if (/^file:/iu.test(typed)) {
     const path = pathOfFileUrl(typed);
     return `it is a URL; send the path${path === undefined ? "" : `: ${quoted(displayIfInside(path, context))}`}.`;
   }
   const [, , plain, typographic] = /^\s*(?:(["'`])(.+)\1|[“‘](.+)[”’])\s*$/u.exec(typed) ?? [];
   const unquoted = plain ?? typographic;
-  if (unquoted !== undefined) {
-    const path = joinPath(cwd, unquoted);
-    const parent = normalise(`${path}/..`).path;
-    const known = (await isThere(fs, path)) || (unquoted.includes("/") && (await isDirectory(fs, parent)));
-    return known || !/["'`“”‘’]/u.test(unquoted)
-      ? `send it without the quotes: ${quoted(unquoted)}.`
-      : undefined;
-  }
-  if (context.paths === "windows") return undefined;
+  if (unquoted !== undefined) return quotesReason(unquoted, context);
+  return context.paths === "windows" ? undefined : backslashReason(typed, context);
+}
+
+/** Returns the reason why a path that begins with `~` is not accepted. */
+async function homeReason(typed: string, { fs, cwd }: PathContext): Promise<string | undefined> {
+  if (await isThere(fs, childOf(cwd, "~"))) return undefined;
+  const inside = typed.replace(/^~\/*/u, "") || ".";
+  const remedy = (await isThere(fs, joinPath(cwd, inside)))
+    ? `Did you mean ${quoted(inside)}?`
+    : `Send ${quoted(inside)}, or the absolute path.`;
+  return `'~' is not expanded: paths are relative to the workspace, or absolute. ${remedy}`;
+}
+
+/** Returns the reason why a path in quotes is not accepted. */
+async function quotesReason(unquoted: string, { fs, cwd }: PathContext): Promise<string | undefined> {
+  const path = joinPath(cwd, unquoted);
+  const parent = normalise(`${path}/..`).path;
+  const known = (await isThere(fs, path)) || (unquoted.includes("/") && (await isDirectory(fs, parent)));
+  return known || !/["'`“”‘’]/u.test(unquoted)
+    ? `send it without the quotes: ${quoted(unquoted)}.`
+    : undefined;
+}
+
+/** Returns the reason why a path is not accepted whose backslashes seem to separate directories. */
+async function backslashReason(typed: string, { fs, cwd }: PathContext): Promise<string | undefined> {
   const backslash = typed.indexOf("\\");
-  if (backslash > 0 && (await isDirectory(fs, joinPath(cwd, typed.slice(0, backslash)))))
-    return `directories are separated by '/': ${quoted(typed.replaceAll(/\\+/gu, "/"))}.`;
-  return undefined;
+  if (backslash <= 0 || !(await isDirectory(fs, joinPath(cwd, typed.slice(0, backslash))))) return undefined;
+  return `directories are separated by '/': ${quoted(typed.replaceAll(/\\+/gu, "/"))}.`;
 }
 
 /** Returns the reason why a path is not accepted that is written as a mention. */
 async function mentionReason(typed: string, { fs, cwd }: PathContext): Promise<string | undefined> {
   const path = typed.slice(1);
   if (!typed.startsWith("@") || !(await isThere(fs, joinPath(cwd, path)))) return undefined;
-  return `send it without the '@': '${escapeControls(path)}'.`;
+  return `send it without the '@': ${quoted(path)}.`;
 }
 
 /** Matches a path that begins with a variable of a shell, and its rest. */
@@ -101,7 +112,6 @@ const VARIABLE = /^(\$\w+|\$\{[^}]*\}|%\w+%)(?:[/\\]+(.*))?$/su;
  */
 async function newPathReason(typed: string, context: PathContext): Promise<string | undefined> {
   const { fs, cwd } = context;
-  const quoted = (path: string): string => `'${escapeControls(path)}'`;
   const [, file, line] = /^(.+?):(\d+)(?::\d+|-\d+)?$/su.exec(typed) ?? [];
   if (file !== undefined && (await isThere(fs, joinPath(cwd, file))))
     return `it ends in the line ${line}; send ${quoted(file)}.`;

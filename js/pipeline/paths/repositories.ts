@@ -149,18 +149,19 @@ async function readSubmoduleConfig(reading: RepositoryReading, directory: string
 async function readGitConfig(reading: RepositoryReading, path: string, worktree: string): Promise<void> {
   if (reading.read.has(path) || reading.read.size >= MAX_CONFIG_FILES) return;
   reading.read.add(path);
-  for (const { key, value } of parseGitConfig((await readSmallText(reading.fs, path)) ?? "")) {
-    if (value === "") continue;
-    if (key === "core.hookspath" || (key === "core.fsmonitor" && !isGitBoolean(value))) {
-      const named = namedPlaceOf(reading, worktree, value);
-      if (named !== undefined) reading.places.add(named);
-    } else if (key === "include.path" || /^includeif\..*\.path$/s.test(key)) {
-      const included = namedPlaceOf(reading, parentOf(path), value);
-      if (included === undefined) continue;
-      reading.places.add(included);
-      await readGitConfig(reading, included, worktree);
-    }
+  for (const variable of parseGitConfig((await readSmallText(reading.fs, path)) ?? "")) {
+    const isIncluded = variable.key === "include.path" || /^includeif\..*\.path$/s.test(variable.key);
+    if (variable.value === "" || (!isIncluded && !namesPlace(variable))) continue;
+    const named = namedPlaceOf(reading, isIncluded ? parentOf(path) : worktree, variable.value);
+    if (named === undefined) continue;
+    reading.places.add(named);
+    if (isIncluded) await readGitConfig(reading, named, worktree);
   }
+}
+
+/** Returns true for a variable whose value is the path of a place or a program. */
+function namesPlace({ key, value }: ReturnType<typeof parseGitConfig>[number]): boolean {
+  return key === "core.hookspath" || (key === "core.fsmonitor" && !isGitBoolean(value));
 }
 
 function isGitBoolean(value: string): boolean {

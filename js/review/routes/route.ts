@@ -1,6 +1,7 @@
 /** A request that the review page answers, and the forms of its answers. */
 import { parseJsonObject } from "../../hooks/approval-queue-http.ts";
 import { FilewrightError } from "../../engine/errors.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { Workspace } from "../../workspace/types.ts";
 import type { ReviewHub } from "../hub.ts";
 import type { ReviewedWorkspace, ReviewedWorkspaces } from "../past/reviewed.ts";
@@ -52,16 +53,17 @@ export async function runRoute(
     try {
       return await route.run({ ...given, captures: found.slice(1).map(decoded) });
     } catch (error) {
-      if (!(error instanceof FilewrightError)) throw error;
-      const { code, message, hint } = error;
-      return json(STATUS_BY_CODE[code] ?? 422, {
-        error: message,
-        code,
-        ...(hint === undefined ? {} : { hint }),
-      });
+      return failure(error);
     }
   }
   return undefined;
+}
+
+/** Returns the answer for an error of the package. @throws any other error */
+function failure(error: unknown): Response {
+  if (!(error instanceof FilewrightError)) throw error;
+  const { code, message, hint } = error;
+  return json(STATUS_BY_CODE[code] ?? 422, { error: message, code, ...withoutUndefined({ hint }) });
 }
 
 const STATUS_BY_CODE: Readonly<Record<string, number>> = {
