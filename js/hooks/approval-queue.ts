@@ -9,6 +9,7 @@
 import { randomHex } from "../engine/hex.ts";
 import { GRANT_REPLY, type GrantQuestion, type GrantReply } from "../policy/index.ts";
 import { escapeControls } from "../engine/escape.ts";
+import { keepLast } from "../schema/keep-last.ts";
 import { optionChecker, type Options, options, optionReader, text } from "../schema/option.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { MIN_TOKEN_CHARS } from "../http/access.ts";
@@ -95,12 +96,6 @@ type ReadAnswer<T> =
 /** The number of ended questions whose end is remembered, for answers that come late. */
 const MAX_ENDED_QUESTIONS = 10_000;
 
-/** Remembers a fact about an ended question, and forgets the oldest beyond the number. */
-function remember<T>(ended: Map<string, T>, key: string, fact: T): void {
-  ended.set(key, fact);
-  if (ended.size > MAX_ENDED_QUESTIONS) ended.delete(ended.keys().next().value as string);
-}
-
 /**
  * Creates an approval queue.
  *
@@ -133,7 +128,7 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
     return new Promise<T>((resolve) => {
       const settle = (value: T, how: AnswerResult): void => {
         waiting.delete(id);
-        remember(ended, id, how);
+        keepLast(ended, id, how, MAX_ENDED_QUESTIONS);
         signal?.removeEventListener("abort", onAbort);
         endWatch?.();
         resolve(value);
@@ -168,7 +163,7 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
           const told = { outcome, ...withoutUndefined({ by }) };
           settle(value, { result: "taken", ...told });
           if (outcome === "look_again" && one.question.kind === "change")
-            remember(replacedIds, one.question.details.digest, id);
+            keepLast(replacedIds, one.question.details.digest, id, MAX_ENDED_QUESTIONS);
           log.append({ type: "answered", id, ...told });
           return { result: "answered" };
         },

@@ -1,4 +1,5 @@
 /** The approvals of a session: their scope, their expiry, and their revocation. */
+import { keepLast } from "../schema/keep-last.ts";
 import type { DecisionSource, Verdict } from "../policy/decide.ts";
 import type { GlobBases } from "../policy/rule-globs.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -163,8 +164,7 @@ export function makeApprovals(now: () => number = () => Date.now(), places: Appr
       const one = lists.map((list) => list.find(id)).find((found) => found !== undefined);
       const removed = (await own.remove(id)) || (apart !== undefined && (await apart.remove(id)));
       await load();
-      if (removed && one !== undefined) revoked.set(id, one);
-      if (revoked.size > MAX_REVOKED) revoked.delete(revoked.keys().next().value as string);
+      if (removed && one !== undefined) keepLast(revoked, id, one, MAX_REVOKED);
       return removed;
     },
     async restore(id: string) {

@@ -2,6 +2,7 @@
  * The questions about directories. Calls that need the same answer share one question. Any answer other than a plain
  * yes denies: another value, an error, no approver. Refusals are not stored.
  */
+import { keepLast } from "../schema/keep-last.ts";
 import type { MaybePromise } from "../backends/backend.ts";
 import { isWithin } from "../backends/paths.ts";
 import type { SandboxPolicy } from "../backends/policy.ts";
@@ -145,7 +146,7 @@ export class GrantQuestions {
 
   /** Notes a refusal for the calls that run at the same time, and tells the host. `failure` has the error of asking. */
   refuse({ tool }: PathRequest, dir: string, failure: { readonly error?: unknown } = {}): void {
-    rememberRefusal(this.#refusals, dir, ++this.#clock);
+    keepLast(this.#refusals, dir, ++this.#clock, MAX_KEPT_REFUSALS);
     this.#setup.onEvent({ type: "grant_denied", dir, tool, ...failure });
   }
 
@@ -233,15 +234,5 @@ export class GrantQuestions {
   }
 }
 
-/**
- * Records a refusal. Only the last {@link MAX_KEPT_REFUSALS} are kept, because they matter only to calls that run
- * at the same time.
- */
-function rememberRefusal(refusals: Map<string, number>, dir: string, at: number): void {
-  refusals.delete(dir);
-  refusals.set(dir, at);
-  const oldest = refusals.keys().next();
-  if (refusals.size > MAX_KEPT_REFUSALS && oldest.done !== true) refusals.delete(oldest.value);
-}
-
+/** The number of refusals that are kept: they matter only to calls that run at the same time. */
 const MAX_KEPT_REFUSALS = 1000;

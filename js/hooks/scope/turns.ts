@@ -2,6 +2,7 @@
  * Turns: the work of an agent on one request of its user. A host names the turn of a call; otherwise calls belong to one
  * turn until their caller has been idle for ten minutes.
  */
+import { keepLast } from "../../schema/keep-last.ts";
 
 /** The time without calls after which a turn that the host does not name ends. */
 const IDLE_TURN_MS = 10 * 60 * 1000;
@@ -37,9 +38,7 @@ export function makeTurns(now: () => number): Turns {
         return current.id;
       }
       const begun = { id: `begun ${crypto.randomUUID()}`, last: at };
-      byCaller.delete(agent);
-      byCaller.set(agent, begun);
-      if (byCaller.size > MAX_CALLERS) byCaller.delete(byCaller.keys().next().value as string);
+      keepLast(byCaller, agent, begun, MAX_CALLERS);
       return begun.id;
     },
   };

@@ -3,6 +3,7 @@
  * they answered, for each agent and tool, over the run and the last hour. Nothing is kept of a single call, so the
  * memory is bounded: a fixed number of rows, and a histogram of durations in each.
  */
+import { keepLast } from "../../schema/keep-last.ts";
 import type { CallEnd } from "../../hooks/observer.ts";
 import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
 import { ACTIVITY_NAMES, type ActivityRow, type ActivityView, type ReviewActivity } from "./activity-data.ts";
@@ -83,8 +84,7 @@ export function makeActivityCounter(now: () => number = Date.now): ActivityCount
       add(run, call, person);
       add(interval, call, person);
       if (person === undefined || call.call_id === undefined) return;
-      people.set(call.call_id, shortName(person));
-      if (people.size > MAX_PEOPLE_CALLS) people.delete(people.keys().next().value as string);
+      keepLast(people, call.call_id, shortName(person), MAX_PEOPLE_CALLS);
     },
     view({ over, by }, history) {
       const until = now();

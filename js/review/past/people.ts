@@ -1,4 +1,6 @@
 /** Finds what allowed calls of the history, and who undid others, as far as this run knows. */
+import { keepLast } from "../../schema/keep-last.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
 import type { CallEnd } from "../../hooks/observer.ts";
 
@@ -27,11 +29,7 @@ export function makePeople(): People {
   return {
     note({ call_id: callId, allowed_by: allowedBy, by }) {
       if (callId === undefined || (by === undefined && allowedBy === undefined)) return;
-      people.set(callId, {
-        ...(by === undefined ? {} : { by }),
-        ...(allowedBy === undefined ? {} : { allowedBy }),
-      });
-      if (people.size > MAX_CALLS) people.delete(people.keys().next().value as string);
+      keepLast(people, callId, withoutUndefined({ by, allowedBy }), MAX_CALLS);
     },
     of: (callId) => people.get(callId),
   };

@@ -1,5 +1,6 @@
 /** The workspaces that a page shows, each with what the page has read of it, for as long as it is attached. */
 import type { HistoryChange } from "../../pipeline/past/file-change.ts";
+import { keepLast } from "../../schema/keep-last.ts";
 import type { AgentWorkspace, Workspace } from "../../workspace/types.ts";
 import type { ReviewHub } from "../hub.ts";
 import type { LineTotals } from "./history-protocol.ts";
@@ -26,39 +27,14 @@ export interface CountedCall {
   readonly paths: readonly string[];
 }
 
-/** A map of at most so many values, without the oldest beyond that. */
-class LastValues<Value> {
-  readonly #kept = new Map<string, Value>();
-  readonly #max: number;
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  get(key: string): Value | undefined {
-    return this.#kept.get(key);
-  }
-
-  /** Keeps a value as the newest. */
-  set(key: string, value: Value): void {
-    this.#kept.delete(key);
-    this.#kept.set(key, value);
-    if (this.#kept.size > this.#max) this.#kept.delete(this.#kept.keys().next().value as string);
-  }
-
-  delete(key: string): void {
-    this.#kept.delete(key);
-  }
-}
-
 /** An attached workspace, with what the page has read of it. */
 export class ReviewedWorkspace {
   readonly workspace: Workspace;
   /** The previews of what would be taken back, by their digests: for their rows, and for the question about them. */
-  readonly previews: LastValues<Preview> = new LastValues(MAX_KEPT_PREVIEWS);
+  readonly previews: Map<string, Preview> = new Map();
   /** The counted lines by the ids of calls. A past call stays as it was. */
-  readonly counts: LastValues<CountedCall> = new LastValues(MAX_KNOWN_COUNTS);
-  #calls = new LastValues<Promise<readonly HistoryChange[]>>(MAX_KEPT_CALLS);
+  readonly counts: Map<string, CountedCall> = new Map();
+  readonly #calls = new Map<string, Promise<readonly HistoryChange[]>>();
   #reader: Promise<AgentWorkspace> | undefined;
 
   constructor(workspace: Workspace) {
@@ -67,16 +43,25 @@ export class ReviewedWorkspace {
 
   /** Returns the changes of a call. Those of the last calls are kept: a page reads their rows in several requests. */
   changes(callId: string): Promise<readonly HistoryChange[]> {
-    const calls = this.#calls;
-    const known = calls.get(callId) ?? this.workspace.changes(callId);
-    calls.set(callId, known);
-    known.catch(() => calls.delete(callId));
+    const known = this.#calls.get(callId) ?? this.workspace.changes(callId);
+    keepLast(this.#calls, callId, known, MAX_KEPT_CALLS);
+    known.catch(() => this.#calls.get(callId) === known && this.#calls.delete(callId));
     return known;
   }
 
   /** Forgets what calls have changed: a content that was known may not be known any more. */
   forgetChanges(): void {
-    this.#calls = new LastValues(MAX_KEPT_CALLS);
+    this.#calls.clear();
+  }
+
+  /** Keeps a preview for a while. */
+  keepPreview(preview: Preview): void {
+    keepLast(this.previews, preview.digest, preview, MAX_KEPT_PREVIEWS);
+  }
+
+  /** Keeps the counted lines of a call. */
+  keepCounted(callId: string, counted: CountedCall): void {
+    keepLast(this.counts, callId, counted, MAX_KNOWN_COUNTS);
   }
 
   /** Returns the read-only agent through which the page searches and reads. */

@@ -38,7 +38,7 @@ export const REWIND_ROUTES: readonly ReviewRoute[] = [
 
 async function rewind(request: RouteRequest): Promise<Response> {
   const reviewed = attached(request);
-  const { workspace: ws, previews } = reviewed;
+  const { workspace: ws } = reviewed;
   const { hub, login } = request;
   const wanted = readRewind(await bodyOf(request.request));
   if (wanted === undefined) return refusal(400, "a rewind has a place, and nothing that is unknown");
@@ -46,11 +46,11 @@ async function rewind(request: RouteRequest): Promise<Response> {
   const chosen = { paths, agent };
   if (dryRun) {
     const preview = await ws.rewind(to, { ...chosen, dryRun: true });
-    previews.set(preview.digest, preview);
+    reviewed.keepPreview(preview);
     return json(200, await toAnswer(ws, preview));
   }
   if (digest === undefined) return refusal(400, "a rewind repeats the digest of its preview");
-  const shown = previews.get(digest);
+  const shown = reviewed.previews.get(digest);
   const stop = shown === undefined ? () => {} : allowShown(hub, shown, login.by);
   try {
     const done = await ws.rewind(to, { ...chosen, digest, by: login.by });
@@ -113,13 +113,13 @@ async function toAnswer(ws: Workspace, rewound: Rewound): Promise<RewindAnswer> 
 }
 
 async function rowsOfPreview(request: RouteRequest): Promise<Response> {
-  const { workspace: ws, previews } = attached(request);
+  const reviewed = attached(request);
   const range = rowsRangeOf(request);
   if (range === undefined) return refusal(400, "the part of the rows is no number");
   const digest = request.url.searchParams.get("digest") ?? "";
-  const preview = previews.get(digest);
+  const preview = reviewed.previews.get(digest);
   if (preview === undefined) return refusal(404, "this preview is not kept any more; look again");
-  const shown = await Promise.all(preview.changes.map((change) => withoutDenied(ws, change)));
+  const shown = await Promise.all(preview.changes.map((change) => withoutDenied(reviewed.workspace, change)));
   return json(200, pastRows(shown, digest, range));
 }
 

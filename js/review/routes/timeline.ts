@@ -62,7 +62,8 @@ const MAX_COUNTED_CALLS = 60;
 const MAX_COUNT_MS = 200;
 
 async function countLines(request: RouteRequest): Promise<Response> {
-  const { workspace: ws, counts: known } = attached(request);
+  const reviewed = attached(request);
+  const { workspace: ws } = reviewed;
   const ids = (request.url.searchParams.get("ids") ?? "").split(",").slice(0, MAX_COUNTED_CALLS);
   const counts: Record<string, LineTotals | null> = {};
   const end = performance.now() + MAX_COUNT_MS;
@@ -78,12 +79,12 @@ async function countLines(request: RouteRequest): Promise<Response> {
   };
   for (const id of ids) {
     if (performance.now() > end) break;
-    const counted = known.get(id);
+    const counted = reviewed.counts.get(id);
     const call = counted ?? (await ws.changes(id).then(countedCall, nullIfUnknown));
     const isShown = call !== null && call.totals !== null && !(await isDenied(call.paths));
     counts[id] = isShown ? call.totals : null;
     if (counted !== undefined || call === null || call.totals === null) continue;
-    known.set(id, call);
+    reviewed.keepCounted(id, call);
   }
   return json(200, { counts });
 }

@@ -50,7 +50,7 @@ async function undoParts(
   callId: string,
   { parts: chosen, dryRun = false, digest }: UndoRequest & { readonly parts: readonly ChosenHunks[] },
 ): Promise<Response> {
-  const { workspace: ws, previews } = reviewed;
+  const { workspace: ws } = reviewed;
   const parts = confirmedParts({ changes: await changesOfPastCall(reviewed, callId) }, chosen);
   if (parts === undefined || parts.length === 0)
     return refusal(400, "the chosen hunks are not those of the call");
@@ -59,7 +59,7 @@ async function undoParts(
   try {
     if (dryRun) {
       const preview = await ws.undo(callId, { parts, dryRun });
-      previews.set(preview.digest, preview);
+      reviewed.keepPreview(preview);
       return json(200, answerOf(preview));
     }
     const undone = await ws.undo(callId, { parts, digest, by: request.login.by });

@@ -2,6 +2,7 @@
  * One page for several processes: joins the events of their hubs into one feed, and passes each request on to the
  * process that it concerns. Nothing is decided here: an answer counts when the process that asked takes it.
  */
+import { keepLast } from "../../schema/keep-last.ts";
 import { VERSION } from "../../engine/generated/version.ts";
 import { eventStream } from "../event-stream.ts";
 import type { ReviewResponder } from "../http.ts";
@@ -121,9 +122,7 @@ export function makeSharedReview(token: string): SharedReview {
         const owner = ownerByQuestion.get(question);
         if (owner !== (type === "asked" ? undefined : source)) return false;
         if (type === "asked") {
-          ownerByQuestion.set(question, source);
-          if (ownerByQuestion.size > MAX_REMEMBERED_QUESTIONS)
-            ownerByQuestion.delete(ownerByQuestion.keys().next().value as string);
+          keepLast(ownerByQuestion, question, source, MAX_REMEMBERED_QUESTIONS);
           waiting.add(question);
         } else if (type !== "stale") waiting.delete(question);
         return true;
