@@ -7,7 +7,7 @@
  */
 import type { FsBackend } from "./backend.ts";
 import type { SandboxPolicy } from "./policy.ts";
-import type { BeginThreadSearch, JudgeFiles } from "./search/file-searcher.ts";
+import type { BeginThreadSearch } from "./search/file-searcher.ts";
 import type { ContentProvider } from "./search/held.ts";
 import type { MomentOf, MomentSearch } from "./search/moments.ts";
 import type { BeginReadAhead } from "./search/read-ahead.ts";
@@ -30,8 +30,6 @@ export interface Abilities {
    * that an overlay goes on with the same cursor. The searches of any other backend may have cursors of their own.
    */
   readonly ownCursors: boolean;
-  /** Judges the files of a confined backend, for the threads that read them without it. */
-  readonly fileJudge: JudgeFiles;
   /** Begins a search by threads, which read the files themselves. */
   readonly threadSearch: BeginThreadSearch;
   /**
@@ -62,7 +60,6 @@ const NONE: Abilities = Object.freeze({
   contents: undefined,
   readAhead: undefined,
   ownCursors: false,
-  fileJudge: async () => undefined,
   threadSearch: async () => undefined,
   answersOnlyAllowed: () => false,
   moments: undefined,

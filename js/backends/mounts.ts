@@ -141,7 +141,6 @@ export class MountBackend implements FsBackend {
         "contents",
         "readAhead",
         "ownCursors",
-        "fileJudge",
         "threadSearch",
         "answersOnlyAllowed",
         "moments",

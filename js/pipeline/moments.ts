@@ -5,6 +5,7 @@
 import type { FsBackend } from "../backends/backend.ts";
 import type { SandboxPolicy } from "../backends/policy.ts";
 import { SandboxedBackend } from "../backends/confined/sandboxed.ts";
+import type { StorageMoment } from "../storage/search/searches.ts";
 import type { Tool } from "../tools/lib/tool.ts";
 import type { EnterMoment, MomentSession, Session } from "./session.ts";
 import { namesFilesOnly } from "./staged.ts";
@@ -12,10 +13,8 @@ import { makeViews, type Views } from "./views.ts";
 
 /** A storage of which snapshots can be taken. */
 export interface MomentSource {
-  /** Returns a backend for the storage as it is now, or as it was within the age that the workspace allows. */
-  moment(signal: AbortSignal | undefined): Promise<FsBackend>;
-  /** Returns the version of the storage that a moment shows. */
-  versionOf(moment: FsBackend): string | undefined;
+  /** Returns the storage as it is now, or as it was within the age that the workspace allows. */
+  moment(signal: AbortSignal | undefined): Promise<StorageMoment>;
 }
 
 /**
@@ -25,7 +24,7 @@ export interface MomentSource {
 export function makeMoments(source: MomentSource, policy: SandboxPolicy, views: Views): EnterMoment {
   const known = new WeakMap<FsBackend, MomentSession>();
   return async (signal) => {
-    const at = await source.moment(signal);
+    const { fs: at, version } = await source.moment(signal);
     let entered = known.get(at);
     if (entered === undefined) {
       const fs = new SandboxedBackend(at, policy);
@@ -40,7 +39,7 @@ export function makeMoments(source: MomentSource, policy: SandboxPolicy, views: 
       entered = Object.freeze({
         fs,
         views: Object.freeze({ ...own, grantSecrets }),
-        version: source.versionOf(at),
+        version,
       });
       known.set(at, entered);
     }

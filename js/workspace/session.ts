@@ -205,7 +205,7 @@ function stagesFor(
 ): Stages | undefined {
   if (shared === undefined) return undefined;
   const keepsOwn = keepsOwnJournal(given);
-  return stagesOf(given.storage as Storage, shared.backend, { journal, isMine, keepsOwn });
+  return stagesOf(given.storage as Storage, shared, { journal, isMine, keepsOwn });
 }
 
 const UNSET_IMAGE_LIMITS: Pick<Limits, "imageBase64Bytes" | "imagePixels"> = {

@@ -2,13 +2,10 @@
  * Opens the storage of a workspace: it is probed once, and every workspace on it shares one backend. Each call of a
  * workspace has a stage of its own over that backend.
  */
-import type { FsBackend } from "../backends/backend.ts";
 import { type Journal, makeStorageJournal, withOneCommit } from "../journal/index.ts";
 import type { Stages } from "../pipeline/session.ts";
-import { beginStage, openBackend } from "../storage/backend/to-backend.ts";
-import type { CallStage } from "../storage/staged/stage.ts";
+import { openBackend, type StorageParts } from "../storage/backend/to-backend.ts";
 import { DEFAULT_MIRROR_BYTES } from "../storage/mirror/options.ts";
-import { type StorageSearches, versionOfMoment } from "../storage/search/searches.ts";
 import type { Storage, StorageFacts } from "../storage/storage.ts";
 import type { MomentSource } from "../pipeline/moments.ts";
 import { debug } from "../engine/debug.ts";
@@ -17,9 +14,7 @@ import { mirrorsOfHost, requireLocalHost } from "./host.ts";
 import type { WorkspaceOptions } from "./options.ts";
 
 /** A storage that was probed. */
-export interface OpenedStorage {
-  readonly backend: FsBackend;
-  readonly searches: StorageSearches;
+export interface OpenedStorage extends StorageParts {
   readonly facts: StorageFacts;
 }
 
@@ -74,7 +69,6 @@ export async function openSearches(
   }
   return {
     moment: (signal) => searches.moment({ signal, maxAgeMs: freshness.maxAgeMs }),
-    versionOf: versionOfMoment,
     release: async () => held?.release(),
   };
 }
@@ -85,7 +79,7 @@ export async function openSearches(
  */
 export function stagesOf(
   storage: Storage,
-  backend: FsBackend,
+  { backend, beginStage }: Omit<StorageParts, "searches">,
   { journal, isMine, keepsOwn }: StageJournals,
 ): Stages {
   const history = keepsOwn ? undefined : storage.history?.bind(storage);
@@ -93,7 +87,7 @@ export function stagesOf(
   const isCut = async (): Promise<boolean> => (await storage.changes(null, { limit: 0 })).gap === true;
   return Object.freeze<Stages>({
     storage: backend,
-    begin: (mayAssume) => beginStage(backend, mayAssume) as CallStage,
+    begin: beginStage,
     journal: (stage) =>
       history === undefined
         ? withOneCommit(journal, stage)
@@ -111,8 +105,7 @@ interface StageJournals {
 }
 
 /** The backend of a fork, and its searches. */
-export interface OpenedFork {
-  readonly backend: FsBackend;
+export interface OpenedFork extends Omit<StorageParts, "searches"> {
   readonly searches: MomentSource;
   /** Called after a merge into the parent: the next search there asks the storage, however old its answer may be. */
   merged(): void;
@@ -124,12 +117,11 @@ export async function openForkStorage(parent: Storage, fork: Storage): Promise<O
   const { forkedAt } = fork;
   const origin =
     opened === undefined || forkedAt === undefined ? undefined : { parent: opened.searches, at: forkedAt };
-  const { backend, searches } = openBackend(fork, origin);
-  if (opened !== undefined)
-    openedStorages.set(fork, Promise.resolve({ backend, searches, facts: opened.facts }));
+  const own = openBackend(fork, origin);
+  if (opened !== undefined) openedStorages.set(fork, Promise.resolve({ ...own, facts: opened.facts }));
   return {
-    backend,
-    searches: { moment: (signal) => searches.moment({ signal }), versionOf: versionOfMoment },
+    ...own,
+    searches: { moment: (signal) => own.searches.moment({ signal }) },
     merged: () => opened?.searches.trees.changed(),
   };
 }

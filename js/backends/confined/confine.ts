@@ -59,19 +59,26 @@ interface GrantedSecrets {
   key: string;
 }
 
-/** The resolver of each confined backend, with its policy. */
-const resolvers = new WeakMap<
-  FsBackend,
-  { readonly policy: SandboxPolicy; readonly opened: Promise<PathResolver> }
->();
+const ROOTS: unique symbol = Symbol("roots");
+
+/** What a confined backend has besides the contract. Only its owner sees it. */
+export interface Confined {
+  /** Judges its files, for threads that read them without it. */
+  readonly judgeFiles: JudgeFiles;
+  readonly [ROOTS]: Pick<Confinement, "policy" | "opened">;
+}
 
 /**
  * Confines a backend to a policy. `like` is a backend that {@link confineBackend} has confined to the same policy and
  * whose files the inner one began with, as those of a fork: the roots are then where they are there, and no call looks
  * for them.
  */
-export function confineBackend(inner: FsBackend, policy: SandboxPolicy, like?: FsBackend): FsBackend {
-  const known = like && resolvers.get(like);
+export function confineBackend(
+  inner: FsBackend,
+  policy: SandboxPolicy,
+  like?: FsBackend & Partial<Confined>,
+): FsBackend & Confined {
+  const known = like?.[ROOTS];
   const opened =
     known?.policy === policy
       ? known.opened.then((resolver) => resolver.over(inner))
@@ -86,7 +93,7 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy, like?: F
  */
 type Readable = <T>(path: string, use: (real: string, mayBeSecret: boolean) => Promise<T>) => Promise<T>;
 
-/** What the abilities of a confined backend need. */
+/** A backend that is confined, and by what. */
 interface Confinement {
   readonly inner: FsBackend;
   readonly opened: Promise<PathResolver>;
@@ -111,7 +118,6 @@ function confineAbilities(confined: FsBackend, of: Confinement): void {
         readAhead && (async (root) => readAhead(await (await opened).resolve(root, "read", "follow"))),
       // A confined backend makes the cursors itself, whatever the inner one has.
       ownCursors: true,
-      fileJudge: fileJudgeOf(of),
       enterStage:
         enterStage &&
         ((stage) => {
@@ -149,7 +155,7 @@ function confinedContents({ inner, policy, granted, readable }: Confinement): Co
 }
 
 /** Returns the judgement of found files, no name of which is a link: the rules judge their paths as they are. */
-function fileJudgeOf({ opened, policy, granted }: Confinement): JudgeFiles {
+function judgeFilesBy({ opened, policy, granted }: Confinement): JudgeFiles {
   return async (root) => {
     const resolver = await opened;
     const real = await resolver.resolve(root, "read", "follow");
@@ -173,7 +179,7 @@ function confineWith(
   policy: SandboxPolicy,
   opened: Promise<PathResolver>,
   granted: GrantedSecrets,
-): FsBackend {
+): FsBackend & Confined {
   // An invalid policy is reported by the first call, not by an unhandled rejection.
   opened.catch(() => undefined);
 
@@ -354,12 +360,11 @@ function confineWith(
         // A copied link keeps its target, as on a disk; one that then leads outside is refused when followed.
         ...(inner.symlink !== undefined && { symlink: (target, link) => makeLink(target, link, true) }),
       };
-      // Only `copyTree` gets this object, and asks for nothing else.
-      provideAbilities(within, { stage: abilitiesOf(inner).stage });
+      provideAbilities(within, { stage: abilitiesOf(inner).stage }); // `copyTree` asks for nothing else.
       return copyTree(within, from, to, options);
     },
   };
-  const { read, lock } = inner;
+  const { read, lock, sweep } = inner;
   /** Returns the beginning of a file, to see whether it is a secret. */
   const headOf = async (_: unknown, real: string): Promise<Uint8Array> =>
     read === undefined
@@ -388,8 +393,7 @@ function confineWith(
     backend.lock = (path, options) =>
       at(path, "write", options.resolved ? "keep" : "follow", (real) => lock.call(inner, real, options));
   }
-  if (inner.sweep !== undefined) {
-    const { sweep } = inner;
+  if (sweep !== undefined) {
     backend.sweep = (path) => at(path, "write", "follow", (real) => sweep.call(inner, real));
   }
   if (inner.chmod !== undefined) {
@@ -404,15 +408,16 @@ function confineWith(
     backend.symlink = (target, path) => makeLink(target, path, policy.followSymlinks === "any");
   }
   const walked = { ...backend };
-  for (const one of [backend, walked]) confineAbilities(one, { inner, opened, policy, granted, readable });
+  const confinement = { inner, opened, policy, granted, readable };
+  for (const one of [backend, walked]) confineAbilities(one, confinement);
   const { moments } = abilitiesOf(inner);
   const secrets = (): readonly string[] => granted.paths;
   const searches =
     moments === undefined
       ? judgedSearches(inner, policy, opened, walked, secrets)
       : momentSearches(moments, (at) => confineBackend(at, policy), secrets);
-  resolvers.set(backend, { policy, opened });
-  return Object.freeze(checkCalls(Object.assign(backend, searches), CALL_CHECKS));
+  const own = { judgeFiles: judgeFilesBy(confinement), [ROOTS]: confinement };
+  return Object.freeze(checkCalls(Object.assign(backend, searches, own), CALL_CHECKS));
 }
 
 /** Returns the beginning of a file, of which the caller has read a range. */

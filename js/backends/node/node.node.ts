@@ -98,14 +98,15 @@ export class NodeBackend implements FsBackend {
     const policy = options.policy ?? UNRESTRICTED;
     const exact = exactDisk(this.#options);
     this.#names = new OtherNames(exact, policy);
-    this.#disk = confineBackend(withoutHiddenNames(exact, this.#names), policy) as ConfinedDisk;
+    const confined = confineBackend(withoutHiddenNames(exact, this.#names), policy);
+    this.#disk = confined as ConfinedDisk;
     provideAbilities(this, {
       paths: HOST_PATHS,
       maxAnswerBytes: policy.maxOutputBytes ?? Number.POSITIVE_INFINITY,
       threadSearch: async (root) =>
         this.#closed || !this.#isIntact()
           ? undefined
-          : this.#threads.begin(this.#disk, canonicalHostPath(root), await this.#names.hiding()),
+          : this.#threads.begin(confined.judgeFiles, canonicalHostPath(root), await this.#names.hiding()),
     });
     if (options.policy === undefined)
       this.confine = (policy) => new NodeBackend({ ...this.#options, policy });

@@ -243,7 +243,6 @@ export function withoutHiddenNames(disk: FsBackend, names: OtherNames): FsBacken
       "contents",
       "readAhead",
       "ownCursors",
-      "fileJudge",
       "threadSearch",
       "answersOnlyAllowed",
       "moments",

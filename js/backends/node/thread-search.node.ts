@@ -6,10 +6,8 @@
  * and compares where it is, so a path that has changed since is left to the caller.
  */
 import type { SharedWorkers } from "../../engine/workers/threads.node.ts";
-import type { FsBackend } from "../backend.ts";
 import { childOf } from "../paths.ts";
-import { abilitiesOf } from "../abilities.ts";
-import type { SearchedFiles, ThreadSearch } from "../search/file-searcher.ts";
+import type { JudgeFiles, SearchedFiles, ThreadSearch } from "../search/file-searcher.ts";
 import { pinMode } from "./pinned.node.ts";
 import {
   CHECK_AND_SEARCH_FILE,
@@ -34,7 +32,7 @@ export class DiskThreads {
    * are hidden by another name; undefined where every file may be one. @throws as `readBytes`
    */
   async begin(
-    disk: FsBackend,
+    judgeFiles: JudgeFiles,
     root: string,
     hidden: ReadonlySet<string> | undefined,
   ): Promise<ThreadSearch | undefined> {
@@ -44,9 +42,8 @@ export class DiskThreads {
     if (this.#isClosed) return undefined;
     this.#workers ??= shareWorkers();
     const { pool } = this.#workers;
-    const judged = await abilitiesOf(disk).fileJudge(root);
-    if (judged === undefined || pool.ended !== undefined) return undefined;
-    const { real, judge } = judged;
+    const { real, judge } = await judgeFiles(root);
+    if (pool.ended !== undefined) return undefined;
     return {
       requests: pool.size * REQUESTS_PER_WORKER,
       maxRequests: pool.size * MAX_REQUESTS_PER_WORKER,

@@ -70,7 +70,6 @@ export class OverlayBackend implements FsBackend {
       passes: ["ownCursors", "paths"],
       drops: [
         "readAhead",
-        "fileJudge",
         "threadSearch",
         "answersOnlyAllowed",
         "moments",

@@ -20,11 +20,8 @@ interface FileJudge {
   judge(path: string): FileVerdict;
 }
 
-/**
- * Returns the judgement of the files below a directory; undefined where no policy judges them.
- * @throws as `readBytes` for the directory
- */
-export type JudgeFiles = (root: string) => Promise<FileJudge | undefined>;
+/** Returns the judgement of the files below a directory. @throws as `readBytes` for the directory */
+export type JudgeFiles = (root: string) => Promise<FileJudge>;
 
 /** The result of a thread for a file. Zero, so that it is the state of files that were not reached: ask the backend. */
 export const ASK_BACKEND = 0;

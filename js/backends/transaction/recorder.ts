@@ -47,7 +47,6 @@ const PASSED = [
   "contents",
   "readAhead",
   "ownCursors",
-  "fileJudge",
   "threadSearch",
   "answersOnlyAllowed",
   "moments",

@@ -23,7 +23,7 @@ import type {
 import { backendError, checkRange, checkSignal, tooLargeError } from "../../backends/failure.ts";
 import { sortEntries } from "../../backends/fallback/fallback.ts";
 import { globFiles } from "../../backends/fallback/walk-tree.ts";
-import { inheritAbilities, provideAbilities } from "../../backends/abilities.ts";
+import { provideAbilities } from "../../backends/abilities.ts";
 import { normalise } from "../../backends/paths.ts";
 import { decodeText, encodeText } from "../../backends/text.ts";
 import {
@@ -74,14 +74,24 @@ export function toBackend(storage: BackedStorage): StorageBackend {
   return openBackend(storage).backend;
 }
 
-/** Returns a backend over a storage, and its searches. `origin` says where a fork comes from. */
+/**
+ * Begins a stage of the backend of a storage. With `mayAssume` an undo takes what its call left as given, and its commit
+ * compares.
+ */
+export type BeginStage = (mayAssume: boolean) => CallStage;
+
+/** What serves the calls over a storage. */
+export interface StorageParts {
+  readonly backend: FsBackend;
+  readonly searches: StorageSearches;
+  readonly beginStage: BeginStage;
+}
+
+/** Returns the parts over a storage. `origin` says where a fork comes from. */
 export function openBackend(
   storage: BackedStorage,
   origin?: ForkSearchOrigin,
-): {
-  readonly backend: StorageBackend;
-  readonly searches: StorageSearches;
-} {
+): StorageParts & { readonly backend: StorageBackend } {
   const lock = locksOf(storage);
   const contention = new Contention();
   const over = (view: StorageView): BackendOfStorage => new BackendOfStorage(view, contention);
@@ -94,47 +104,21 @@ export function openBackend(
         ? Promise.resolve({ skipped: true, release: () => {} })
         : lock([path], options);
   checkCalls(backend, CALL_CHECKS);
-  stageMakers.set(backend, (mayAssume) => new CallStage(noting, { contention, lock, mayAssume }));
   const enterStage = (entered: Stage): FsBackend => {
     const stage = entered as CallStage;
     const staged = over(stage);
     // What the call has changed is no moment of the storage: it is walked.
     const changed = over(stage);
-    inheritAbilities(staged, backend, {
-      passes: ["paths", "refusesLinks", "maxAnswerBytes"],
-      drops: LACKING,
-      gives: {
-        stage,
-        moments: async (options) => (stage.isChanged ? changed : searches.moment(options)),
-      },
+    provideAbilities(staged, {
+      stage,
+      moments: async (options) => (stage.isChanged ? changed : (await searches.moment(options)).fs),
     });
     return staged;
   };
-  provideAbilities(backend, { moments: (options) => searches.moment(options), enterStage });
-  return { backend, searches };
+  provideAbilities(backend, { moments: async (options) => (await searches.moment(options)).fs, enterStage });
+  const beginStage: BeginStage = (mayAssume) => new CallStage(noting, { contention, lock, mayAssume });
+  return { backend, searches, beginStage };
 }
-
-const stageMakers = new WeakMap<FsBackend, (mayAssume: boolean) => CallStage>();
-
-/**
- * Begins a stage of the backend of a storage. Other backends have none. With `mayAssume` an undo takes what its call
- * left as given, and its commit compares.
- */
-export function beginStage(backend: FsBackend, mayAssume: boolean): CallStage | undefined {
-  return stageMakers.get(backend)?.(mayAssume);
-}
-
-/** The abilities that no stage has, in part because the backend of a storage does not have them. */
-const LACKING = [
-  "contents",
-  "readAhead",
-  "ownCursors",
-  "fileJudge",
-  "threadSearch",
-  "answersOnlyAllowed",
-  "momentSearch",
-  "enterStage",
-] as const;
 
 class BackendOfStorage implements FsBackend {
   readonly #view: StorageView;

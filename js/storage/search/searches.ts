@@ -40,6 +40,13 @@ export interface ForkSearchOrigin {
   readonly at: Version;
 }
 
+/** A storage as it is at one moment. */
+export interface StorageMoment {
+  readonly fs: FsBackend;
+  /** The version of the storage that it shows. */
+  readonly version: Version;
+}
+
 /** The searches of one storage. */
 export class StorageSearches {
   readonly trees: StorageTrees;
@@ -49,7 +56,7 @@ export class StorageSearches {
   readonly #walks = new CachedWalks();
   readonly #backendOf: (view: StorageView) => FsBackend;
   readonly #parent: StorageSearches | undefined;
-  #last: { readonly files: TreeStorage; readonly backend: FsBackend } | undefined;
+  #last: (StorageMoment & { readonly tree: StorageTree }) | undefined;
   #mirror: StorageMirror | undefined;
 
   /** With `origin` the storage is a fork, which shares the trees and the copy of its parent. */
@@ -76,16 +83,15 @@ export class StorageSearches {
   }
 
   /**
-   * Returns a backend for the storage as it is now, or as it was at most `maxAgeMs` ago. This usually takes one round
+   * Returns the storage as it is now, or as it was at most `maxAgeMs` ago. This usually takes one round
    * trip, and none when the known tree is recent enough.
    */
-  async moment(options: MomentOptions = {}): Promise<FsBackend> {
+  async moment(options: MomentOptions = {}): Promise<StorageMoment> {
     if (this.trees.last === undefined) this.mirror?.prepare();
     const tree = await this.trees.fresh(options);
-    if (this.#last?.files.tree === tree) return this.#last.backend;
+    if (this.#last?.tree === tree) return this.#last;
     const files = new TreeStorage(tree, this.contents);
     const backend = withKnownListings(this.#backendOf(files), tree);
-    versions.set(backend, tree.version);
     const shared = { signs: this.#signs, walks: this.#walks, contents: this.contents };
     provideAbilities(backend, {
       contents: contentsOfTree(tree, shared, (path) => realpathVia(backend, path)),
@@ -104,13 +110,13 @@ export class StorageSearches {
         },
       },
     });
-    this.#last = { files, backend };
-    return backend;
+    this.#last = Object.freeze({ fs: backend, version: tree.version, tree });
+    return this.#last;
   }
 
   /** Returns the search methods of a backend. Each call enters a new moment. */
   methods(): SearchMethods {
-    const moment = (signal: AbortSignal | undefined) => this.moment({ signal });
+    const moment = async (signal: AbortSignal | undefined) => (await this.moment({ signal })).fs;
     return {
       grep: async (root, query) => grepMoment(await moment(query.signal), root, query),
       find: async (root, query) => findBackend(await moment(query.signal), root, query),
@@ -137,13 +143,6 @@ export class StorageSearches {
       },
     };
   }
-}
-
-const versions = new WeakMap<FsBackend, Version>();
-
-/** Returns the version of the storage that a moment shows; undefined for any other backend. */
-export function versionOfMoment(moment: FsBackend): Version | undefined {
-  return versions.get(moment);
 }
 
 /** Changes a backend so that it keeps the listings of a tree's directories, because every walk asks for them again. */

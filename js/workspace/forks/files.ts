@@ -7,6 +7,7 @@ import { forkOverlay } from "../../backends/overlay/overlay.ts";
 import { provideAbilities } from "../../backends/abilities.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { cannotBeReviewedError, unreviewedRecord } from "../../journal/index.ts";
+import type { BeginStage } from "../../storage/backend/to-backend.ts";
 import type { MomentSource } from "../../pipeline/moments.ts";
 import { planMerge } from "../../storage/merge.ts";
 import type { MergeOfForkOptions, PlannedMerge, Storage } from "../../storage/storage.ts";
@@ -36,6 +37,8 @@ export interface ForkFiles {
   readonly storage?: Storage;
   /** How the fork of a storage is searched at one moment. */
   readonly searches?: MomentSource;
+  /** How a call of the fork of a storage begins its stage. */
+  readonly beginStage?: BeginStage;
   /** True when a merge is one commit of the storage, which keeps its own history. */
   readonly isCommit: boolean;
   /** Computes the merge into the parent. Nothing is changed. */
@@ -62,7 +65,7 @@ export function isForking(storage: Storage | undefined): storage is ForkingStora
 export function storageFiles(
   parent: ForkingStorage,
   fork: Storage,
-  { backend: fs, searches, merged }: OpenedFork,
+  { backend: fs, searches, beginStage, merged }: OpenedFork,
 ): ForkFiles {
   const unmade = (): FilewrightError =>
     new FilewrightError("INTERNAL", "the storage merges without asking for a review");
@@ -70,6 +73,7 @@ export function storageFiles(
     fs,
     storage: fork,
     searches,
+    beginStage,
     isCommit: true,
     async plan(options) {
       let planned: PlannedMerge | undefined;

@@ -34,7 +34,7 @@ export interface NewFork {
 
 /** Creates the session of a fork. */
 export function makeForkSession(parent: Session, fork: NewFork): Session {
-  const { fs: inner, storage } = fork.files;
+  const { fs: inner, storage, beginStage } = fork.files;
   const { resolver } = parent.files;
   const { policy } = resolver;
   const { rules } = parent.gates;
@@ -60,7 +60,7 @@ export function makeForkSession(parent: Session, fork: NewFork): Session {
       budget: budget && { ...budget, inCommit: () => undefined },
     },
     staging: {
-      stages: storage && stagesOf(storage, inner, journals),
+      stages: storage && beginStage && stagesOf(storage, { backend: inner, beginStage }, journals),
       stage: undefined,
       charge: undefined,
       unstaged: undefined,
