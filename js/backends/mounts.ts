@@ -48,7 +48,7 @@ import {
 import { copyFileVia, deleteVia, removeTreeVia } from "./fallback/fallback-tree.ts";
 import { filesBelow, globFiles } from "./fallback/walk-tree.ts";
 import { checkPath, childOf, isWithin, nameOf, normalise, parentOf, relativeTo } from "./paths.ts";
-import { inheritAbilities } from "./abilities.ts";
+import { abilitiesOf, inheritAbilities } from "./abilities.ts";
 import { SandboxedBackend } from "./confined/sandboxed.ts";
 import { hasFoldedNames, hasWindowsPaths, pathConverterOf, withInnerDrive } from "./windows-paths.ts";
 import { decodeText, encodeText } from "./text.ts";
@@ -146,11 +146,13 @@ export class MountBackend implements FsBackend {
         "moments",
         "momentSearch",
         "refusesLinks",
-        "maxAnswerBytes",
         "stage",
         "enterStage",
       ],
-      gives: { paths: isFolding ? () => true : "posix" },
+      gives: {
+        paths: isFolding ? () => true : "posix",
+        maxAnswerBytes: Math.min(...this.#mounts.map(({ backend }) => abilitiesOf(backend).maxAnswerBytes)),
+      },
     });
     if (this.#mounts.length === 0) throw backendError("INVALID_ARGUMENT", "/", "there is nothing to mount");
     const any = (name: keyof FsBackend): boolean =>

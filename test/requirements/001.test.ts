@@ -8,7 +8,9 @@ import {
   type FsBackend,
   LocalBackend,
   MemoryBackend,
+  MountBackend,
   openWorkspace,
+  OverlayBackend,
   SandboxedBackend,
   SandboxPolicy,
   SandboxViolation,
@@ -269,7 +271,8 @@ describe("policies", () => {
         const { text } = await ws.call("grep_search", { pattern: "x", max_results: 100_000 });
         return new TextEncoder().encode(text).length;
       };
-      expect(await sizes(bounded, { outputBytes: 1_000_000 })).toBeLessThanOrEqual(5_000 + lastLine);
+      for (const layer of [bounded, new OverlayBackend(bounded), new MountBackend({ "/": bounded })])
+        expect(await sizes(layer, { outputBytes: 1_000_000 })).toBeLessThanOrEqual(5_000 + lastLine);
       const plain = await sizes(backend, {});
       expect(plain).toBeLessThanOrEqual(100_000 + lastLine);
       expect(plain).toBeGreaterThan(95_000);

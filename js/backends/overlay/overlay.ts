@@ -67,7 +67,7 @@ export class OverlayBackend implements FsBackend {
     const own = () => this.readBytes === readBytes && this.listDir === listDir;
     const { ownCursors } = abilitiesOf(lower);
     inheritAbilities(this, lower, {
-      passes: ["ownCursors", "paths"],
+      passes: ["ownCursors", "paths", "maxAnswerBytes"],
       drops: [
         "readAhead",
         "threadSearch",
@@ -75,7 +75,6 @@ export class OverlayBackend implements FsBackend {
         "moments",
         "momentSearch",
         "refusesLinks",
-        "maxAnswerBytes",
         "stage",
         "enterStage",
       ],
