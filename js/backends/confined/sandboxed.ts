@@ -70,19 +70,14 @@ export class SandboxedBackend implements FsBackend {
     const like = parent instanceof SandboxedBackend ? parent.#confined : undefined;
     const confined = inner.confine?.(policy) ?? confineBackend(inner, policy, like);
     this.#confined = confined;
-    for (const name of [...CAPABILITIES, "otherNames" as const]) {
+    for (const name of [...CAPABILITIES, "otherNames" as const, "gitExclude" as const]) {
       // A confined backend is not confined again: policies are combined by intersection.
-      const method = (confined as FsBackend & NamesOfFiles)[name];
+      const method = (confined as FsBackend & NamesOfFiles & RepositorySource)[name];
       if (name === "confine" || method === undefined) continue;
       Object.defineProperty(this, name, {
         value: (method as (...args: never[]) => unknown).bind(confined),
         enumerable: true,
       });
-    }
-    const { gitExclude }: RepositorySource = confined;
-    if (gitExclude !== undefined) {
-      const value = gitExclude.bind(confined);
-      Object.defineProperty(this, "gitExclude", { value, enumerable: true });
     }
     const { paths, maxAnswerBytes } = abilitiesOf(inner);
     inheritAbilities(this, confined, {
