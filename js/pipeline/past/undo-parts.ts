@@ -62,7 +62,7 @@ export async function undoParts(
   undone: string,
   { parts, digest, dryRun, signal }: UndoPartsRequest,
 ): Promise<UndoneParts> {
-  const { session } = work;
+  const { session, callId, facts } = work;
   const { fs, resolver } = session.files;
   const { uses, locations } = beginUndo(work, undone, signal);
   const changes = await changesOfCall(session, undone);
@@ -84,24 +84,14 @@ export async function undoParts(
     const outcome = outcomeOf(undone, changed, resolver.display);
     if (digest !== undefined && digest !== outcome.digest) throw otherUndoError();
     if (dryRun || changed.length === 0) return outcome;
-    await write(work, undone, changed, signal);
-    return Object.freeze({ callId: work.callId, ...outcome });
+    const about = { callId, tool: UNDO_HUNKS.name, agent: session.caller.agent, undoOf: undone, signal };
+    await session.past.journal.change(fs, { ...about, rollback: "always" }, async (recording) => {
+      for (const file of changed) await writeFile(recording, file);
+    });
+    const effects = session.observers.hashes ? outcome.changes.map(effectOf) : undefined;
+    facts.tell({ what: "changed", effects, allowedBy: undefined });
+    return Object.freeze({ callId, ...outcome });
   });
-}
-
-/** Writes files without the chosen hunks as one change of the history. */
-async function write(
-  { session, callId, facts }: HostWork,
-  undone: string,
-  changed: readonly ComposedFile[],
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const about = { callId, tool: UNDO_HUNKS.name, agent: session.caller.agent, undoOf: undone, signal };
-  await session.past.journal.change(session.files.fs, { ...about, rollback: "always" }, async (recording) => {
-    for (const file of changed) await writeFile(recording, file);
-  });
-  const effects = session.observers.hashes ? changed.map(effectOf) : undefined;
-  facts.tell({ what: "changed", effects, allowedBy: undefined });
 }
 
 /** A change of a call with the part of it that is undone. */
@@ -259,23 +249,19 @@ function outcomeOf(
     const at = { path, display: display(path) };
     return historyChange(at, side(now, stat?.mode), side(result, mode ?? stat?.mode));
   });
+  const restored = changes.map((change, at) => {
+    const { path, before, after } = effectOf(change);
+    return [path, before, after, files[at]?.mode ?? null];
+  });
   return Object.freeze({
-    paths: Object.freeze(files.map(({ path }) => display(path))),
+    paths: Object.freeze(changes.map(({ display: shown }) => shown)),
     changes: Object.freeze(changes),
-    digest: digestOfParts([
-      "filewright undo 1",
-      undone,
-      files.map(({ path, now, result, mode }) => [path, hashOf(now), hashOf(result), mode ?? null]),
-    ]),
+    digest: digestOfParts(["filewright undo 1", undone, restored]),
   });
 }
 
-function effectOf({ path, now, result }: ComposedFile): CallEffect {
-  return { path, before: hashOf(now), after: hashOf(result) };
-}
-
-function hashOf(bytes: Uint8Array | null): string | null {
-  return bytes === null ? null : engine().sha256(bytes);
+function effectOf({ path, beforeHash, hash }: HistoryChange): CallEffect {
+  return { path, before: beforeHash ?? null, after: hash ?? null };
 }
 
 /** Creates the error of lines that have changed since the call. */
