@@ -17,7 +17,13 @@ import {
   type PreImage,
   stateToRestore,
 } from "../../backends/transaction/pre-image.ts";
-import { type MoveStep, type PathStep, type Step, toStepResult } from "../../backends/transaction/step.ts";
+import {
+  type FinalStates,
+  type MoveStep,
+  type PathStep,
+  type Step,
+  toStepResult,
+} from "../../backends/transaction/step.ts";
 import { engine } from "../../engine/current.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import type { HistoryRecord, PastSteps } from "../types.ts";
@@ -152,18 +158,31 @@ class Planning {
       for (const path of record.paths) this.#block(path, "unrecorded", callId);
       return;
     }
-    const { steps, given, finals } = await this.#request.steps(callId);
+    const past = await this.#request.steps(callId);
+    const moves = past.steps.filter((step): step is MoveStep => step.kind === "move");
     this.#blockUnreachable(record);
-    const moves = steps.filter((step): step is MoveStep => step.kind === "move");
+    await this.#blockChanged(record, past.finals, moves);
+    this.#blockMoves(moves, callId);
+    const { isTouched, isWhole } = await this.#undoSteps(past, isUndone);
+    if (isTouched) this.#calls.push(record);
+    if (isTouched && isWhole) this.#whole.push(callId);
+  }
+
+  /** Leaves the paths that others have changed since, and those of a change that is no part of the rewind. */
+  async #blockChanged(record: HistoryRecord, finals: FinalStates, moves: readonly MoveStep[]): Promise<void> {
+    const isUndone = this.#request.isUndone(record);
     const movedEnds = new Set(moves.flatMap(({ from, to }) => [from, to]));
     for (const [path, image] of finals) {
       await this.#yielder.yieldIfDue();
       if (this.#blockOf(path) !== undefined) continue;
-      if (!isUndone || !this.#isMeant(path)) this.#block(path, "other_call", callId);
-      else if (!(await this.#isAsLeft(path, image)) && (!this.#forced.has(path) || movedEnds.has(path)))
-        this.#block(path, "changed");
+      const isForced = this.#forced.has(path) && !movedEnds.has(path);
+      if (!isUndone || !this.#isMeant(path)) this.#block(path, "other_call", record.header.callId);
+      else if (!(await this.#isAsLeft(path, image)) && !isForced) this.#block(path, "changed");
     }
-    // If one end of a move is left, so is the other one, which may be the end of another move.
+  }
+
+  /** Leaves both ends of a move if one is left: the other one may be the end of another move. */
+  #blockMoves(moves: readonly MoveStep[], callId: string): void {
     for (let isStable = false; !isStable; ) {
       isStable = true;
       for (const move of moves) {
@@ -175,6 +194,13 @@ class Planning {
         this.#blockMove(move, { ...block, reason: reasonOfMove(block), callId });
       }
     }
+  }
+
+  /** Undoes the steps of a change whose paths are not left: `isTouched` for one of them, `isWhole` for all. */
+  async #undoSteps(
+    { steps, given }: PastSteps,
+    isUndone: boolean,
+  ): Promise<{ readonly isTouched: boolean; readonly isWhole: boolean }> {
     let isTouched = false;
     let isWhole = true;
     for (const step of steps.toReversed()) {
@@ -186,8 +212,7 @@ class Planning {
         if (isUndone) this.#leave(step);
       }
     }
-    if (isTouched) this.#calls.push(record);
-    if (isTouched && isWhole) this.#whole.push(callId);
+    return { isTouched, isWhole };
   }
 
   /** Leaves the paths that are not within the directories that may be changed. */
@@ -336,19 +361,11 @@ class Planning {
     const moved = new Set<string>();
     for (const [path, { disk }] of this.#tree.nodes) if (disk !== undefined && disk !== path) moved.add(disk);
     const changes: RewoundPath[] = [];
-    for (const [path, { image, disk }] of this.#tree.nodes) {
+    for (const [path, node] of this.#tree.nodes) {
       await this.#yielder.yieldIfDue();
-      const now = await this.#stat(path);
-      const from = disk === undefined || disk === path ? {} : { from: disk, contentAt: disk };
-      if (image === undefined) {
-        if (disk === path) continue;
-        const entry = await this.#stat(disk as string);
-        changes.push({ path, now, image: entry === null ? null : preImageOf(entry), ...from });
-      } else if (image === null) {
-        if (now !== null && !moved.has(path)) changes.push({ path, now, image });
-      } else if (disk !== undefined && disk !== path) changes.push({ path, now, image, ...from });
-      else if (!(await this.#isRestored(path, now, image, disk)))
-        changes.push({ path, now, image, ...(disk === undefined ? {} : { contentAt: disk }) });
+      const change = await this.#changeAt(path, node);
+      const isMovedAway = node.image === null && moved.has(path);
+      if (change !== undefined && !isMovedAway) changes.push(change);
     }
     // An entry is removed below a directory that is moved back afterwards: the tree has it at its former path alone.
     const listed = new Set(changes.map(({ path }) => path));
@@ -359,6 +376,24 @@ class Planning {
       if (now !== null && !listed.has(path) && !moved.has(path)) changes.push({ path, now, image: null });
     }
     return changes.sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  /** Returns the effect of the rewind on a path of the tree; undefined for none. */
+  async #changeAt(path: string, { image, disk }: RewoundNode): Promise<RewoundPath | undefined> {
+    const now = await this.#stat(path);
+    if (image === null) return now === null ? undefined : { path, now, image };
+    if (disk !== undefined && disk !== path) {
+      const entry = image === undefined ? await this.#stat(disk) : null;
+      return {
+        path,
+        now,
+        image: image ?? (entry === null ? null : preImageOf(entry)),
+        from: disk,
+        contentAt: disk,
+      };
+    }
+    if (image === undefined || (await this.#isRestored(path, now, image, disk))) return undefined;
+    return { path, now, image, ...(disk === undefined ? {} : { contentAt: disk }) };
   }
 
   async #isRestored(
