@@ -248,6 +248,7 @@ class Rollback {
     if (!(await this.#isUntouchedBelow(step))) return false;
     const version = target.type === "file" ? target.version : undefined;
     await fs.rename?.(to, from, { overwrite: false, ifVersion: version });
+    this.#moveNotes(to, from);
     await this.#note(from, moved);
     if (over === null) return true;
     if ((await this.#asideOf(step.aside, over, true)) !== undefined) {
@@ -313,6 +314,15 @@ class Rollback {
         ? given.fileId !== undefined && given.fileId === found.fileId
         : given.version === found.version;
     return isSame ? now : given;
+  }
+
+  /** What this rollback restored in a directory is found at its former path once the directory is moved back. */
+  #moveNotes(to: string, from: string): void {
+    for (const [path, note] of [...this.#restored]) {
+      if (!path.startsWith(`${to}/`)) continue;
+      this.#restored.delete(path);
+      this.#restored.set(from + path.slice(to.length), note);
+    }
   }
 
   async #note(path: string, found: PreImage | null): Promise<void> {

@@ -367,15 +367,22 @@ class Planning {
       const isMovedAway = node.image === null && moved.has(path);
       if (change !== undefined && !isMovedAway) changes.push(change);
     }
-    // An entry is removed below a directory that is moved back afterwards: the tree has it at its former path alone.
-    const listed = new Set(changes.map(({ path }) => path));
+    const listed = new Set([...moved, ...changes.map(({ path }) => path)]);
     for (const path of this.#removed) {
-      // The entry was removed and is restored by an older change.
-      if (this.#tree.at(path).image) continue;
-      const now = await this.#stat(path);
-      if (now !== null && !listed.has(path) && !moved.has(path)) changes.push({ path, now, image: null });
+      const now = listed.has(path) ? null : await this.#stat(path);
+      if (now !== null && !(await this.#isReplaced(path))) changes.push({ path, now, image: null });
     }
     return changes.sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  /**
+   * Returns true for a removed path at which there will be an entry: an older change restores it, or another one comes
+   * there with its directory. What is removed below a directory that is moved back has its former path in the tree.
+   */
+  async #isReplaced(path: string): Promise<boolean> {
+    const { image, disk } = this.#tree.at(path);
+    if (image || disk === undefined || disk === path) return Boolean(image);
+    return (await this.#stat(disk)) !== null;
   }
 
   /** Returns the effect of the rewind on a path of the tree; undefined for none. */

@@ -44,6 +44,32 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
     expect(await treeOf(at)).toEqual(before);
   });
 
+  test("shows no removal where a directory of the same name is moved back", async () => {
+    const at = await place(kind, SEED);
+    const { ws } = at;
+    const before = await treeOf(at);
+    await ws.mark("start");
+    await idOfCall(ws, "move", { source: "d", destination: "e" });
+    await idOfCall(ws, "write_file", { path: "d/y/new", content: "new" });
+    const { changes } = await ws.rewind("start");
+    const removed = changes.filter(({ kind: is, type }) => is === "delete" && type === "file");
+    expect(removed.map(({ display }) => display)).toContain("d/y/new");
+    expect(changes.filter(({ kind: is, display }) => is === "delete" && display === "d/y")).toEqual([]);
+    expect(await treeOf(at)).toEqual(before);
+  });
+
+  test("puts back a file that was written before and after a move of its directory", async () => {
+    const at = await place(kind, SEED);
+    const { ws } = at;
+    const before = await treeOf(at);
+    await ws.mark("start");
+    await idOfCall(ws, "write_file", { path: "d/x", content: "one", overwrite: true });
+    await idOfCall(ws, "move", { source: "d", destination: "e" });
+    await idOfCall(ws, "write_file", { path: "e/x", content: "two", overwrite: true });
+    await ws.rewind("start");
+    expect(await treeOf(at)).toEqual(before);
+  });
+
   test("leaves out a file that was removed and made again alike", async () => {
     const { ws, root } = await place(kind, SEED);
     await ws.mark("start");
