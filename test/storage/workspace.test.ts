@@ -38,6 +38,20 @@ const PATCH = `*** Begin Patch
 const FILES = { "/repo/src/a.ts": "const a = 1;\n", "/repo/gone.txt": "x\n", "/repo/b.txt": "b\n" };
 
 describe("openWorkspace({ storage, root })", () => {
+  it("refuses to undo a directory in which another workspace has made a file", async () => {
+    const storage = await storageWith(FILES);
+    const ws = await openWorkspace({ storage, root: "/repo" });
+    const { meta } = await ws.call("mkdir", { path: "made" });
+    const other = await openWorkspace({ storage, root: "/repo" });
+    await other.writeFile({ path: "made/theirs.txt", content: "theirs\n" });
+    await expect(ws.undo(meta.call_id ?? "")).rejects.toMatchObject({
+      code: "CONFLICT",
+      message: expect.stringMatching(/^'made' has changed since .*undo the later changes first/u),
+    });
+    expect((await textsOf(storage))["/repo/made/theirs.txt"]).toBe("theirs\n");
+    await Promise.all([ws.close(), other.close()]);
+  });
+
   it("works with every tool that reads and changes files", async () => {
     const storage = await storageWith(FILES);
     const ws = await openWorkspace({ storage, root: "/repo" });

@@ -2,6 +2,7 @@
 import type { FsBackend } from "../../backends/backend.ts";
 import { backendError } from "../../backends/failure.ts";
 import { parentOf } from "../../backends/paths.ts";
+import { FilewrightError } from "../../engine/errors.ts";
 import { rollBack } from "../../backends/transaction/rollback.ts";
 import type { ChangeFacts, HistoryRecord, Journal } from "../types.ts";
 import { planRewind } from "./plan.ts";
@@ -33,23 +34,31 @@ export async function undoRecord(
   const { signal } = as;
   const undone = record.header.callId;
   const about: ChangeFacts = { ...as, tool: "undo", undoOf: undone, rollback: "always" };
-  await journal.change(fs, about, async (recording) => {
-    if (isOneCommit) await makeDirectoriesOf(recording, record);
-    const plan = await planRewind({
-      fs: recording,
-      records: [record],
-      steps: (callId) => journal.steps(callId),
-      isUndone: () => true,
-      commitChecksEmpty: isOneCommit,
-      signal,
+  await journal
+    .change(fs, about, async (recording) => {
+      if (isOneCommit) await makeDirectoriesOf(recording, record);
+      const plan = await planRewind({
+        fs: recording,
+        records: [record],
+        steps: (callId) => journal.steps(callId),
+        isUndone: () => true,
+        commitChecksEmpty: isOneCommit,
+        signal,
+      });
+      const [changed] = plan.left;
+      if (changed !== undefined) throw changedSinceError(changed.path);
+      await takeBack(recording, plan, signal);
+    })
+    .catch((error: unknown) => {
+      // A storage finds out at its commit that a directory holds what others have made meanwhile.
+      const isInUse = isOneCommit && error instanceof FilewrightError && error.code === "NOT_EMPTY";
+      throw isInUse ? changedSinceError(error.path ?? "/") : error;
     });
-    const [changed] = plan.left;
-    if (changed !== undefined) {
-      const hint = "undo the later changes first";
-      throw backendError("CONFLICT", changed.path, "has changed since that call", { hint });
-    }
-    await takeBack(recording, plan, signal);
-  });
+}
+
+function changedSinceError(path: string): FilewrightError {
+  const hint = "undo the later changes first";
+  return backendError("CONFLICT", path, "has changed since that call", { hint });
 }
 
 /** Makes the directories of what a change has removed, as a storage does: a refusal drops them with the draft. */
