@@ -1,6 +1,6 @@
 /**
  * The abilities of a backend: facts that the public contract `FsBackend` does not show, by which the layers above it
- * search faster, bound answers or join its changes. A host's own backend has none of them.
+ * search faster, bound answers or join its changes. A host's own backend has those of `NONE`.
  *
  * A backend that wraps another one decides about every ability in one call of {@link inheritAbilities}. A new ability is
  * therefore a type error in each wrapper that has not decided about it.
@@ -14,8 +14,8 @@ import type { BeginReadAhead } from "./search/read-ahead.ts";
 import type { EnterStage, Stage } from "./transaction/stage.ts";
 
 /**
- * The form of the paths of a backend: those of POSIX; those of a Windows disk; or those of POSIX where it may find a name
- * in any letter case. Then it is the function that returns true for a directory in which it does.
+ * The form of the paths of a backend: those of POSIX; those of a Windows disk; or those of POSIX with some directories
+ * that ignore letter case. Then it is a function that returns true for such a directory.
  */
 type PathForm = "posix" | "windows" | ((directory: string) => boolean);
 
@@ -52,7 +52,7 @@ export interface Abilities {
   readonly maxAnswerBytes: number;
   /** The open stage or transaction that the changes made through the backend are part of. `transact` joins it. */
   readonly stage: Stage | undefined;
-  /** Returns the same backend, with the same rules, over a stage of its storage. Calls use {@link enterStage}. */
+  /** Returns the same backend, with the same rules, over a stage of its storage. The function {@link enterStage} calls it. */
   readonly enterStage: EnterStage | undefined;
 }
 
@@ -72,7 +72,7 @@ const NONE: Abilities = Object.freeze({
 });
 
 /**
- * The abilities by the identity of the backend, so that neither a copy, nor a subclass by prototype, nor a proxy of a
+ * The abilities by the identity of the backend, so that neither a copy, nor an object made with it as prototype, nor a proxy of a
  * host gets them unnoticed: it may have replaced a method that they bypass.
  */
 const abilitiesByBackend = new WeakMap<object, Abilities>();

@@ -161,7 +161,7 @@ class Trial implements Tried {
     }
   }
 
-  /** Makes an operation on the overlay; undefined where another call was faster, as the trial holds no locks. */
+  /** Makes an operation on the overlay; undefined if another call has changed a file first, as the trial holds no locks. */
   async #apply(
     operation: Operation,
     { change, plan: planned, guarding }: PlannedChange,
@@ -325,8 +325,8 @@ function writtenOf(uses: JudgedOperation["uses"], places: readonly string[]): re
 }
 
 /**
- * Runs a read of a batch, in its turn where it walks a tree. It may wait while the batch has locks: a call that walks
- * takes none, so it never waits for them.
+ * Runs a read of a batch, in its turn where it walks a tree. It may wait while the batch has locks: other calls
+ * that walk never wait for locks.
  */
 async function readInTurn(
   { session, meant }: JudgedOperation,
@@ -363,7 +363,7 @@ export async function repeatAsApproved(operation: Operation, call: Call): Promis
     const question = await changeQuestionOf({ tool, args, uses, call }, plan, undefined);
     if (question.outline !== outline) throw changedSinceApprovalError(call);
   }
-  // What was shown is planned, so the reviewer's changes of it are what he approved.
+  // The plan is the one that was shown, so the reviewer's revisions make of it what he approved.
   for (const revision of approvedOf(operation)?.reviewed?.revisions ?? [])
     plan = await revisePlan({ tool, args, call }, plan, revision);
   return applyGuarded(guarding, { tool, args, uses, call }, plan);

@@ -1,4 +1,4 @@
-/** Makes what a rewind plans. The undo of a call is the rewind of its record alone, and leaves nothing. */
+/** Carries out a plan of a rewind. An undo is the rewind of one record; it fails where a rewind would leave a path. */
 import type { FsBackend } from "../../backends/backend.ts";
 import { backendError } from "../../backends/failure.ts";
 import { parentOf } from "../../backends/paths.ts";
@@ -8,7 +8,7 @@ import type { ChangeFacts, HistoryRecord, Journal } from "../types.ts";
 import { planRewind } from "./plan.ts";
 import type { JoinedSteps } from "./steps.ts";
 
-/** Makes the steps of a plan undone. @throws CONFLICT with the first path that cannot be put back */
+/** Rolls back the steps of a plan. @throws CONFLICT with a path that cannot be put back */
 export async function takeBack(
   fs: FsBackend,
   { steps, given }: JoinedSteps,
@@ -20,7 +20,7 @@ export async function takeBack(
   if (left !== undefined) throw backendError("CONFLICT", left, "could not be put back", { hint });
 }
 
-/** The facts of the change that an undo is. */
+/** What the caller says about the change that an undo is itself. */
 type UndoFacts = Pick<ChangeFacts, "callId" | "agent" | "signal" | "unreviewed" | "allowedBy">;
 
 /** Restores the state before a change, by another change. @throws CONFLICT when a path has changed since */
@@ -61,7 +61,7 @@ function changedSinceError(path: string): FilewrightError {
   return backendError("CONFLICT", path, "has changed since that call", { hint });
 }
 
-/** Makes the directories of what a change has removed, as a storage does: a refusal drops them with the draft. */
+/** Makes the missing parents of all changed paths, as a storage does. Where the undo fails, its draft drops them. */
 async function makeDirectoriesOf(fs: FsBackend, { paths }: HistoryRecord): Promise<void> {
   const own = new Set(paths);
   for (const directory of new Set(paths.map(parentOf)))

@@ -1,7 +1,7 @@
 /**
  * The known entries of a file store: a tree that `stat` and `list` refresh, and the log of its changes. A content is read
- * for its hash only where the version of its file is not the known one. A listing has a file whose content cannot be
- * read without a hash; a look at its path fails.
+ * for its hash only if the known entry has another version or no hash. A listing has an unreadable file, with no hash;
+ * a look at its path fails.
  */
 import { concurrentGroups } from "../../backends/concurrent.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
@@ -19,7 +19,7 @@ interface ChangeOrigin {
   readonly actor?: Actor | undefined;
 }
 
-/** The number of contents of which a path is known: those that were seen last. */
+/** The maximum number of contents of which a path is known: those that were noted last. */
 const MAX_KNOWN_CONTENTS = 200_000;
 
 /** The known entries of a store. */
@@ -179,7 +179,7 @@ export class KnownTree {
       const { hash, file } = await this.#store.hash(found.path);
       return entryOf(file, hash);
     } catch (error) {
-      // It has vanished since it was listed.
+      // It has vanished since it was found.
       if (error instanceof FilewrightError && error.code === "NOT_FOUND") return null;
       throw error;
     }
@@ -191,7 +191,7 @@ function lacksHash({ type, hash }: Entry): boolean {
   return type === "file" && hash === undefined;
 }
 
-/** Runs a part of a look; its error is that of its path. */
+/** Runs a part of a look, and notes its error under its path. */
 async function notingError(
   errors: Map<string, FilewrightError>,
   path: string,
@@ -212,7 +212,7 @@ function isNews(entry: Entry, known: Entry | undefined): boolean {
   return known?.version !== entry.version || known.type !== entry.type || known.hash !== entry.hash;
 }
 
-/** Returns the states of all changed paths before and after, with what lay below a removed directory. */
+/** Returns the states of all changed paths before and after, with what lay below a removed or replaced directory. */
 function changesBetween(
   before: StoredDir,
   after: StoredDir,

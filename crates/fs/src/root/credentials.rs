@@ -6,9 +6,10 @@
 //! because Landlock later forbids that to the threads that read files. It permits `stat`, so the
 //! inodes are looked up when they are needed.
 //!
-//! Limits: a file that is made in a listed directory after the roots were opened is unknown, unless
-//! the table has its full path. So are files in other home directories, and those of a place after
-//! its first 1024 entries.
+//! Limits: a file that is made in a directory of secrets after the roots were opened is unknown,
+//! unless the table has its full path. So are files in other home directories, those of a place after
+//! its first 1024 entries, and those that are reached through a symbolic link (`~/.ssh` to
+//! `dotfiles/ssh`).
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::LazyLock;
@@ -21,18 +22,18 @@ use crate::dir::stat::{Kind, Stat};
 use crate::dir::{for_each_name, open_entries};
 use crate::root::absolute::parent_of;
 
-/// The maximum number of entries of the breadth-first search of one place. The rest of a larger one
-/// is left out; other places have their own number.
+/// The maximum number of entries of the breadth-first search of one directory of secrets. The rest of
+/// a larger one is left out; other directories have their own number, the home directory has none.
 const MAX_PLACE_ENTRIES: usize = 1024;
 
-/// The directory whose directories hold records of changes, as many as there were changes. They are
-/// not entered: credentials are only beside them.
+/// The directory of the journal. Its directories grow with each change and hold no credentials, so
+/// they are not entered.
 const JOURNAL: &[u8] = b"/.local/state/filewright/journal";
 
 /// The patterns of the table.
 static SECRET_PATTERNS: LazyLock<Vec<String>> = LazyLock::new(secret_patterns);
 
-/// Absolute patterns on file systems without hard links. A home directory may be on `/dev/shm`.
+/// The beginnings of absolute patterns that are not searched. A home directory may be on `/dev/shm`.
 const WITHOUT_LINKS: [&[u8]; 2] = [b"/proc/", b"/dev/"];
 
 /// The absolute paths at which credential files are or can be.
