@@ -287,6 +287,17 @@ describe.each(KINDS)("the question about a batch on %s", (kind) => {
     expect([await text("a"), await text("n")]).toEqual(["mine\n", "new\n"]);
   });
 
+  test("an allowed removal of a directory with a path in question is in the question", async () => {
+    const { shown, confirm } = answering(() => "cancel");
+    const rules = [{ tool: "delete", decision: "allow" as const }];
+    const { ws, text } = await place(kind, { "d/a": "1\n" }, { confirm, rules });
+    const removal = { tool: "delete", args: { path: "d", recursive: true } };
+    const result = await ws.call("batch", { operations: [write("d/n", "new\n"), removal] });
+    expect(result.error?.code).toBe("APPROVAL_DENIED");
+    expect(shown[0]!.changes.map(({ display, kind: is }) => [display, is])).toContainEqual(["d/a", "delete"]);
+    expect(await text("d/a")).toBe("1\n");
+  });
+
   test("what depends on a revised operation is shown again before it is made", async () => {
     const lines = Array.from({ length: 30 }, (_, at) => `${at}\n`).join("");
     const edits = [

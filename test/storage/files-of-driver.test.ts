@@ -191,6 +191,20 @@ describe("a file whose content cannot be read", () => {
   });
 });
 
+it("lists what is there when a directory is removed during the listing", async () => {
+  const backend = new MemoryBackend({ "/a/x.txt": "x\n", "/b/y.txt": "y\n" });
+  const listDir = backend.listDir.bind(backend);
+  Object.defineProperty(backend, "listDir", {
+    async value(path: string) {
+      if (path === "/a") await backend.removeTree("/a");
+      return listDir(path);
+    },
+  });
+  const { entries } = await filesOf(backend).list({ limit: 10 });
+  expect(entries.map(({ path }) => path)).toContain("/b/y.txt");
+  expect(entries.map(({ path }) => path)).not.toContain("/a/x.txt");
+});
+
 describe("directories without files", () => {
   it("stay for the process that made them, and where the last file was removed", async () => {
     const storage = filesOf(mapDriver());

@@ -70,7 +70,7 @@ class TrialRecorder {
     const ownVersions: BaseVersion[] = [];
     for (const one of base) {
       const real = await realPathOf(call.fs, one.path, one.entry === true);
-      if (!this.#written.some((path) => isWithin(path, real) || isWithin(real, path))) ownVersions.push(one);
+      if (!overlaps(real, this.#written)) ownVersions.push(one);
     }
     return { places, ownVersions, settled: false, outline };
   }
@@ -305,18 +305,24 @@ class Trial implements Tried {
   }
 
   /**
-   * Returns who is asked about an earlier operation that writes a path of this one. An operation that needs no approval
-   * itself is in his question too: else it would replace what he has seen, or has written himself.
+   * Returns who is first asked about an earlier operation that writes a path of this one, or one above or below it. An
+   * operation that needs no approval itself is in his question too: else it would replace or remove what he has seen, or
+   * has written himself.
    */
   async #approverOfPaths({ uses }: JudgedOperation, call: Call): Promise<Confirm | undefined> {
     if (this.#toAsk.size === 0) return undefined;
-    const own = new Set(writtenOf(uses, await realPathsOf(uses, call)));
+    const own = writtenOf(uses, await realPathsOf(uses, call));
     for (const [operation, { approver }] of this.#toAsk) {
       const places = operation.trial?.places ?? [];
-      if (writtenOf(judgedOf(operation).uses, places).some((path) => own.has(path))) return approver;
+      if (writtenOf(judgedOf(operation).uses, places).some((path) => overlaps(path, own))) return approver;
     }
     return undefined;
   }
+}
+
+/** Returns true for a path that is one of some paths, or above or below one of them. */
+function overlaps(path: string, paths: readonly string[]): boolean {
+  return paths.some((other) => isWithin(path, other) || isWithin(other, path));
 }
 
 /** Returns those of the places of an operation that it writes. */

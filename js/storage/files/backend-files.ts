@@ -1,5 +1,5 @@
 /** The file store of a backend: the files below one of its directories, with links and permission bits where it has them. */
-import type { FsBackend, FsStat } from "../../backends/backend.ts";
+import type { FsBackend, FsEntry, FsStat } from "../../backends/backend.ts";
 import { concurrentGroups } from "../../backends/concurrent.ts";
 import {
   chmodVia,
@@ -9,7 +9,7 @@ import {
   writeVia,
 } from "../../backends/fallback/fallback.ts";
 import { deleteVia, renameVia } from "../../backends/fallback/fallback-tree.ts";
-import { backendError } from "../../backends/failure.ts";
+import { backendError, isMissing } from "../../backends/failure.ts";
 import { engine } from "../../engine/current.ts";
 import {
   pathsBelow,
@@ -43,14 +43,24 @@ class BackendFiles implements FileStore {
   }
 
   async list(directory: string): Promise<readonly FoundEntry[]> {
-    const listed = await this.#backend.listDir(this.#paths.real(directory), { facts: false });
     const found: FoundEntry[] = [];
+    const listed = await this.#listed(this.#paths.real(directory));
     for (const group of concurrentGroups(listed)) {
       const stats = await Promise.all(group.map(({ path }) => this.stat(this.#paths.stored(path))));
       // An entry that vanished since it was listed is left out.
       for (const one of stats) if (one !== null) found.push(one);
     }
     return found;
+  }
+
+  /** Returns the entries of a directory; none for one that is gone. */
+  async #listed(directory: string): Promise<readonly FsEntry[]> {
+    try {
+      return await this.#backend.listDir(directory, { facts: false });
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw error;
+    }
   }
 
   async read(path: string): Promise<{ readonly bytes: Uint8Array; readonly file: FoundFile }> {
