@@ -140,7 +140,7 @@ export class KnownTree {
     const unknown: FoundEntry[] = [];
     for (const found of await this.#store.list(directory)) {
       const entry = this.#same(found);
-      if (entry === undefined || lacksHash(entry)) unknown.push(found);
+      if (entry === undefined) unknown.push(found);
       else entries.push(entry);
     }
     for (const group of concurrentGroups(unknown)) {
@@ -154,10 +154,11 @@ export class KnownTree {
     return [...entries, ...gone.map((path) => this.gone(path))];
   }
 
-  /** Returns the known entry, where it has the version of what is there. */
+  /** Returns the known entry, if it has the version of what is there and the hash of a file. */
   #same(found: FoundEntry): Entry | undefined {
     const known = this.entry(found.path);
-    return known?.version === versionOf(found) ? known : undefined;
+    if (known?.version !== versionOf(found)) return undefined;
+    return known.type === "file" && known.hash === undefined ? undefined : known;
   }
 
   /** Returns the entry of a listing: without a hash where the content of a file cannot be read. */
@@ -173,7 +174,7 @@ export class KnownTree {
   async #entry(found: FoundEntry | null): Promise<Entry | null> {
     if (found === null) return null;
     const known = this.#same(found);
-    if (known !== undefined && !lacksHash(known)) return known;
+    if (known !== undefined) return known;
     if (found.type !== "file") return entryOf(found, undefined);
     try {
       const { hash, file } = await this.#store.hash(found.path);
@@ -184,11 +185,6 @@ export class KnownTree {
       throw error;
     }
   }
-}
-
-/** Returns true for a file whose content could not be read. */
-function lacksHash({ type, hash }: Entry): boolean {
-  return type === "file" && hash === undefined;
 }
 
 /** Runs a part of a look, and notes its error under its path. */
