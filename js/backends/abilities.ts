@@ -19,7 +19,7 @@ import type { EnterStage, Stage } from "./transaction/stage.ts";
  */
 type PathForm = "posix" | "windows" | ((directory: string) => boolean);
 
-/** What a backend can do, or is, besides its methods. */
+/** The abilities and facts of a backend besides its methods. */
 export interface Abilities {
   /** The indexed contents of a backend that knows all of its files. Searches read them by {@link contentsOf}. */
   readonly contents: ContentProvider | undefined;
@@ -72,8 +72,8 @@ const NONE: Abilities = Object.freeze({
 });
 
 /**
- * The abilities by the identity of the backend, so that neither a copy, nor an object made with it as prototype, nor a proxy of a
- * host gets them unnoticed: it may have replaced a method that they bypass.
+ * The abilities by the identity of the backend, so that neither a copy, nor an object made with it as prototype, nor a
+ * proxy of a host gets them unnoticed: it may have replaced a method that they bypass.
  */
 const abilitiesByBackend = new WeakMap<object, Abilities>();
 

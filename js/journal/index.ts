@@ -24,7 +24,7 @@ export {
   type RewindPlan,
   type RewoundPath,
 } from "./rewind/plan.ts";
-export { takeBack, undoRecord } from "./rewind/take-back.ts";
+export { rollBackPlan, undoRecord } from "./rewind/apply-plan.ts";
 export { makeStorageJournal, withOneCommit } from "./storage-journal.ts";
 export { NO_RECOVERY, recoveryProblemOf } from "./recovery.ts";
 export type { RunLocked as Locked, Recovery, RecoveryProblem } from "./recovery.ts";

@@ -360,7 +360,7 @@ function confineWith(
         // A copied link keeps its target, as on a disk; one that then leads outside is refused when followed.
         ...(inner.symlink !== undefined && { symlink: (target, link) => makeLink(target, link, true) }),
       };
-      provideAbilities(within, { stage: abilitiesOf(inner).stage }); // `copyTree` asks for nothing else.
+      provideAbilities(within, { stage: abilitiesOf(inner).stage }); // `copyTree` reads no other one.
       return copyTree(within, from, to, options);
     },
   };

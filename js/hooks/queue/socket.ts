@@ -1,4 +1,4 @@
-/** A program at a socket of an approval queue: it is told of questions, asks for whole ones, and answers them. */
+/** A program at a socket of an approval queue: it receives notices of questions, reads whole ones, and answers them. */
 import { tokensAreEqual } from "../../http/access.ts";
 import { type AnswerResult, parseJsonObject } from "../approval-queue-http.ts";
 import type { EventLog, QueueEvent, QueueState } from "./event-log.ts";

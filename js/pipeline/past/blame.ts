@@ -67,7 +67,7 @@ export async function blameFile(workspace: Session, typed: string): Promise<Blam
     });
   const { journal } = session.past;
   const past: Past = { journal, records: await journal.history() };
-  let place: Place | undefined = { path, from: 0 };
+  let place: HistoryPosition | undefined = { path, from: 0 };
   for (let read = 0; place !== undefined && read < MAX_READ_CHANGES && !lines.isDone; read++)
     place = await goBackFrom(place, past, lines);
   return Object.freeze({ path: resolver.display(path), hash, lines: lines.runs() });
@@ -89,8 +89,8 @@ interface Past {
   readonly records: readonly HistoryRecord[];
 }
 
-/** A place in the history of a file: its path then, and the newest of the changes that may be before it. */
-interface Place {
+/** A position in the history of a file: its path then, and the newest of the changes that may be before it. */
+interface HistoryPosition {
   readonly path: string;
   readonly from: number;
 }
@@ -98,7 +98,11 @@ interface Place {
 /**
  * Goes back over the last change of a file before a place. Returns the place before it; undefined where none is known.
  */
-async function goBackFrom({ path, from }: Place, past: Past, lines: LineOrigins): Promise<Place | undefined> {
+async function goBackFrom(
+  { path, from }: HistoryPosition,
+  past: Past,
+  lines: LineOrigins,
+): Promise<HistoryPosition | undefined> {
   const at = past.records.findIndex(({ paths }, index) => index >= from && paths.includes(path));
   const record = past.records[at];
   if (record === undefined) return undefined;
@@ -133,7 +137,11 @@ function restoresContents(tool: string): boolean {
 }
 
 /** Returns the index of the last change before a place that had found a content; undefined for one that none has. */
-async function indexOfState(past: Past, { path, from }: Place, hash: string): Promise<number | undefined> {
+async function indexOfState(
+  past: Past,
+  { path, from }: HistoryPosition,
+  hash: string,
+): Promise<number | undefined> {
   const { records } = past;
   for (let at = from; at < Math.min(records.length, from + MAX_COMPARED_STATES); at++) {
     const record = records[at] as HistoryRecord;

@@ -1,4 +1,4 @@
-/** What a call that puts paths back does to them, as its rules and locks see it. */
+/** The uses and effects of a call that puts paths back, for its rules and locks. */
 import type { PastState } from "../../backends/transaction/pre-image.ts";
 import type { PathEffect, PathUse } from "./tool.ts";
 

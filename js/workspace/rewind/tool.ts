@@ -5,7 +5,7 @@
 import { isBelowAny } from "../../backends/paths.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { type RewindPlan, takeBack } from "../../journal/index.ts";
+import { type RewindPlan, rollBackPlan } from "../../journal/index.ts";
 import { contentsOf, type HistoryChange } from "../../pipeline/past/file-change.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { currentVersionsOf } from "../../tools/render/preview.ts";
@@ -110,7 +110,7 @@ export function rewindTool(
       const now = await replan(call);
       if (now.digest !== todo.digest) throw otherRewindError();
       try {
-        await takeBack(call.fs, now.plan, call.signal, "rewind the other paths, with the option paths");
+        await rollBackPlan(call.fs, now.plan, call.signal, "rewind the other paths, with the option paths");
       } catch (error) {
         failure = error;
         throw error;

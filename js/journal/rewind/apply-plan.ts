@@ -9,7 +9,7 @@ import { planRewind } from "./plan.ts";
 import type { JoinedSteps } from "./steps.ts";
 
 /** Rolls back the steps of a plan. @throws CONFLICT with a path that cannot be put back */
-export async function takeBack(
+export async function rollBackPlan(
   fs: FsBackend,
   { steps, given }: JoinedSteps,
   signal: AbortSignal | undefined,
@@ -20,7 +20,7 @@ export async function takeBack(
   if (left !== undefined) throw backendError("CONFLICT", left, "could not be put back", { hint });
 }
 
-/** What the caller says about the change that an undo is itself. */
+/** The facts that the caller gives about the change that an undo is itself. */
 type UndoFacts = Pick<ChangeFacts, "callId" | "agent" | "signal" | "unreviewed" | "allowedBy">;
 
 /** Restores the state before a change, by another change. @throws CONFLICT when a path has changed since */
@@ -47,7 +47,7 @@ export async function undoRecord(
       });
       const [changed] = plan.left;
       if (changed !== undefined) throw changedSinceError(changed.path);
-      await takeBack(recording, plan, signal);
+      await rollBackPlan(recording, plan, signal);
     })
     .catch((error: unknown) => {
       // A storage finds out at its commit that a directory holds what others have made meanwhile.
