@@ -1,15 +1,11 @@
 // Finds circular imports: between files and folders of js/, and between the files and the modules of
-// a crate. A list permits the circles of Rust files that were there when this check was written.
+// a crate.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix, relative } from "node:path";
 import { ancestorFiles, modulesOfCrate, referredFiles } from "./rust-modules.mjs";
 
-/** The circles of Rust files that are permitted, one a line as `{"files": […]}`. */
-const RUST_CIRCLES_FILE = "scripts/lib/rust-circles.jsonl";
-
 /**
- * Returns a line of text for each group of files, folders or modules in a checkout that import one
- * another and that the list does not permit, and for each row of the list that names too much.
+ * Returns a line of text for each group of files, folders or modules in a checkout that import one another.
  */
 export function importCircles(root) {
   const files = typescriptGraph(root);
@@ -20,10 +16,9 @@ export function importCircles(root) {
   // import.
   for (const targets of modules.values())
     for (const name of targets) if (name.endsWith("/src/lib")) targets.delete(name);
-  const lines = [files, folders, modules]
+  return [files, folders, rustFiles, modules]
     .flatMap(stronglyConnectedComponents)
     .map((circle) => `${circle.join(", ")} import one another`);
-  return [...lines, ...unlistedCircles(stronglyConnectedComponents(rustFiles), listedCircles(root))];
 }
 
 /**
@@ -116,40 +111,4 @@ function rustGraph(root) {
     }
   }
   return graph;
-}
-
-/** Returns the rows of the list of circles of Rust files; none where there is no list. */
-function listedCircles(root) {
-  const path = join(root, RUST_CIRCLES_FILE);
-  const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];
-  return lines.filter(Boolean).map((line) => JSON.parse(line).files);
-}
-
-/**
- * Compares the circles of Rust files with those that the list permits. The list may only shrink.
- * @param {string[][]} found
- * @param {string[][]} listed
- * @returns {string[]} a line of text for each circle that is new or has grown, and for each row that
- *   names more than there is
- */
-function unlistedCircles(found, listed) {
-  const contains = (files, part) => part.every((file) => files.includes(file));
-  const overlaps = (files, others) => files.some((file) => others.includes(file));
-  const lines = found.flatMap((circle) => {
-    const row = listed.find((files) => overlaps(files, circle));
-    const containing = listed.find((files) => contains(files, circle));
-    if (row === undefined) return [`${circle.join(", ")} import one another`];
-    if (containing?.length === circle.length) return [];
-    const files = JSON.stringify({ files: circle });
-    if (containing !== undefined) return [`a circle is smaller now; write in ${RUST_CIRCLES_FILE}: ${files}`];
-    const more = circle.filter((file) => !row.includes(file));
-    return [`${more.join(", ")} joined the circle of ${row.join(", ")}`];
-  });
-  const gone = listed.filter((row) => !found.some((circle) => overlaps(row, circle)));
-  return [
-    ...lines,
-    ...gone.map(
-      (row) => `${row.join(", ")} no longer import one another; remove the row from ${RUST_CIRCLES_FILE}`,
-    ),
-  ];
 }

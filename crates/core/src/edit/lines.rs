@@ -140,3 +140,46 @@ pub(super) fn trim_end(line: &[u8]) -> &[u8] {
     let end = line.iter().rposition(|&byte| !is_blank_byte(byte)).map_or(0, |at| at + 1);
     &line[..end]
 }
+
+/// Returns true if a line consists of dots that stand for left-out lines, alone or in a comment
+/// with at most 48 bytes of words.
+pub(super) fn is_elision(line: &[u8]) -> bool {
+    const OPEN: [&str; 7] = ["//", "#", "/*", "<!--", "--", "{/*", "*"];
+    const CLOSE: [&str; 3] = ["*/}", "*/", "-->"];
+    let Ok(whole) = std::str::from_utf8(trim(line)) else { return false };
+    let dots = |text: &str| text.starts_with("...") || text.starts_with('\u{2026}');
+    let text = OPEN.iter().find_map(|mark| whole.strip_prefix(mark)).unwrap_or(whole);
+    let text = CLOSE.iter().find_map(|mark| text.strip_suffix(mark)).unwrap_or(text).trim();
+    if !dots(text) {
+        return false;
+    }
+    let rest = text.trim_start_matches(['.', '\u{2026}']);
+    let words = rest.trim_end_matches(['.', '\u{2026}']);
+    // `...props` is code that spreads a value; `... props` stands for left-out lines.
+    let is_marker = rest.is_empty() || rest.starts_with(' ') || whole.len() > text.len();
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '\'' | '(' | ')');
+    is_marker && words.len() <= 48 && words.chars().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_elision;
+
+    #[test]
+    fn elisions_are_recognised() {
+        for line in [
+            "...",
+            "  // ...",
+            "# ... existing code ...",
+            "/* ... */",
+            "<!-- ... -->",
+            "\u{2026}",
+            "// ... rest of code ...",
+        ] {
+            assert!(is_elision(line.as_bytes()), "{line}");
+        }
+        for line in ["...args", "f(...)", "// see ...", "..", "", "...props,", "...a.b"] {
+            assert!(!is_elision(line.as_bytes()), "{line}");
+        }
+    }
+}

@@ -22,6 +22,7 @@
 //! [`plan`] applies a list of edits in order, each to the result of the previous ones, all or none.
 //! It does no I/O: the caller writes the bytes.
 
+mod anchored_lines;
 mod applying;
 mod budget;
 mod correcting;
@@ -47,7 +48,7 @@ use matching::repair::Repair;
 use matching::sanity::Suspicion;
 use matching::{exact, fuzzy, line_anchors, sanity};
 
-pub use matching::line_anchors::{Anchor, AnchoredLines, InsertSide};
+pub use anchored_lines::{Anchor, AnchoredLines, InsertSide};
 pub use types::{Applied, Edit, EditOptions, OnMultiple, Plan, PlanFacts, Strictness, Tier};
 
 pub(crate) use applying::content::apply_splices;

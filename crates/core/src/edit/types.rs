@@ -1,6 +1,6 @@
 //! The input and the result of an edit.
 
-use super::matching::line_anchors::AnchoredLines;
+use super::anchored_lines::AnchoredLines;
 use crate::diff::Unified;
 use crate::diff::unified::DisplayLimits;
 use crate::encoding::Encoding;

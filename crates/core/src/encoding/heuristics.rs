@@ -4,8 +4,8 @@
 //! Words of one script with usual capitalisation and frequent letters raise a candidate's score;
 //! symbols inside words and rare characters lower it.
 
+use super::host::Platform;
 use super::ideographs::{CJK_PUNCTUATION, FREQUENT_HANZI, FREQUENT_KANJI, is_ideograph};
-use super::platform::Platform;
 
 /// The encoding that is assumed if no candidate scores more than [`MIN_GUESS_SCORE`].
 const FALLBACK_ENCODING: &str = "windows-1252";

@@ -14,6 +14,8 @@ mod cjk;
 mod detect;
 #[cfg(not(feature = "legacy"))]
 mod heuristics;
+#[cfg(not(feature = "legacy"))]
+mod host;
 mod ideographs;
 mod offset_map;
 #[cfg(not(feature = "legacy"))]

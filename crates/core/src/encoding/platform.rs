@@ -7,27 +7,10 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use super::heuristics;
 use super::{Encoding, EncodingKind};
 
-/// The functions of a host for legacy encodings. Names of encodings are those of the WHATWG
-/// standard in lower case.
-#[derive(Clone, Copy, Debug)]
-pub struct Platform {
-    /// Returns the name of the encoding for a label.
-    pub find: fn(&str) -> Option<String>,
-    /// Decodes bytes, with U+FFFD for invalid ones.
-    pub decode: fn(&str, &[u8]) -> String,
-    /// Returns true if all bytes are valid. If the last argument is true, a character cut off at
-    /// their end is invalid too.
-    pub fits: fn(&str, &[u8], bool) -> bool,
-    /// Encodes a text, or returns the offset, in bytes of UTF-8, of the first character that the
-    /// encoding does not have.
-    pub encode: fn(&str, &str) -> Result<Vec<u8>, usize>,
-    /// Returns two numbers for each decoding step: the bytes read, and the bytes of UTF-8 produced.
-    pub spans: fn(&str, &[u8]) -> Vec<u32>,
-    /// Returns the length in bytes of a number of code points at the beginning.
-    pub first_chars_len: fn(&str, &[u8], usize) -> usize,
-}
+pub use super::host::Platform;
 
 /// The functions that the host registered.
 static REGISTERED_PLATFORM: OnceLock<Platform> = OnceLock::new();
@@ -107,9 +90,8 @@ pub(super) fn detect_certain_cjk(_: &[u8]) -> Option<LegacyTable> {
 
 /// Returns the most likely encoding of a sample of words with non-ASCII bytes.
 pub(super) fn guess_encoding(sample: &[u8]) -> Encoding {
-    let name = REGISTERED_PLATFORM
-        .get()
-        .map(|platform| super::heuristics::guess_encoding(platform, sample));
+    let name =
+        REGISTERED_PLATFORM.get().map(|platform| heuristics::guess_encoding(platform, sample));
     name.and_then(encoding_by_name).unwrap_or(Encoding::WINDOWS_1252)
 }
 

@@ -8,9 +8,11 @@
 
 mod path_table;
 mod quarter_masks;
+mod rank;
 mod score;
 
-pub use path_table::{PathTable, RankedPath};
+pub use path_table::PathTable;
+pub use rank::RankedPath;
 pub use score::BestResults;
 
 use crate::Result;

@@ -3,8 +3,6 @@
 use std::ops::Range;
 
 use super::quarter_masks::{self, QuarterMasks};
-use super::score::{self, BestResults, ResultOrder};
-use super::{MAX_QUERY_BYTES, MIN_TYPO_QUERY_CHARS};
 use crate::pattern::glob::SuffixFilter;
 use crate::text::char_mask::char_mask;
 
@@ -21,15 +19,6 @@ pub struct PathTable {
     /// The last eight bytes of each path, the last one in the highest byte; zeros for those that a
     /// shorter path does not have.
     last_bytes: Vec<u64>,
-}
-
-/// A path and its score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RankedPath {
-    /// The index of the path.
-    pub index: u32,
-    /// The score: higher is better. Comparable only within one query.
-    pub score: u32,
 }
 
 impl PathTable {
@@ -88,55 +77,9 @@ impl PathTable {
         self.text.capacity() + self.ends.capacity() * 4 + self.letters.capacity() * 32
     }
 
-    /// Ranks the paths with indexes in a range. Returns the best `limit`, best first, and the
-    /// number of all that match. `typos` is the number of letters of the query that may be wrong;
-    /// `None` derives it from the length of the query.
-    pub fn rank(
-        &self,
-        query: &str,
-        range: Range<usize>,
-        typos: Option<u16>,
-        limit: usize,
-    ) -> (Vec<RankedPath>, usize) {
-        self.rank_shared(query, range, typos, limit, |places, score| vec![score(places)])
-    }
-
-    /// Does the same as [`PathTable::rank`] on several threads. `share` receives the indexes of the
-    /// candidate paths and a function that scores some of them. It must score all of them, divided
-    /// in any way.
-    pub fn rank_shared(
-        &self,
-        query: &str,
-        range: Range<usize>,
-        typos: Option<u16>,
-        limit: usize,
-        share: impl Fn(&[u32], &(dyn Fn(&[u32]) -> BestResults + Sync)) -> Vec<BestResults>,
-    ) -> (Vec<RankedPath>, usize) {
-        let query: String = query.chars().filter(|letter| !letter.is_whitespace()).collect();
-        if query.is_empty() || query.len() > MAX_QUERY_BYTES {
-            return (Vec::new(), 0);
-        }
-        let long = query.chars().count() >= MIN_TYPO_QUERY_CHARS;
-        let typos = typos.unwrap_or(u16::from(long)).min(8);
-        let scored = |typos| {
-            let places = self.with_letters(&query, range.clone(), typos);
-            let mut best = BestResults::new(limit);
-            let score = |places: &[u32]| score::score_paths(self, places, &query, typos, limit);
-            share(&places, &score).into_iter().for_each(|share| best.merge_best(share));
-            best.into_results()
-        };
-        // Paths that match only with a typo are searched for only if none matches without.
-        let (mut ranked, mut fitting) = scored(0);
-        if fitting == 0 && typos > 0 {
-            (ranked, fitting) = scored(typos);
-        }
-        let give = |(score, _, index): ResultOrder| RankedPath { index, score: u32::MAX - score };
-        (ranked.into_iter().map(give).collect(), fitting)
-    }
-
     /// Returns the indexes in a range of the paths that have all letters of a query except for at
     /// most `typos`, in any order.
-    fn with_letters(&self, query: &str, range: Range<usize>, typos: u16) -> Vec<u32> {
+    pub(super) fn with_letters(&self, query: &str, range: Range<usize>, typos: u16) -> Vec<u32> {
         // Beyond ASCII, a letter has other bytes in upper case than in lower case, so such a query
         // is not filtered.
         let wanted = if query.is_ascii() { char_mask(query.as_bytes()) } else { 0 };

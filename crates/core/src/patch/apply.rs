@@ -6,53 +6,14 @@
 //! at the header's line wins, otherwise a hunk that matches twice is refused. All hunks are located
 //! in the original file; if that fails, each is located in the result of the previous ones.
 
+use super::attempt::{HunkAttempt, hunks_error};
 use super::file::TargetFile;
-use super::locate::{HunkLocation, place_hunk};
-use super::mismatch::{HunkMismatch, hunks_error};
+use super::locate::place_hunk;
 use super::{FilePatch, Hunk, LineMark};
 use crate::edit::{self, Splice, WorkBudget};
 use crate::error::Result;
 
-/// Limits how far the context of hunks may differ from the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HunkOptions {
-    /// The number of outermost context lines that may be ignored on each side, 0 to 3. With 0, only
-    /// line endings and trailing white space may differ.
-    pub fuzz: usize,
-}
-
-impl Default for HunkOptions {
-    fn default() -> Self {
-        Self { fuzz: 2 }
-    }
-}
-
-/// Where one hunk was applied, how far that is from where its header says, and how the place was
-/// found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AppliedHunk {
-    /// The first line that the hunk replaced: 1-based, in the file before the patch.
-    pub line: u64,
-    /// The number of lines from the line in the hunk's header to the actual one, negative if it is
-    /// earlier; 0 for a header without numbers.
-    pub offset: i64,
-    /// The comparison that found the hunk.
-    pub how: HunkMatchMethod,
-}
-
-/// The comparison that found a hunk, strictest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HunkMatchMethod {
-    /// All lines are equal.
-    Exact,
-    /// Lines are equal except for line endings and trailing white space.
-    Blanks,
-    /// The matcher of edits found the lines: they may differ in indentation, by a typo or a
-    /// forgotten line.
-    Loose,
-    /// Some context lines were ignored.
-    Fuzz,
-}
+pub use super::attempt::{AppliedHunk, HunkMatchMethod, HunkOptions};
 
 /// A patched file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,9 +67,6 @@ fn build_patched_file(bytes: Vec<u8>, hunks: Vec<AppliedHunk>, file: &FilePatch)
     };
     PatchedFile { bytes, hunks, added: count(LineMark::Added), removed: count(LineMark::Removed) }
 }
-
-/// The splice and position of a hunk, or the reason why there is none.
-pub(super) type HunkAttempt = std::result::Result<(Splice, HunkLocation), HunkMismatch>;
 
 /// Locates all hunks in the same text, in order. Returns for each its position or the reason why
 /// there is none.

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::apply::{AppliedHunk, HunkMatchMethod};
+use super::attempt::{AppliedHunk, HunkMatchMethod};
 use super::set::FileChange;
 use super::{FilePatch, Hunk, LineMark};
 

@@ -3,28 +3,13 @@
 use std::ops::Range;
 
 use super::anchors::AnchorPlaces;
-use super::apply::{AppliedHunk, HunkAttempt, HunkMatchMethod, HunkOptions};
+use super::attempt::{AppliedHunk, HunkAttempt, HunkLocation, HunkMatchMethod, HunkOptions};
 use super::file::{
     LineComparison, TargetFile, eq_exact, eq_ignore_eol, eq_ignore_indent, eq_ignore_trailing_space,
 };
 use super::mismatch::HunkMismatch;
 use super::{Hunk, LineMark, PatchLine};
-use crate::edit::{self, Splice, WorkBudget};
-
-/// The position of a hunk in the file.
-#[derive(Clone, Debug)]
-pub(super) struct HunkLocation {
-    /// The line (0-based) after the last one that the hunk replaces.
-    pub end: usize,
-    pub placed: AppliedHunk,
-}
-
-impl HunkLocation {
-    /// Returns the line (0-based) after the hunk in the text to which it was applied.
-    pub(super) fn end_after(&self, splice: &Splice) -> usize {
-        self.placed.line as usize - 1 + memchr::memchr_iter(b'\n', &splice.with).count()
-    }
-}
+use crate::edit::{self, WorkBudget};
 
 /// Finds the position of a hunk at or after line `from` (0-based) and builds its splice. `shift` is
 /// the difference between the numbers of the previous hunk and its position.

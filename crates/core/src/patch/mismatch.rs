@@ -1,11 +1,7 @@
-//! The reasons why a hunk does not apply, and the error that reports them.
+//! The reasons why a hunk does not apply.
 
-use serde_json::{Value, json};
-
-use super::FilePatch;
-use super::apply::HunkAttempt;
 use super::file::{TargetFile, eq_ignore_trailing_space, without_cr};
-use crate::error::{Code, Error};
+use crate::error::Error;
 use crate::text::path::escape_controls;
 use crate::text::prefix_of_chars;
 
@@ -29,41 +25,6 @@ pub(super) enum HunkMismatch {
     TooMuch,
     /// The file has another line (1-based) than the patch, or ends before it (`found` is `None`).
     Differs { line: u64, expected: String, found: Option<String> },
-}
-
-/// Returns the error for a file to which not all hunks apply: with the first mismatch, and as the
-/// detail `hunks` the result of the first 20 hunks.
-pub(super) fn hunks_error(file: &FilePatch, attempts: &[HunkAttempt]) -> Error {
-    let total = attempts.len();
-    let name = file.name().unwrap_or("the file");
-    let path = escape_controls(name);
-    let mut told = Vec::new();
-    let mut first = None;
-    for (index, attempt) in attempts.iter().enumerate() {
-        match attempt {
-            Ok((_, at)) => told.push(json!({ "hunk": index, "ok": true, "line": at.placed.line })),
-            Err(unfit) => {
-                told.push(json!({ "hunk": index, "ok": false, "reason": unfit.reason(), "message": unfit.message() }));
-                first.get_or_insert((index, unfit));
-            }
-        }
-    }
-    let Some((index, unfit)) = first else {
-        return Error::new(Code::PatchFailed, format!("the hunks of {path} overlap"))
-            .detail("path", name);
-    };
-    let error = Error::new(
-        Code::PatchFailed,
-        format!("hunk {} of {total} does not apply to {path}: {}", index + 1, unfit.message()),
-    )
-    .hint(unfit.hint())
-    .detail("file", name)
-    .detail("path", name)
-    .detail("hunk", index)
-    .detail("patch_line", file.hunks[index].line)
-    .detail("reason", unfit.reason())
-    .detail("hunks", told.into_iter().take(20).collect::<Vec<Value>>());
-    unfit.details(error)
 }
 
 impl HunkMismatch {
@@ -119,7 +80,7 @@ impl HunkMismatch {
     }
 
     /// Returns the code of the reason for programs.
-    const fn reason(&self) -> &'static str {
+    pub(super) const fn reason(&self) -> &'static str {
         match self {
             Self::Already(_) => "already_applied",
             Self::NoChange => "no_change",
@@ -133,7 +94,7 @@ impl HunkMismatch {
     }
 
     /// Returns the reason as a clause.
-    fn message(&self) -> String {
+    pub(super) fn message(&self) -> String {
         let show = |line: &str| escape_controls(prefix_of_chars(line, 80)).into_owned();
         match self {
             Self::Already(line) => format!("it is already applied, at line {line}"),
@@ -162,7 +123,7 @@ impl HunkMismatch {
     }
 
     /// Returns what the author of the patch can do.
-    const fn hint(&self) -> &'static str {
+    pub(super) const fn hint(&self) -> &'static str {
         match self {
             Self::Already(_) => "leave this hunk out",
             Self::NoChange => "leave this hunk out, or send the lines that are to replace them",
@@ -176,7 +137,7 @@ impl HunkMismatch {
     }
 
     /// Adds the data of the reason to an error.
-    fn details(&self, error: Error) -> Error {
+    pub(super) fn details(&self, error: Error) -> Error {
         match self {
             Self::Already(line) => error.detail("line", *line),
             Self::Several(lines) => error.detail("lines", lines[..lines.len().min(100)].to_vec()),

@@ -15,6 +15,7 @@
 
 mod anchors;
 pub mod apply;
+mod attempt;
 pub mod compose;
 mod file;
 mod headers;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::apply::HunkOptions;
+use super::attempt::HunkOptions;
 use super::headers::patch_error;
 use super::json::{change_json, file_json};
 use super::retry::{SentPatch, add_retry};

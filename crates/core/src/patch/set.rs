@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::apply::{AppliedHunk, HunkOptions, apply};
+use super::apply::apply;
+use super::attempt::{AppliedHunk, HunkOptions};
 use super::{FileOperation, FilePatch, Patch};
 use crate::error::{Code, Error, Result};
 use crate::text::path::escape_controls;

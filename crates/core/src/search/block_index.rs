@@ -5,6 +5,8 @@
 //! contains nearly every gram and takes long to read, so it is indexed in overlapping chunks. The
 //! grams of one string must be in one chunk together; other parts of a match may be in another.
 
+use super::bit_set::{intersect_bit_set, unite_bit_set};
+use super::block::{Block, Chunk};
 use super::gram_query::GramQuery;
 use super::shards::Shards;
 
@@ -14,28 +16,6 @@ const BLOCK_ROWS_PER_HUNDRED_GRAMS: usize = 118;
 /// The number of index rows per hundred distinct grams of a chunk: fewer, because checking a false
 /// candidate is cheaper than opening a file.
 const CHUNK_ROWS_PER_HUNDRED_GRAMS: usize = 90;
-
-/// A part of a text that consists of whole lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
-    /// The number of the text that the block belongs to, chosen by the caller.
-    pub owner: u32,
-    /// The byte offset of its start in the text.
-    pub offset: u32,
-    /// Its length in bytes.
-    pub len: u32,
-    /// The number of its first line, 1-based.
-    pub line: u32,
-}
-
-/// A part of a block with a very long line, which is indexed separately.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chunk {
-    /// The byte offset of its start in the text.
-    pub offset: u32,
-    /// Its length in bytes.
-    pub len: u32,
-}
 
 /// An index of many blocks. Clones share the parts that do not change.
 #[derive(Clone, Debug, Default)]
@@ -172,23 +152,6 @@ fn owners_that_may_match(
             }
             Some(set)
         }
-    }
-}
-
-/// Intersects `set` with another set of bits; returns false if the result is empty.
-pub(super) fn intersect_bit_set(set: &mut [u64], other: &[u64]) -> bool {
-    let mut any = 0;
-    for (word, other) in set.iter_mut().zip(other) {
-        *word &= other;
-        any |= *word;
-    }
-    any != 0
-}
-
-/// Adds another set of bits to `set`.
-pub(super) fn unite_bit_set(set: &mut [u64], other: &[u64]) {
-    for (word, other) in set.iter_mut().zip(other) {
-        *word |= other;
     }
 }
 

@@ -1,6 +1,7 @@
 //! Splits the content of a file into the blocks that are indexed, each of whole lines.
 
-use super::{Block, Chunk, begins_binary};
+use super::begins_binary;
+use super::block::{Block, Chunk};
 use crate::encoding::{Encoding, encoding_from_bom};
 
 /// The minimum size of a block in bytes: it ends at the first line ending after them. Smaller

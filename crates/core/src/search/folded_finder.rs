@@ -4,7 +4,7 @@
 //! The search is for one stretch of the pattern, at two bytes of it at once. A line with the
 //! stretch may match, and a line without it cannot.
 
-use super::{Case, QueryOptions};
+use super::query_options::{Case, QueryOptions};
 
 /// The number of positions after which the comparison of words looks whether one has been found.
 const BLOCK_POSITIONS: usize = 64;

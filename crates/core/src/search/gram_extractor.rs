@@ -2,6 +2,7 @@
 //!
 //! `unsafe`: calls instructions whose presence was checked.
 
+use super::blocks::CHUNK_OVERLAP_BYTES;
 use super::grams::{
     GRAM_HASH_BITS, IN_GRAM_OF_FIVE, IN_GRAM_OF_FOUR, NO_GRAM, NON_ASCII_GRAM,
     NON_ASCII_NUMBER_GRAM, fold_gram_byte, fold_gram_digit, hash_five, hash_four, hash_three,
@@ -238,6 +239,17 @@ impl GramExtractor {
         }
         self.distinct = distinct;
     }
+}
+
+/// Returns a number that changes with the definition of grams and the overlap of chunks, so that
+/// grams stored by another version are detected.
+pub(super) fn gram_format_fingerprint() -> u64 {
+    let mut extractor = GramExtractor::default();
+    let grams = extractor.grams("Ab9 z\n\t_x(1);\u{e9} \u{663} in_the_map".as_bytes());
+    let sizes = u64::from(GRAM_HASH_BITS) | (CHUNK_OVERLAP_BYTES as u64) << 32;
+    grams.iter().fold(sizes, |sum, gram| {
+        sum.rotate_left(5).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(*gram)
+    })
 }
 
 #[cfg(test)]

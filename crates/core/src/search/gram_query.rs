@@ -13,7 +13,7 @@ use super::blocks::CHUNK_OVERLAP_BYTES;
 use super::grams::{
     ANY_DIGIT_BYTE, NON_ASCII_GRAM, NON_ASCII_NUMBER_GRAM, fold_gram_byte, grams_of,
 };
-use super::query::{Case, MAX_GROUP_NESTING, QueryOptions};
+use super::query_options::{Case, MAX_GROUP_NESTING, QueryOptions};
 
 /// The maximum number of strings that are tracked at once; beyond it their grams are recorded and
 /// only their ends are kept.

@@ -7,8 +7,6 @@
 //! grams mark blocks with a byte, or a number, beyond ASCII. Hashes collide, so a block found by
 //! its grams is only a candidate.
 
-use super::blocks::CHUNK_OVERLAP_BYTES;
-
 /// The number of bits in the hash of a gram.
 pub const GRAM_HASH_BITS: u32 = 16;
 
@@ -78,17 +76,6 @@ pub(super) const fn long_gram_kinds(byte: u8) -> u8 {
     let letter = (byte.wrapping_sub(b'a') <= b'z' - b'a') | (byte == b'_');
     let digit = byte.wrapping_sub(b'0') <= b'9' - b'0';
     (letter as u8) * (IN_GRAM_OF_FOUR | IN_GRAM_OF_FIVE) + (digit as u8) * IN_GRAM_OF_FOUR
-}
-
-/// Returns a number that changes with the definition of grams and the overlap of chunks, so that
-/// grams stored by another version are detected.
-pub(super) fn gram_format_fingerprint() -> u64 {
-    let mut extractor = super::GramExtractor::default();
-    let grams = extractor.grams("Ab9 z\n\t_x(1);\u{e9} \u{663} in_the_map".as_bytes());
-    let sizes = u64::from(GRAM_HASH_BITS) | (CHUNK_OVERLAP_BYTES as u64) << 32;
-    grams.iter().fold(sizes, |sum, gram| {
-        sum.rotate_left(5).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(*gram)
-    })
 }
 
 /// Returns the byte as it is in grams: an ASCII letter in lower case.

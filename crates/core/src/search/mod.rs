@@ -5,6 +5,8 @@
 //!
 //! Lines and columns are counted from 1, columns in code points.
 
+mod bit_set;
+mod block;
 mod block_index;
 mod blocks;
 mod engine;
@@ -15,18 +17,21 @@ mod grams;
 mod memory_index;
 mod pack;
 mod query;
+mod query_options;
 mod render_line;
 mod scan;
 mod serialize;
 mod shards;
 
-pub use block_index::{Block, BlockIndex, Chunk};
+pub use block::{Block, Chunk};
+pub use block_index::BlockIndex;
 pub use blocks::{ContentClass, IndexUnit, classify_content, split_into_index_units};
 pub use gram_extractor::GramExtractor;
 pub use gram_query::GramQuery;
 pub use memory_index::{IndexingResult, MemoryIndex};
 pub use pack::{pack_hit, search_packed};
-pub use query::{Case, MAX_PATTERN_BYTES, MAX_PATTERNS, Query, QueryOptions};
+pub use query::{MAX_PATTERN_BYTES, MAX_PATTERNS, Query};
+pub use query_options::{Case, QueryOptions};
 pub use render_line::Line;
 pub use serialize::{ByteSource, gram_format_number};
 

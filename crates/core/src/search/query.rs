@@ -14,6 +14,7 @@ use super::blocks::CHUNK_OVERLAP_BYTES;
 use super::engine::{MatchEngine, first_candidate_line};
 use super::folded_finder::FoldedFinder;
 use super::gram_query::GramQuery;
+use super::query_options::{Case, MAX_GROUP_NESTING, QueryOptions};
 use crate::error::{Code, Error, Result};
 use crate::options::{Options, invalid};
 
@@ -30,72 +31,6 @@ const MAX_CACHED_STATES_BYTES: usize = 64 << 20;
 /// The maximum number of bytes before or after a match on which `\b` and `$` depend: a character,
 /// or a line ending.
 const MAX_LOOKAROUND_BYTES: usize = 4;
-/// The maximum nesting depth of groups in a pattern; deeper ones are refused.
-pub(super) const MAX_GROUP_NESTING: u32 = 250;
-
-/// Says whether letter case matters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Case {
-    /// `a` does not match `A`.
-    #[default]
-    Sensitive,
-    /// `a` matches `A`, by Unicode simple case folding.
-    Insensitive,
-    /// Letter case matters only if the pattern contains an upper-case letter.
-    Smart,
-}
-
-/// The pattern and the options of a query.
-#[derive(Clone, Debug)]
-pub struct QueryOptions<'a> {
-    /// The pattern; not empty.
-    pub pattern: &'a str,
-    /// True if the pattern is a regular expression; otherwise it is plain text.
-    pub regex: bool,
-    /// Says whether letter case matters.
-    pub case: Case,
-    /// True if only whole words match.
-    pub word: bool,
-    /// True if a match may contain line endings.
-    pub multiline: bool,
-}
-
-impl<'a> QueryOptions<'a> {
-    /// Parses `pattern`, `regex`, `case`, `word` and `multiline`.
-    ///
-    /// # Errors
-    /// `INVALID_ARGUMENT` naming the option.
-    pub fn read(options: &'a Options) -> Result<Self> {
-        let pattern = options.text("pattern")?;
-        Self::of(options, pattern.ok_or_else(|| invalid("pattern", "pattern is missing"))?)
-    }
-
-    /// Returns true if every match is the pattern itself, byte for byte.
-    pub(super) fn is_text(&self) -> bool {
-        self.case == Case::Sensitive
-            && !(self.regex && self.pattern.contains(regex_syntax::is_meta_character))
-    }
-
-    /// Returns a text that is equal only for equal options.
-    fn key(&self) -> Arc<str> {
-        let Self { pattern, regex, case, word, multiline } = self;
-        format!("{regex} {case:?} {word} {multiline} {pattern}").into()
-    }
-
-    fn of(options: &'a Options, pattern: &'a str) -> Result<Self> {
-        Ok(Self {
-            pattern,
-            regex: options.flag("regex", true)?,
-            case: match options.choice("case", &["sensitive", "insensitive", "smart"])? {
-                0 => Case::Sensitive,
-                1 => Case::Insensitive,
-                _ => Case::Smart,
-            },
-            word: options.flag("word", false)?,
-            multiline: options.flag("multiline", false)?,
-        })
-    }
-}
 
 /// A compiled query. Each thread clones it to have its own working memory.
 #[derive(Clone)]

@@ -4,8 +4,9 @@
 //! memory use require, and an impossible number makes the load fail. The caller must verify that
 //! the content is authentic.
 
-use super::block_index::{Block, BlockIndex};
-use super::grams::gram_format_fingerprint;
+use super::block::Block;
+use super::block_index::BlockIndex;
+use super::gram_extractor::gram_format_fingerprint;
 use super::shards::{Shard, Shards};
 
 /// The number of words converted to bytes at once.
@@ -134,7 +135,7 @@ fn read_u64s(count: usize, source: ByteSource<'_>) -> Option<Vec<u64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::block_index::Chunk;
+    use super::super::block::Chunk;
     use super::super::gram_query::GramQuery;
     use super::*;
 

@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::block_index::{Block, intersect_bit_set, unite_bit_set};
+use super::bit_set::{intersect_bit_set, unite_bit_set};
+use super::block::Block;
 use super::gram_query::GramQuery;
 use super::grams::GRAM_HASH_BITS;
 

@@ -1,4 +1,4 @@
-//! Recognises an entry after it was renamed.
+//! Renames an entry, and recognises one after it was renamed.
 //!
 //! On some file systems (virtiofs, gcsfuse, the shares of Docker Desktop) the inode number belongs
 //! to the name, so an entry has another one after a rename. Elsewhere another number means another
@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
 
 use super::stat::{Kind, Stat};
 use super::temp_name::new_temp_name;
@@ -17,6 +18,30 @@ use super::unlink;
 
 /// For each device that was tried, whether a rename changes the number of an entry.
 static TRIED: LazyLock<Mutex<BTreeMap<u64, bool>>> = LazyLock::new(Mutex::default);
+
+/// Renames an entry unless the new name exists (`EXIST`).
+pub(crate) fn move_unless_exists(dir: impl AsFd, from: &[u8], to: &[u8]) -> rustix::io::Result<()> {
+    match rustix::fs::renameat_with(&dir, from, &dir, to, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+        result => return result,
+    }
+    // Old file systems do not support `RENAME_NOREPLACE`. For files, creating a second hard link
+    // also fails if the name exists.
+    match rustix::fs::linkat(&dir, from, &dir, to, AtFlags::empty()) {
+        Ok(()) => return unlink(&dir, from),
+        Err(errno @ (Errno::EXIST | Errno::NOENT | Errno::NOSPC | Errno::DQUOT)) => {
+            return Err(errno);
+        }
+        Err(_) => {}
+    }
+    // For directories, and on file systems without hard links, which seldom have concurrent users,
+    // the name is checked before the rename.
+    match Stat::at(&dir, to) {
+        Ok(_) => Err(Errno::EXIST),
+        Err(Errno::NOENT) => rustix::fs::renameat(&dir, from, &dir, to),
+        Err(errno) => Err(errno),
+    }
+}
 
 /// Reports whether `now`, the metadata of an entry in `dir`, describes the entry that had the
 /// metadata `before` under another name, in the same state: equal size and modification time,

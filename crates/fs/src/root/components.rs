@@ -16,7 +16,7 @@ use filewright_core::pattern::policy::{Intent, PathCursor};
 use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
-use super::resolve_entry::{DirFd, FinalSymlink, MissingPolicy, ResolvedEntry};
+use super::entry::{DirFd, FinalSymlink, MissingPolicy, ResolvedEntry};
 use super::{Follow, Roots, absolute_path_of, parent_of, push_path_name};
 use crate::dir::errno::{os_error, outside_error};
 use crate::dir::open_directory;

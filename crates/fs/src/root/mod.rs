@@ -18,6 +18,7 @@ mod anchor;
 mod components;
 mod created_dirs;
 mod credentials;
+mod entry;
 mod open;
 mod other_names;
 mod policy;
@@ -42,10 +43,10 @@ pub use resolver::Resolver;
 
 pub(crate) use absolute::{absolute_path_of, parent_of, push_path_name};
 pub(crate) use created_dirs::CreatedDirs;
+pub(crate) use entry::{FinalSymlink, MissingPolicy, ResolvedEntry};
 pub(crate) use open::{MAX_PATH_ATTEMPTS, contains_private_key, open_resolved_file};
 pub(crate) use policy::to_absolute_path as normalised_path;
 pub(crate) use repository::repository_marks_in;
-pub(crate) use resolve_entry::{FinalSymlink, MissingPolicy, ResolvedEntry};
 
 use credentials::CredentialFiles;
 

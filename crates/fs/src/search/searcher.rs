@@ -13,8 +13,8 @@ use filewright_core::text::path::decode_name;
 use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
-use super::grep::{GrepOptions, GrepOutput};
-use super::results::{FileMatches, HitEnd, begin_packed_file, take_packed};
+use super::file_matches::{FileMatches, HitEnd, begin_packed_file, take_packed};
+use super::options::{GrepOptions, GrepOutput};
 use crate::dir::errno::os_error;
 use crate::dir::stat::{Kind, Stat};
 use crate::root::{Roots, contains_private_key};

@@ -15,13 +15,14 @@ use crate::dir::errno::{
     changing_path_error, not_regular_error, os_error, protected_error, repository_error,
 };
 use crate::dir::open_entries;
+use crate::dir::renaming::move_unless_exists;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_temp_name;
 use crate::dir::tree::{TreeCounts, TreeEvent, TreeStep, walk_tree};
 use crate::root::{ResolvedEntry, Roots, repository_marks_in};
 use crate::write::{
     ContentSource, Preserve, TempEntry, check_close_errors, copy_moved_metadata, copy_times,
-    move_unless_exists, set_mode,
+    set_mode,
 };
 
 /// The purpose of copying a tree: to have it twice, or to move it to another file system.

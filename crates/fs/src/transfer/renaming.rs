@@ -8,12 +8,11 @@ use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 
 use crate::dir::errno::os_error;
-use crate::dir::renaming::is_renamed_entry;
+use crate::dir::renaming::{is_renamed_entry, move_unless_exists};
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::unlink;
 use crate::root::ResolvedEntry;
 use crate::write::aside::{AsideOutcome, check_dir_is_empty, link_aside, set_aside};
-use crate::write::move_unless_exists;
 
 /// Returns the version of the moved entry, whose metadata was `moved`; `None` if another program
 /// has replaced it at its new name.

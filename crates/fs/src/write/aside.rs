@@ -15,12 +15,11 @@ use crate::cancel::CancelToken;
 use crate::dir::errno::{changing_path_error, os_error};
 use crate::dir::for_each_name;
 use crate::dir::open_entries;
-use crate::dir::renaming::is_renamed_entry;
+use crate::dir::renaming::{is_renamed_entry, move_unless_exists};
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::temp_name::{is_own_aside_name, is_temp_name, new_temp_name};
 use crate::dir::unlink;
 use crate::root::{ResolvedEntry, Roots};
-use crate::write::move_unless_exists;
 
 /// The preconditions for removing or replacing an entry, and the name under which the old entry is
 /// kept.

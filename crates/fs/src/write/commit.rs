@@ -4,29 +4,19 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use filewright_core::{Code, Result};
-use rustix::fs::{AtFlags, FlockOperation, RenameFlags};
+use rustix::fs::{FlockOperation, RenameFlags};
 use rustix::io::Errno;
 
 use super::Durability;
-use super::replacement::FileReplacement;
+use super::replacement::{CommitOutcome, FileReplacement};
 use super::temp::TempEntry;
 use crate::dir::errno::{os_error, sync_error};
 use crate::dir::open_entries;
-use crate::dir::renaming::is_renamed_entry;
+use crate::dir::renaming::{is_renamed_entry, move_unless_exists};
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::unlink;
 use crate::root::ResolvedEntry;
 use crate::write::aside::no_aside_error;
-
-/// The result of [`FileReplacement::move_into_place`].
-pub(super) enum CommitOutcome {
-    Done,
-    /// Nothing was changed, because another program has changed the entry: the caller resolves the
-    /// path again.
-    Again,
-    /// A rename is not allowed for this file, so it must be written in place.
-    InPlace,
-}
 
 impl FileReplacement<'_> {
     /// Moves the complete temporary file to the name of the target.
@@ -153,30 +143,6 @@ fn lock_dir_for_exchange(dir: impl AsFd) -> Option<OwnedFd> {
 /// Exchanges two names of a directory in one step.
 fn exchange_names(dir: impl AsFd, a: &[u8], b: &[u8]) -> rustix::io::Result<()> {
     rustix::fs::renameat_with(&dir, a, &dir, b, RenameFlags::EXCHANGE)
-}
-
-/// Renames an entry unless the new name exists (`EXIST`).
-pub(crate) fn move_unless_exists(dir: impl AsFd, from: &[u8], to: &[u8]) -> rustix::io::Result<()> {
-    match rustix::fs::renameat_with(&dir, from, &dir, to, RenameFlags::NOREPLACE) {
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
-        result => return result,
-    }
-    // Old file systems do not support `RENAME_NOREPLACE`. For files, creating a second hard link
-    // also fails if the name exists.
-    match rustix::fs::linkat(&dir, from, &dir, to, AtFlags::empty()) {
-        Ok(()) => return unlink(&dir, from),
-        Err(errno @ (Errno::EXIST | Errno::NOENT | Errno::NOSPC | Errno::DQUOT)) => {
-            return Err(errno);
-        }
-        Err(_) => {}
-    }
-    // For directories, and on file systems without hard links, which seldom have concurrent users,
-    // the name is checked before the rename.
-    match Stat::at(&dir, to) {
-        Ok(_) => Err(Errno::EXIST),
-        Err(Errno::NOENT) => rustix::fs::renameat(&dir, from, &dir, to),
-        Err(errno) => Err(errno),
-    }
 }
 
 /// Asks the kernel to start writing a file to disk, without waiting. ext4 does so itself on a

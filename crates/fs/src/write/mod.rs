@@ -39,7 +39,7 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
 
-pub(crate) use commit::{move_unless_exists, sync_directory};
+pub(crate) use commit::sync_directory;
 pub(crate) use flush::check_close_errors;
 pub(crate) use metadata::{copy_moved_metadata, copy_times, set_mode};
 pub(crate) use source::ContentSource;

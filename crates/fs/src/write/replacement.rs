@@ -7,7 +7,6 @@ use filewright_core::Result;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::commit::CommitOutcome;
 use super::flush::check_close_errors;
 use super::in_place::write_in_place;
 use super::metadata::{
@@ -27,6 +26,16 @@ pub(super) enum ReplacementOutcome {
     /// Nothing was changed, because another program has changed the entry: the caller resolves the
     /// path again.
     Again,
+}
+
+/// The result of [`FileReplacement::move_into_place`].
+pub(super) enum CommitOutcome {
+    Done,
+    /// Nothing was changed, because another program has changed the entry: the caller resolves the
+    /// path again.
+    Again,
+    /// A rename is not allowed for this file, so it must be written in place.
+    InPlace,
 }
 
 /// Everything that is needed to create or replace one file.

@@ -2,9 +2,8 @@
 
 use memchr::memmem;
 
-use crate::edit::lines::{FileLines, split_edit_lines, to_lf_without_bom, trim};
+use crate::edit::lines::{FileLines, is_elision, split_edit_lines, to_lf_without_bom, trim};
 use crate::edit::matching::bigrams::Bigrams;
-use crate::edit::matching::elision::is_elision;
 use crate::edit::matching::normalize::{has_word, match_key, push_key};
 
 /// The maximum length in bytes to which a line is compared; the rest is ignored.

@@ -7,14 +7,11 @@
 
 use std::ops::Range;
 
-use super::report::RefusalReport;
 use crate::edit::applying::merge::Conflict;
 use crate::edit::matching::alignment::AlignmentStep;
 use crate::edit::matching::candidates::NoMatch;
 use crate::edit::matching::needle::Needle;
-use crate::edit::{Edit, EditOptions, OldTextMatch, Strictness};
-use crate::error::Error;
-use crate::text::path::escape_controls;
+use crate::edit::{OldTextMatch, Strictness};
 
 /// The reason why an edit was not applied. `line` and `lines` are 1-based; `file` and `there` are
 /// 0-based.
@@ -91,25 +88,6 @@ impl Refusal {
             }
             refusal => refusal,
         }
-    }
-
-    /// Returns the error for the caller; the edit is at `index` (0-based) of `total`.
-    pub(in crate::edit) fn into_error(
-        self,
-        text: &[u8],
-        edit: &Edit,
-        options: &EditOptions,
-        index: usize,
-        total: usize,
-    ) -> Error {
-        let what = match total {
-            0 | 1 => "old_text".to_owned(),
-            _ => format!("old_text of edits[{index}]"),
-        };
-        let path = escape_controls(&options.label);
-        RefusalReport { text, edit, what: &what, path: &path }
-            .error_for(self)
-            .detail("edit_index", index)
     }
 }
 

@@ -12,11 +12,12 @@ use super::refusal::Refusal;
 use super::suggestions::candidates;
 use crate::edit::budget::too_much_error;
 use crate::edit::lines::{FileLines, split_edit_lines, to_lf_without_bom, trim};
-use crate::edit::matching::exact::contains_text;
+use crate::edit::matching::eol_view::contains_text;
 use crate::edit::matching::repair::Repair;
-use crate::edit::{Edit, OldTextMatch, Tier};
+use crate::edit::{Edit, EditOptions, OldTextMatch, Tier};
 use crate::error::{Code, Error};
 use crate::text::BOM_UTF8;
+use crate::text::path::escape_controls;
 
 /// The minimum length in bytes from which a new text that is in the file is not there by chance.
 const MIN_DISTINCTIVE_TEXT_BYTES: usize = 32;
@@ -30,6 +31,27 @@ const MAX_LEFT_OUT_STARTS: usize = 16;
 fn split_lf_lines(text: &[u8]) -> Vec<Vec<u8>> {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     text.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect()
+}
+
+impl Refusal {
+    /// Returns the error for the caller; the edit is at `index` (0-based) of `total`.
+    pub(in crate::edit) fn into_error(
+        self,
+        text: &[u8],
+        edit: &Edit,
+        options: &EditOptions,
+        index: usize,
+        total: usize,
+    ) -> Error {
+        let what = match total {
+            0 | 1 => "old_text".to_owned(),
+            _ => format!("old_text of edits[{index}]"),
+        };
+        let path = escape_controls(&options.label);
+        RefusalReport { text, edit, what: &what, path: &path }
+            .error_for(self)
+            .detail("edit_index", index)
+    }
 }
 
 /// Composes the error for a refused edit.

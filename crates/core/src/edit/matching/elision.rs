@@ -13,7 +13,7 @@ use super::locate::locate;
 use super::needle::Needle;
 use super::normalize::match_key;
 use crate::edit::applying::merge::{BlankEdges, LearnedStyle, changes_any_line, merge_with_style};
-use crate::edit::lines::trim;
+use crate::edit::lines::{is_elision, trim};
 use crate::edit::{OldTextMatch, Refusal, Tier};
 
 /// The maximum number of file lines that one elision may stand for; parts further apart do not
@@ -123,47 +123,4 @@ fn split_at_elisions<'l, 'e>(lines: EditLines<'l, 'e>) -> Vec<EditLines<'l, 'e>>
         pieces.pop();
     }
     pieces
-}
-
-/// Returns true if a line consists of dots that stand for left-out lines, alone or in a comment
-/// with at most 48 bytes of words.
-pub(in crate::edit) fn is_elision(line: &[u8]) -> bool {
-    const OPEN: [&str; 7] = ["//", "#", "/*", "<!--", "--", "{/*", "*"];
-    const CLOSE: [&str; 3] = ["*/}", "*/", "-->"];
-    let Ok(whole) = std::str::from_utf8(trim(line)) else { return false };
-    let dots = |text: &str| text.starts_with("...") || text.starts_with('\u{2026}');
-    let text = OPEN.iter().find_map(|mark| whole.strip_prefix(mark)).unwrap_or(whole);
-    let text = CLOSE.iter().find_map(|mark| text.strip_suffix(mark)).unwrap_or(text).trim();
-    if !dots(text) {
-        return false;
-    }
-    let rest = text.trim_start_matches(['.', '\u{2026}']);
-    let words = rest.trim_end_matches(['.', '\u{2026}']);
-    // `...props` is code that spreads a value; `... props` stands for left-out lines.
-    let is_marker = rest.is_empty() || rest.starts_with(' ') || whole.len() > text.len();
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '\'' | '(' | ')');
-    is_marker && words.len() <= 48 && words.chars().all(plain)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_elision;
-
-    #[test]
-    fn elisions_are_recognised() {
-        for line in [
-            "...",
-            "  // ...",
-            "# ... existing code ...",
-            "/* ... */",
-            "<!-- ... -->",
-            "\u{2026}",
-            "// ... rest of code ...",
-        ] {
-            assert!(is_elision(line.as_bytes()), "{line}");
-        }
-        for line in ["...args", "f(...)", "// see ...", "..", "", "...props,", "...a.b"] {
-            assert!(!is_elision(line.as_bytes()), "{line}");
-        }
-    }
 }

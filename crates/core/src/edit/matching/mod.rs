@@ -7,6 +7,7 @@ pub(super) mod bigrams;
 pub(super) mod candidates;
 pub(super) mod diagonals;
 pub(super) mod elision;
+pub(super) mod eol_view;
 pub(super) mod exact;
 pub(super) mod fuzzy;
 pub(super) mod haystack;

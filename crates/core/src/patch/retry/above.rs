@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::edit::{self, Splice, WorkBudget};
 use crate::patch::anchors::AnchorPlaces;
-use crate::patch::apply::HunkOptions;
+use crate::patch::attempt::HunkOptions;
 use crate::patch::file::{TargetFile, eq_ignore_indent};
 use crate::patch::locate::place_hunk;
 use crate::patch::{Hunk, LineMark, PatchLine};

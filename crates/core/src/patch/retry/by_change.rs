@@ -10,9 +10,9 @@ use std::ops::Range;
 
 use super::partial::{has_word, is_changed};
 use crate::edit::{self, MAX_RETRIES, Splice, WorkBudget};
-use crate::patch::apply::{HunkMatchMethod, HunkOptions};
+use crate::patch::attempt::{HunkLocation, HunkMatchMethod, HunkOptions};
 use crate::patch::file::{TargetFile, eq_ignore_indent};
-use crate::patch::locate::{HunkLocation, place_hunk};
+use crate::patch::locate::place_hunk;
 use crate::patch::mismatch::HunkMismatch;
 use crate::patch::{Hunk, LineMark, PatchLine};
 

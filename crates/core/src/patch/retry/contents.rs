@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::places::{HunkPlaces, PlaceSearch, words};
 use super::readings::{readings, replacing_reading};
 use crate::edit::{self, MAX_RETRIES, Splice, WorkBudget};
-use crate::patch::apply::HunkOptions;
+use crate::patch::attempt::HunkOptions;
 use crate::patch::file::TargetFile;
 use crate::patch::{FilePatch, Hunk, LineMark};
 

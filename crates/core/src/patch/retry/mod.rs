@@ -15,7 +15,7 @@ mod written;
 
 use serde_json::{Value, json};
 
-use super::apply::HunkOptions;
+use super::attempt::HunkOptions;
 use super::set::PatchedFiles;
 use super::{FilePatch, Patch};
 use crate::edit::{MAX_RETRIES, WorkBudget};

@@ -10,7 +10,7 @@ use super::by_change::places_by_change;
 use super::partial::{Rest, rest_of};
 use crate::edit::{self, MAX_RETRIES, Splice, WorkBudget};
 use crate::patch::anchors::AnchorPlaces;
-use crate::patch::apply::HunkOptions;
+use crate::patch::attempt::HunkOptions;
 use crate::patch::file::{TargetFile, eq_ignore_indent};
 use crate::patch::locate::place_hunk;
 use crate::patch::mismatch::HunkMismatch;

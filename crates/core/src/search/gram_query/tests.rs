@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
-use super::super::block_index::{Block, BlockIndex};
+use super::super::block::Block;
+use super::super::block_index::BlockIndex;
 use super::super::{GramExtractor, Query, SearchLimits};
 use super::*;
 
