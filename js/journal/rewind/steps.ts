@@ -21,7 +21,8 @@ export interface JoinedSteps {
 /**
  * Collects steps, the newest first. Steps of one path become one step from the state before the oldest of them to the
  * state after the newest, unless a move of the path, or of what is above or below it, is between them. The joined step
- * has the place of the oldest: what was made later is gone by then, and what was removed later is there again.
+ * has the place of the oldest: what was made later is gone by then, and what was removed later is there again. Only
+ * a step from directory to directory keeps the later place: what older steps restore below needs the directory first.
  */
 export class StepJoiner {
   readonly #taken: Reversal[] = [];
@@ -39,7 +40,7 @@ export class StepJoiner {
       return;
     }
     const joined = later.step as PathStep;
-    later.age = age;
+    if (step.before?.type !== "dir" || step.after?.type !== "dir") later.age = age;
     later.step = {
       ...joined,
       kind: joined.kind === "chmod" && step.kind === "chmod" ? "chmod" : "write",

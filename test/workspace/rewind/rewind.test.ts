@@ -70,6 +70,23 @@ describe.each(KINDS)("a rewind on %s", (kind) => {
     expect(await treeOf(at)).toEqual(before);
   });
 
+  test("puts back a directory that one call moved away and made again, and a later one removed", async () => {
+    const at = await place(kind, SEED);
+    const { ws } = at;
+    const before = await treeOf(at);
+    await ws.mark("start");
+    await idOfCall(ws, "batch", {
+      operations: [
+        { tool: "move", args: { source: "d/y", destination: "d/b" } },
+        { tool: "write_file", args: { path: "d/y/z", content: "new" } },
+      ],
+    });
+    await idOfCall(ws, "delete", { path: "d", recursive: true });
+    const { left } = await ws.rewind("start");
+    expect(left).toEqual([]);
+    expect(await treeOf(at)).toEqual(before);
+  });
+
   test("leaves out a file that was removed and made again alike", async () => {
     const { ws, root } = await place(kind, SEED);
     await ws.mark("start");
