@@ -34,6 +34,8 @@ export interface RollbackOutcome {
   readonly conflicts: readonly string[];
   /** Paths that could not be restored this time, such as on a full disk. */
   readonly failed: readonly string[];
+  /** The error of the first of `failed`; null when there is none. */
+  readonly failure: FilewrightError | null;
   /**
    * Paths that were restored by content and mode: owner, times, attributes and other names are not
    * the old ones.
@@ -92,6 +94,7 @@ class Rollback {
   readonly #settled: number[] = [];
   readonly #conflicts = new Set<string>();
   readonly #failed = new Set<string>();
+  #failure: FilewrightError | null = null;
   readonly #remade = new Set<string>();
 
   constructor(fs: FsBackend, given: ReadonlyMap<number, StepResult>) {
@@ -105,6 +108,7 @@ class Rollback {
       settled: this.#settled,
       conflicts: [...this.#conflicts],
       failed: [...this.#failed],
+      failure: this.#failure,
       remade: [...this.#remade],
     };
   }
@@ -125,7 +129,9 @@ class Rollback {
       return (await (step.kind === "move" ? this.#move(step) : this.#path(step))) ? "settled" : "conflict";
     } catch (error) {
       if (!(error instanceof FilewrightError)) throw error;
-      return FINAL_FAILURE_CODES.has(error.code) ? "conflict" : "failed";
+      if (FINAL_FAILURE_CODES.has(error.code)) return "conflict";
+      this.#failure ??= error;
+      return "failed";
     }
   }
 

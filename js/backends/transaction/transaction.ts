@@ -98,7 +98,7 @@ export class Transaction {
   /** Rolls back the steps from `mark` on. A step that failed remains and can be rolled back again. */
   async rollBack(mark = 0, fs: FsBackend = this.#fs): Promise<RollbackOutcome> {
     const steps = this.#steps.filter(({ id }) => id >= mark);
-    if (steps.length === 0) return { settled: [], conflicts: [], failed: [], remade: [] };
+    if (steps.length === 0) return { settled: [], conflicts: [], failed: [], failure: null, remade: [] };
     // Without these notes, a process that takes over would assume that refused steps may have been made.
     await this.#tell([]).catch(() => undefined);
     const outcome = await rollBack(fs, steps, this.#given);

@@ -2,22 +2,46 @@
 import type { FsBackend } from "../../backends/backend.ts";
 import { backendError } from "../../backends/failure.ts";
 import { parentOf } from "../../backends/paths.ts";
-import { FilewrightError } from "../../engine/errors.ts";
+import { type Code, FilewrightError, makeError } from "../../engine/errors.ts";
 import { rollBack } from "../../backends/transaction/rollback.ts";
 import type { ChangeFacts, HistoryRecord, Journal } from "../types.ts";
 import { planRewind } from "./plan.ts";
 import type { JoinedSteps } from "./steps.ts";
 
-/** Rolls back the steps of a plan. @throws CONFLICT with a path that cannot be put back */
+/** Codes of failures whose cause is another state of the files. After any other one the same attempt may succeed later. */
+const FILE_STATE_CODES: ReadonlySet<Code> = new Set<Code>([
+  "NOT_FOUND",
+  "LOOP",
+  "NOT_REGULAR_FILE",
+  "OUTSIDE_ALLOWED",
+]);
+
+/** The remedies for failures of the storage. */
+const REMEDY_BY_CODE: Partial<Readonly<Record<Code, string>>> = {
+  NO_SPACE: "try again once there is room",
+  READ_ONLY: "try again once it can be written",
+  PERMISSION_DENIED: "try again once it can be written",
+  IO_ERROR: "try again once the storage works again",
+};
+
+/** Rolls back the steps of a plan. @throws CONFLICT with a path that cannot be put back, or the error of the storage */
 export async function rollBackPlan(
   fs: FsBackend,
   { steps, given }: JoinedSteps,
   signal: AbortSignal | undefined,
   hint?: string,
 ): Promise<void> {
-  const { conflicts, failed } = await rollBack(fs, steps, given, signal);
+  const { conflicts, failed, failure } = await rollBack(fs, steps, given, signal);
   const [left] = [...failed, ...conflicts];
+  if (failure !== null && !FILE_STATE_CODES.has(failure.code)) throw storageFailure(left, failure);
   if (left !== undefined) throw backendError("CONFLICT", left, "could not be put back", { hint });
+}
+
+/** Returns the error of a storage that could not restore a path. One that names its own place stays as it is. */
+function storageFailure(path: string | undefined, failure: FilewrightError): FilewrightError {
+  if (failure.complete) return failure;
+  const { code, message, details, hint = REMEDY_BY_CODE[code] } = failure;
+  return makeError(code, message, { path, hint, details, cause: failure });
 }
 
 /** The facts that the caller gives about the change that an undo is itself. */

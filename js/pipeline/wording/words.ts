@@ -58,7 +58,8 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
       `Cannot ${intent === "write" ? "change" : "read"} ${path}: ${error.message || "permission denied"}`,
       error.hint ?? phraseIfNamed(names.tool("stat"), (tool) => `${tool} tells its mode`),
     ),
-  READ_ONLY: ({ path }) => `${path} cannot be changed: the workspace, or the file system, is read-only.`,
+  READ_ONLY: ({ error, path }) =>
+    toSentence(`${path} cannot be changed: the workspace, or the file system, is read-only`, error.hint),
   PROTECTED_PATH: ({ error, path }) =>
     error.details?.["reason"] === "root"
       ? `${path} is a root of the workspace, or holds one: it cannot be deleted, moved or replaced.`
@@ -154,7 +155,11 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
     ),
   LOCK_TIMEOUT: ({ error, path }) =>
     toSentence(`${path} is locked: ${error.message || "another writer holds it"}`, error.hint ?? "try again"),
-  NO_SPACE: ({ path }) => `No space left on the device for ${path}; nothing was changed.`,
+  NO_SPACE: ({ error, path }) =>
+    toSentence(
+      `No space left on the device for ${path}; ${error.details?.["rolled_back"] === false ? "a part of the change stays for now" : "nothing was changed"}`,
+      error.hint,
+    ),
   LOOP: ({ path }) => `${path} leads through too many symbolic links.`,
   NAME_TOO_LONG: ({ path }) => `The name is too long for the file system: ${path}.`,
   CANCELLED: () => "The call was cancelled; nothing was changed.",
