@@ -16,9 +16,8 @@ const FILE_STATE_CODES: ReadonlySet<Code> = new Set<Code>([
   "OUTSIDE_ALLOWED",
 ]);
 
-/** The remedies for failures of the storage. */
+/** The remedies for failures of the storage; a full one has the same for every call. */
 const REMEDY_BY_CODE: Partial<Readonly<Record<Code, string>>> = {
-  NO_SPACE: "try again once there is room",
   READ_ONLY: "try again once it can be written",
   PERMISSION_DENIED: "try again once it can be written",
   IO_ERROR: "try again once the storage works again",

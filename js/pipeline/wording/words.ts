@@ -158,7 +158,7 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
   NO_SPACE: ({ error, path }) =>
     toSentence(
       `No space left on the device for ${path}; ${error.details?.["rolled_back"] === false ? "a part of the change stays for now" : "nothing was changed"}`,
-      error.hint,
+      error.hint ?? "try again once there is room",
     ),
   LOOP: ({ path }) => `${path} leads through too many symbolic links.`,
   NAME_TOO_LONG: ({ path }) => `The name is too long for the file system: ${path}.`,
