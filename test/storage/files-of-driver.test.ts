@@ -205,6 +205,34 @@ it("lists what is there when a directory is removed during the listing", async (
   expect(entries.map(({ path }) => path)).not.toContain("/a/x.txt");
 });
 
+describe("directories that another program removes with their files", () => {
+  const start = async (ops: readonly Op[]) => {
+    const files = new Map<string, MapFile>();
+    const storage = filesOf(mapDriver(files));
+    await storage.commit(ops);
+    const listed = async (): Promise<readonly string[]> =>
+      (await storage.list({ limit: 10 })).entries.map(({ path }) => path);
+    return { files, storage, listed };
+  };
+
+  it.each<[string, readonly Op[]]>([
+    ["made before the file", [{ op: "mkdir", path: "/d/e" }, put("/d/e/f", "1")]],
+    ["made beside the file", [put("/d/f", "1"), { op: "mkdir", path: "/d/e" }]],
+    ["that lost another file", [put("/d/f", "1"), put("/d/g", "1"), { op: "remove", path: "/d/g" }]],
+    [
+      "from which a file was moved",
+      [put("/d/f", "1"), put("/d/g", "1"), { op: "move", from: "/d/g", to: "/d/h/g" }],
+    ],
+  ])("are gone: %s", async (_how, ops) => {
+    const { files, listed, storage } = await start(ops);
+    files.clear();
+    expect(await listed()).toEqual([]);
+    expect((await storage.readMany(["/d", "/d/e"])).results).toEqual([null, null]);
+    await storage.commit([put("/d/new", "1")]);
+    expect(await listed()).toEqual(["/d", "/d/new"]);
+  });
+});
+
 describe("directories without files", () => {
   it("stay for the process that made them, and where the last file was removed", async () => {
     const storage = filesOf(mapDriver());

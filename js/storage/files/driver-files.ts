@@ -1,6 +1,7 @@
 /**
  * The files of a driver as a storage has them. Drivers store no empty directories, so this object remembers, in memory
- * alone, the directories that were made and those from which a file was removed or moved.
+ * alone, the directories that were made and those from which the last file was removed or moved. It forgets a directory
+ * once the driver has it: when another program then removes the directory, it is gone.
  */
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -37,9 +38,11 @@ class DriverFiles implements FileStore {
   }
 
   async stat(path: string): Promise<FoundEntry | null> {
-    const found = await orNull(path, () => this.#driver.stat(this.#paths.real(path)));
-    if (found !== null) return toFound(path, found);
-    return path === "/" || this.#remembered.has(path) ? directoryAt(path) : null;
+    const found = await this.#stored(path);
+    if (found !== null) return found;
+    if (path === "/" || this.#remembered.has(path)) return directoryAt(path);
+    for (const one of this.#remembered) if (one.startsWith(`${path}/`)) this.#remembered.delete(one);
+    return null;
   }
 
   async list(directory: string): Promise<readonly FoundEntry[]> {
@@ -50,6 +53,7 @@ class DriverFiles implements FileStore {
       if (parentOf(path) !== directory || path === directory)
         throw backendError("IO_ERROR", directory, "the driver listed a path that is not in this directory");
       found.set(path, toFound(path, entry));
+      this.#remembered.delete(path);
     }
     for (const path of this.#remembered)
       if (parentOf(path) === directory && path !== directory && !found.has(path))
@@ -78,7 +82,9 @@ class DriverFiles implements FileStore {
     const { ifVersion, mode = options.modeBefore } = options;
     const conditions = mode === undefined ? { ifVersion } : { ifVersion, mode };
     const real = this.#paths.real(path);
-    return toFound(path, await withDriverErrors(path, () => this.#driver.write(real, body, conditions)));
+    const written = await withDriverErrors(path, () => this.#driver.write(real, body, conditions));
+    this.#forgetAbove(path);
+    return toFound(path, written);
   }
 
   async remove(path: string, ifVersion?: string): Promise<void> {
@@ -86,15 +92,14 @@ class DriverFiles implements FileStore {
     const there = await this.stat(path);
     if (there === null) throw backendError("NOT_FOUND", path);
     if (there.type === "file") {
-      await withDriverErrors(path, () => this.#driver.remove(real, ifVersion));
-      this.#remember(parentOf(path));
+      await this.#leaving(path, () => this.#driver.remove(real, ifVersion));
       return;
     }
     if ((await this.list(path)).length > 0) throw backendError("NOT_EMPTY", path);
-    const isStored = (await orNull(path, () => this.#driver.stat(real))) !== null;
-    if (isStored) await withDriverErrors(path, () => this.#driver.remove(real));
-    this.#remembered.delete(path);
-    this.#remember(parentOf(path));
+    await this.#leaving(path, async () => {
+      if ((await this.#driver.stat(real)) !== null) await this.#driver.remove(real);
+      this.#remembered.delete(path);
+    });
   }
 
   async move(from: string, to: string): Promise<FoundEntry> {
@@ -102,15 +107,15 @@ class DriverFiles implements FileStore {
     if (driver.move === undefined)
       throw backendError("UNSUPPORTED_OPERATION", from, "the driver does not support moves");
     const [source, target] = [this.#paths.real(from), this.#paths.real(to)];
-    const moved = await withDriverErrors(from, async () => driver.move?.(source, target));
-    this.#remember(parentOf(from));
+    const moved = await this.#leaving(from, async () => driver.move?.(source, target));
+    this.#forgetAbove(to);
     if (moved === undefined)
       throw backendError("IO_ERROR", to, "the driver returned no entry for the moved file");
     return toFound(to, moved);
   }
 
   async mkdir(path: string): Promise<FoundEntry> {
-    this.#remember(path);
+    this.#remembered.add(path);
     return directoryAt(path);
   }
 
@@ -126,10 +131,30 @@ class DriverFiles implements FileStore {
     return this.write(path, bytes, { mode, modeBefore: file.mode, ifVersion: file.version });
   }
 
-  /** Remembers a directory and those above it. */
-  #remember(directory: string): void {
-    for (let at = directory; at !== "/" && !this.#remembered.has(at); at = parentOf(at))
-      this.#remembered.add(at);
+  /** Returns what the driver itself has at a path. */
+  async #stored(path: string): Promise<FoundEntry | null> {
+    const found = await orNull(path, () => this.#driver.stat(this.#paths.real(path)));
+    if (found === null) return null;
+    this.#remembered.delete(path);
+    return toFound(path, found);
+  }
+
+  /** Runs a call after which a path is gone, and remembers the directories above it that the driver has no more. */
+  async #leaving<T>(path: string, call: () => Promise<T>): Promise<T> {
+    try {
+      return await withDriverErrors(path, call);
+    } finally {
+      // A call that fails may have happened. Where the driver does not answer, the next look forgets again.
+      for (let at = parentOf(path); at !== "/" && !this.#remembered.has(at); at = parentOf(at)) {
+        if ((await this.#stored(at).catch(() => null)) !== null) break;
+        this.#remembered.add(at);
+      }
+    }
+  }
+
+  /** Forgets the directories above a file that the driver has. */
+  #forgetAbove(path: string): void {
+    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) this.#remembered.delete(at);
   }
 
   async #file(path: string): Promise<FoundFile> {
