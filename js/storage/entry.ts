@@ -1,5 +1,5 @@
 /** Entries of a storage, the answer of a read, and what every call has. */
-import type { FilewrightError } from "../engine/errors.ts";
+import type { Code, FilewrightError } from "../engine/errors.ts";
 
 /**
  * A version of a workspace or of a path. It is opaque: equal versions mean that nothing changed. Versions of
@@ -31,6 +31,8 @@ export interface Entry {
   readonly mtime?: number;
   /** The target of a symbolic link, as written. */
   readonly target?: string;
+  /** The code of the error with which a directory cannot be listed. Absent for one that can, and for every other entry. */
+  readonly unreadable?: Code;
 }
 
 /** An option that every call of a storage has. */

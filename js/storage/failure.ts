@@ -1,5 +1,6 @@
 /** The errors that every storage throws in the same form. */
-import { FilewrightError } from "../engine/errors.ts";
+import { type Code, FilewrightError } from "../engine/errors.ts";
+import { backendError } from "../backends/failure.ts";
 import type { UnmetRecord } from "../records/check.ts";
 import type { UnmetExpect } from "./commit.ts";
 
@@ -28,4 +29,9 @@ export function closedError(): FilewrightError {
 /** Creates the error of a version that no snapshot keeps. */
 export function unknownVersionError(version: string): FilewrightError {
   return new FilewrightError("INVALID_ARGUMENT", `no state is kept with the version '${version}'`);
+}
+
+/** Creates the error of a directory that cannot be listed, with the code that its entry has. */
+export function unlistedError(path: string, code: Code): FilewrightError {
+  return backendError(code, path, "the directory cannot be listed");
 }

@@ -1,8 +1,9 @@
 /** Storages over drivers: the contract, what a workspace does on one, and drivers that fail. */
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it, test, vi } from "vitest";
 import { FilewrightError, MemoryBackend, openWorkspace } from "../../js/index.node.ts";
-import { type Driver, type DriverEntry, filesOf, type Op } from "../../js/storage/index.ts";
+import { type Driver, type DriverEntry, filesOf, type Op, type ReadEntry } from "../../js/storage/index.ts";
 import { storageContract } from "../../js/testing/index.ts";
+import { afterThisTest } from "../support/cleanups.ts";
 import { type MapFile, mapDriver } from "./map-driver.ts";
 
 /** The same driver without one of its abilities. */
@@ -191,6 +192,105 @@ describe("a file whose content cannot be read", () => {
   });
 });
 
+/** How a driver fails to list a directory: with an error of the contract, or with that of the system. */
+const CLOSED_BY: Readonly<Record<string, () => Error>> = {
+  PERMISSION_DENIED: () => new FilewrightError("PERMISSION_DENIED", "closed"),
+  IO_ERROR: () => Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" }),
+};
+
+describe("a directory that cannot be listed", () => {
+  const start = async (code: string, exclusive: boolean) => {
+    const files = new Map<string, MapFile>();
+    const inner = mapDriver(files);
+    const state = { isClosed: false, isEntered: false };
+    const open = (path: string): void => {
+      const isInside = path.startsWith("/src/closed/") && !state.isEntered;
+      if (state.isClosed && (path === "/src/closed" || isInside)) throw CLOSED_BY[code]?.();
+    };
+    const driver: Driver = {
+      ...inner,
+      async list(path) {
+        open(path);
+        return inner.list(path);
+      },
+      async stat(path) {
+        if (path !== "/src/closed") open(path);
+        return inner.stat(path);
+      },
+      async read(path) {
+        open(path);
+        return inner.read(path);
+      },
+    };
+    await filesOf(inner).commit([
+      put("/src/a.txt", "needle a\n"),
+      put("/src/closed/in.txt", "needle in\n"),
+      put("/src/closed/deep/x.txt", "needle x\n"),
+    ]);
+    return { files, state, storage: filesOf(driver, { exclusive }) };
+  };
+
+  it.each(
+    Object.keys(CLOSED_BY).flatMap(
+      (code) =>
+        [
+          [code, false, false],
+          [code, false, true],
+          [code, true, false],
+        ] as const,
+    ),
+  )(
+    "is listed and counted, and fails alone: %s, exclusive: %s, seen before: %s",
+    async (code, exclusive, seen) => {
+      const { state, storage } = await start(code, exclusive);
+      state.isClosed = !seen;
+      const ws = await openWorkspace({ storage, root: "/", guard: "off" });
+      const grep = () => ws.call("grep", { pattern: "needle" });
+      if (seen) expect((await grep()).data).toMatchObject({ total_matches: 3, unreadable: 0 });
+      state.isClosed = true;
+      expect(
+        (await storage.list({ limit: 10 })).entries.map(({ path, unreadable }) => [path, unreadable]),
+      ).toEqual([
+        ["/src", undefined],
+        ["/src/a.txt", undefined],
+        ["/src/closed", code],
+      ]);
+      expect((await grep()).data).toMatchObject({ total_matches: 1, unreadable: 1 });
+      const listing = await ws.call("list_directory", { path: ".", depth: 3 });
+      expect(listing.text).toMatch(/src\/closed.*(not listed|could not be read|cannot be read)/su);
+      expect((await ws.call("list_directory", { path: "src/closed" })).error?.code).toBe(code);
+      expect(
+        (await ws.call("edit_file", { path: "src/a.txt", old_text: "needle", new_text: "pin" })).ok,
+      ).toBe(true);
+      const removal = await ws.call("delete", { path: "src", recursive: true });
+      expect([removal.ok, removal.error?.code]).toEqual([false, code]);
+      await expect(storage.commit([{ op: "remove", path: "/src", tree: true }])).rejects.toMatchObject({
+        code,
+      });
+      await expect(storage.commit([{ op: "move", from: "/src", to: "/b" }])).rejects.toMatchObject({ code });
+      state.isClosed = false;
+      expect((await ws.call("list_directory", { path: "src/closed" })).text).toContain("in.txt");
+      expect((await grep()).data).toMatchObject({ total_matches: 2, unreadable: 0 });
+      expect((await ws.call("delete", { path: "src", recursive: true })).ok).toBe(true);
+      await ws.close();
+    },
+  );
+
+  it("keeps the known files in it that can be looked at, without a change of the log", async () => {
+    const { state, storage } = await start("PERMISSION_DENIED", false);
+    state.isEntered = true;
+    await storage.list({ limit: 10 });
+    const { version: seen } = await storage.list({ limit: 10 });
+    state.isClosed = true;
+    await storage.list({ limit: 10 });
+    const { entries, head } = await storage.changes(seen, { limit: 10 });
+    expect(entries.map(({ path }) => path)).toEqual(["/src/closed"]);
+    await storage.readMany(["/src/closed/in.txt"]);
+    await storage.list({ limit: 10 });
+    expect((await storage.changes(head, { limit: 10 })).entries).toEqual([]);
+  });
+});
+
 it("lists what is there when a directory is removed during the listing", async () => {
   const backend = new MemoryBackend({ "/a/x.txt": "x\n", "/b/y.txt": "y\n" });
   const listDir = backend.listDir.bind(backend);
@@ -203,6 +303,115 @@ it("lists what is there when a directory is removed during the listing", async (
   const { entries } = await filesOf(backend).list({ limit: 10 });
   expect(entries.map(({ path }) => path)).toContain("/b/y.txt");
   expect(entries.map(({ path }) => path)).not.toContain("/a/x.txt");
+});
+
+describe("looks that end in another order than they began", () => {
+  /** A driver whose next answer of a kind about a path waits until it is released. */
+  const start = async (kind: "list" | "stat", path: string) => {
+    const files = new Map<string, MapFile>();
+    const inner = mapDriver(files);
+    const storage = filesOf({
+      ...inner,
+      async [kind](asked: string) {
+        const found = await inner[kind](asked);
+        if (asked === path && gate.closing-- === 1) await gate.opened;
+        return found;
+      },
+    } as Driver);
+    let open: () => void = () => {};
+    const gate = { closing: 0, opened: Promise.resolve() };
+    await storage.commit([put("/d/a", "1"), put("/d/b", "1"), put("/d/sub/x", "1")]);
+    const { version } = await storage.list({ limit: 10 });
+    const foreign = (at: string, text: string): void => {
+      files.set(at, { body: encoder.encode(text), version: `foreign ${text}`, mtime: 1, mode: 0o644 });
+    };
+    /** Lets the n-th answer from now wait. */
+    const hold = (nth: number): void => {
+      gate.closing = nth;
+      gate.opened = new Promise((resolve) => {
+        open = resolve;
+      });
+    };
+    return { storage, files, version, foreign, hold, open: () => open() };
+  };
+  const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+
+  const copyOfA = (files: Map<string, MapFile>): MapFile => ({
+    ...(files.get("/d/a") as MapFile),
+    version: "2",
+  });
+  const changes: Readonly<Record<string, (files: Map<string, MapFile>) => unknown>> = {
+    changed: (files) => files.set("/d/a", copyOfA(files)),
+    removed: (files) => files.delete("/d/a"),
+    "removed with its directory": (files) => files.clear(),
+    made: (files) => files.set("/d/c", copyOfA(files)),
+  };
+  it.each(Object.keys(changes).flatMap((what) => [[what, "/d"] as const, [what, "/d/sub"] as const]))(
+    "a late listing notes no older state of a file that was %s while %s is listed",
+    async (what, slow) => {
+      const { storage, files, version, hold, open } = await start("list", slow);
+      hold(1);
+      const late = storage.list({ limit: 10 });
+      await pause();
+      changes[what]?.(files);
+      await storage.readMany(["/d/a", "/d/c"]);
+      const { head, entries } = await storage.changes(version, { limit: 0 });
+      expect([head === version, entries]).toEqual([false, []]);
+      open();
+      const listed = await late;
+      expect(listed.version).toBe(head);
+      expect((await storage.changes(head, { limit: 10 })).entries).toEqual([]);
+      const shownFiles = listed.entries.filter(({ type }) => type === "file").map(({ path }) => path);
+      expect(shownFiles).toEqual([...files.keys()].sort());
+    },
+  );
+
+  it("a late read has the version of its own content, and none that hides the newer one", async () => {
+    const { storage, foreign, hold, open } = await start("stat", "/d/a");
+    // The look, the state before the content, and the state after it.
+    hold(3);
+    const late = storage.readMany(["/d/a"]);
+    await pause();
+    foreign("/d/a", "2");
+    const { results: newer, version: head } = await storage.readMany(["/d/a"]);
+    open();
+    const { results, version } = await late;
+    expect(results).toMatchObject([{ body: encoder.encode("1") }]);
+    expect(results).not.toMatchObject([{ entry: { version: (newer[0] as ReadEntry).entry.version } }]);
+    expect((await storage.changes(version, { limit: 10 })).entries.map(({ path }) => path)).toEqual(["/d/a"]);
+    expect((await storage.changes(head, { limit: 10 })).entries).toEqual([]);
+  });
+});
+
+it("tries an unreadable file again when it is named, and in a listing after a while", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  afterThisTest(() => {
+    vi.useRealTimers();
+  });
+  const inner = mapDriver();
+  await filesOf(inner).commit([put("/closed", "1"), put("/open", "1")]);
+  let isClosed = true;
+  let tries = 0;
+  const storage = filesOf({
+    ...inner,
+    async read(path: string) {
+      if (path === "/closed") tries++;
+      if (path === "/closed" && isClosed) throw new FilewrightError("PERMISSION_DENIED", "closed", { path });
+      return inner.read(path);
+    },
+  });
+  const hashes = async () =>
+    (await storage.list({ limit: 10 })).entries.map(({ hash }) => hash !== undefined);
+  for (let listings = 0; listings < 5; listings++) expect(await hashes()).toEqual([false, true]);
+  expect(tries).toBe(1);
+  expect((await storage.readMany(["/closed"], { bodies: false })).results).toMatchObject([
+    { code: "PERMISSION_DENIED" },
+  ]);
+  expect(tries).toBe(2);
+  isClosed = false;
+  expect(await hashes()).toEqual([false, true]);
+  vi.advanceTimersByTime(5000);
+  expect(await hashes()).toEqual([true, true]);
 });
 
 describe("directories that another program removes with their files", () => {

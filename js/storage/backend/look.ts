@@ -3,6 +3,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 import { LinkWalk } from "../../backends/fallback/links.ts";
 import { childOf, checkPath, isLongName, normalise } from "../../backends/paths.ts";
+import { unlistedError } from "../failure.ts";
 import type { Entry, ReadEntry, ReadManyOptions, Storage } from "../storage.ts";
 
 /** The calls of a storage by which a backend reads and writes. */
@@ -85,7 +86,7 @@ export function assertFound(place: Place, path: string): FoundPlace {
 /** The number of entries that are asked for at once. */
 const PAGE_ENTRIES = 10_000;
 
-/** Yields the entries below a directory in path order. */
+/** Yields the entries below a directory in path order. @throws the error of a directory in it that cannot be listed */
 export async function* entriesBelow(
   view: StorageView,
   prefix: string,
@@ -94,7 +95,11 @@ export async function* entriesBelow(
 ): AsyncGenerator<Entry> {
   for (let after: string | undefined; ; ) {
     const page = await view.list({ prefix, depth, after, limit: PAGE_ENTRIES, signal });
-    yield* page.entries;
+    for (const entry of page.entries) {
+      if (depth === undefined && entry.unreadable !== undefined)
+        throw unlistedError(entry.path, entry.unreadable);
+      yield entry;
+    }
     if (page.next === undefined) return;
     after = page.next;
   }

@@ -25,7 +25,7 @@ import {
 } from "../../schema/option.ts";
 import { checkLimit } from "../../records/check.ts";
 import { checkCommitOptions, checkOps, checkStoredPath, pathsOfOp } from "../check.ts";
-import { closedError, conflictError, unknownVersionError } from "../failure.ts";
+import { closedError, conflictError, unknownVersionError, unlistedError } from "../failure.ts";
 import { Draft, type ReadyOp } from "../memory/draft.ts";
 import { entriesByPath, isDirNode, nodeAt } from "../memory/nodes.ts";
 import { probeStorage } from "../probe.ts";
@@ -178,8 +178,9 @@ class PlacedStorage implements Storage {
     const asked = paths.filter((path) => !errors.has(path));
     return this.#turns.read(async () => {
       for (const [path, error] of await this.#look(asked, options.signal)) errors.set(path, error);
-      const results = await this.#read(paths, errors, options);
-      return { version: this.#head(), results };
+      // Contents may be of a later state. One that others find meanwhile is not part of this version.
+      const version = this.#head();
+      return { version, results: await this.#read(paths, errors, options) };
     });
   }
 
@@ -194,6 +195,7 @@ class PlacedStorage implements Storage {
       // The pages that follow the first one are of the same moment, besides the commits of this object.
       if (after === "" || !this.#isComplete) await this.#scan(prefix, depth, signal);
       const top = this.#known.entry(prefix) ?? null;
+      if (top?.unreadable !== undefined) throw unlistedError(prefix, top.unreadable);
       const version = this.#head();
       const node = nodeAt(this.#known.root, prefix);
       if (!isDirNode(node)) return { entries: [], top, version };
@@ -289,6 +291,7 @@ class PlacedStorage implements Storage {
     for (const op of ops) if (op.op === "remove" || op.op === "move") trees.push(pathsOfOp(op)[0] as string);
     for (const path of trees)
       if (this.#known.entry(path)?.type === "dir") await this.#scan(path, Number.POSITIVE_INFINITY, signal);
+    for (const path of trees) this.#known.assertListed(path);
   }
 
   /** Returns the condition with what was found instead; undefined if it holds. */
@@ -427,11 +430,13 @@ class PlacedStorage implements Storage {
   }
 
   async #body(path: string): Promise<ReadEntry | FilewrightError | null> {
+    const since = this.#known.log.head;
     try {
       const { bytes, file } = await this.#store.read(path);
       const entry = entryOf(file, await engine().onThreads.sha256(bytes));
-      this.#known.note([entry]);
-      return { entry: this.#known.entry(path) ?? entry, body: bytes };
+      await this.#known.see([entry], since);
+      const known = this.#known.entry(path);
+      return { entry: known?.version === entry.version ? known : entry, body: bytes };
     } catch (error) {
       if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
       return error.code === "NOT_FOUND" ? null : error;
@@ -450,9 +455,9 @@ class PlacedStorage implements Storage {
   }
 
   async #scan(path: string, depth: number, signal: AbortSignal | undefined): Promise<void> {
-    if (this.#isExclusive && this.#isComplete) return;
-    if (this.#isExclusive) await this.#known.scan("/", Number.POSITIVE_INFINITY, signal);
-    else await this.#known.scan(path, depth, signal);
+    if (!this.#isExclusive) await this.#known.scan(path, depth, signal);
+    else if (this.#isComplete) await this.#known.scanUnlisted(signal);
+    else await this.#known.scan("/", Number.POSITIVE_INFINITY, signal);
     this.#isComplete ||= this.#isExclusive || (path === "/" && depth === Number.POSITIVE_INFINITY);
   }
 

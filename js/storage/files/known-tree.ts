@@ -1,12 +1,17 @@
 /**
  * The known entries of a file store: a tree that `stat` and `list` refresh, and the log of its changes. A content is read
- * for its hash only if the known entry has another version or no hash. A listing has an unreadable file, with no hash;
- * a look at its path fails.
+ * for its hash only if the known entry has another version or no hash. A listing has an unreadable file, with no hash,
+ * and an unreadable directory, with the code of its error; a look at the path of the file, and a listing of the
+ * directory itself, fail.
+ *
+ * Looks run concurrently. A path that another look has found changed since this one began is looked at once more: the
+ * order of the two answers is unknown.
  */
 import { concurrentGroups } from "../../backends/concurrent.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { childOf, isWithin, parentOf, sortCodePoints } from "../../backends/paths.ts";
 import type { Actor, Entry, Version } from "../entry.ts";
+import { unlistedError } from "../failure.ts";
 import type { NodeChange } from "../memory/draft.ts";
 import { CommitLog } from "../memory/log.ts";
 import { isDirNode, nodeAt, nodesOf, type StoredDir, type StoredNode } from "../memory/nodes.ts";
@@ -22,6 +27,22 @@ interface ChangeOrigin {
 /** The maximum number of contents of which a path is known: those that were noted last. */
 const MAX_KNOWN_CONTENTS = 200_000;
 
+/** The number of times that a look is repeated for paths that others find changed meanwhile. */
+const MAX_LOOKS = 10;
+
+/** The time after which a listing tries to read an unreadable file again, in milliseconds. */
+const RETRY_MS = 5000;
+
+/** The number of unreadable files of which that time is known. */
+const MAX_RETRIES = 10_000;
+
+/** The entries of a directory, `gone` for those that it had; with the error of one that cannot be listed. */
+interface Listed {
+  readonly directory: Entry;
+  readonly entries: readonly Entry[];
+  readonly failure: FilewrightError | null;
+}
+
 /** The known entries of a store. */
 export class KnownTree {
   readonly log: CommitLog;
@@ -29,6 +50,10 @@ export class KnownTree {
   #tree: StorageTree = new TreeDraft().finish("");
   /** A path at which each content was seen. */
   readonly #pathByHash = new Map<string, string>();
+  /** The times at which unreadable files were tried. */
+  readonly #triedAt = new Map<string, number>();
+  /** The directories that could not be listed. Some of them may be gone or other entries by now. */
+  readonly #unlisted = new Set<string>();
 
   constructor(store: FileStore, keep: number) {
     this.#store = store;
@@ -54,6 +79,43 @@ export class KnownTree {
    */
   async look(paths: Iterable<string>, signal?: AbortSignal): Promise<ReadonlyMap<string, FilewrightError>> {
     const errors = new Map<string, FilewrightError>();
+    let left: Iterable<string> = paths;
+    for (let looks = 1; ; looks++) {
+      const since = this.log.head;
+      for (const path of left) errors.delete(path);
+      const found = await this.#found(left, errors, signal);
+      const unsure = looks === MAX_LOOKS ? [] : this.#unsure(found, since);
+      const again = new Set(unsure);
+      this.note(found.filter(({ path }) => !again.has(path)));
+      if (unsure.length === 0) return errors;
+      left = unsure;
+    }
+  }
+
+  /** Notes entries that were found since a version, or looks at them again. */
+  async see(entries: readonly Entry[], since: Version, signal?: AbortSignal): Promise<void> {
+    const unsure = new Set(this.#unsure(entries, since));
+    this.note(entries.filter(({ path }) => !unsure.has(path)));
+    // What cannot be read stays as it is known.
+    if (unsure.size > 0) await this.look(unsure, signal);
+  }
+
+  /** Returns the paths of those entries that differ from the known ones and may be older: others have noted changes. */
+  #unsure(entries: readonly Entry[], since: Version): readonly string[] {
+    const news = entries.filter((entry) => isNews(entry, this.entry(entry.path))).map(({ path }) => path);
+    const changed = this.log.pathsSince(since);
+    if (changed === undefined) return news;
+    if (changed.size === 0) return [];
+    const above = withParents(changed);
+    return news.filter((path) => above.has(path) || [...withParents([path])].some((at) => changed.has(at)));
+  }
+
+  /** Returns what is at some paths and above them. Errors are added to `errors`. */
+  async #found(
+    paths: Iterable<string>,
+    errors: Map<string, FilewrightError>,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly Entry[]> {
     const each = async <T>(
       items: readonly T[],
       pathOf: (item: T) => string,
@@ -83,30 +145,52 @@ export class KnownTree {
         found.push((await this.#entry(one)) ?? this.gone(path));
       },
     );
-    this.note(found);
-    return errors;
+    return found;
   }
 
-  /** Looks at everything below a directory, down to some depth. */
+  /** Looks at everything below a directory, down to some depth. @throws the error of one that cannot be listed */
   async scan(top: string, depth: number, signal?: AbortSignal): Promise<void> {
     for (const error of (await this.look([top], signal)).values()) throw error;
+    const since = this.log.head;
     const found: Entry[] = [];
-    let level: readonly string[] = this.entry(top)?.type === "dir" ? [top] : [];
+    const first = this.entry(top);
+    let level: readonly Entry[] = first?.type === "dir" ? [first] : [];
     for (let left = depth; left > 0 && level.length > 0; left--) {
-      const entries = await this.#listAll(level, signal);
-      for (const entry of entries) found.push(entry);
-      level = entries.filter(({ type }) => type === "dir").map(({ path }) => path);
+      const listed = await this.#listAll(level, signal);
+      const failure = level[0] === first ? (listed[0]?.failure ?? null) : null;
+      if (failure !== null) throw failure;
+      for (const entry of entriesOf(listed)) found.push(entry);
+      level = listed.flatMap(({ entries }) => entries.filter(({ type }) => type === "dir"));
     }
-    this.note(found);
+    await this.see(found, since, signal);
   }
 
-  async #listAll(directories: readonly string[], signal: AbortSignal | undefined): Promise<readonly Entry[]> {
-    const found: (readonly Entry[])[] = [];
+  async #listAll(directories: readonly Entry[], signal: AbortSignal | undefined): Promise<readonly Listed[]> {
+    const found: Listed[] = [];
     for (const group of concurrentGroups(directories)) {
       checkAborted(signal);
-      found.push(...(await Promise.all(group.map((path) => this.#list(path)))));
+      found.push(...(await Promise.all(group.map((directory) => this.#list(directory)))));
     }
-    return found.flat();
+    return found;
+  }
+
+  /** Looks at everything below the directories that could not be listed, where that is possible now. */
+  async scanUnlisted(signal?: AbortSignal): Promise<void> {
+    for (const path of [...this.#unlisted]) {
+      if (this.entry(path)?.unreadable === undefined) this.#unlisted.delete(path);
+      else
+        await this.scan(path, Number.POSITIVE_INFINITY, signal).catch((error: unknown) => {
+          if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
+        });
+    }
+  }
+
+  /** Checks that every known directory at and below a path can be listed. @throws its error */
+  assertListed(path: string): void {
+    const top = nodeAt(this.root, path);
+    if (top === undefined) return;
+    for (const { entry } of nodesOf(top))
+      if (entry.unreadable !== undefined) throw unlistedError(entry.path, entry.unreadable);
   }
 
   /** Adds entries, `gone` for what is removed, and logs what is new of them. */
@@ -117,7 +201,10 @@ export class KnownTree {
     const draft = new TreeDraft(this.#tree);
     draft.apply(changed);
     this.#tree = draft.finish("");
-    for (const { hash, path } of changed) if (hash !== undefined) this.#notePath(hash, path);
+    for (const { hash, path, unreadable } of changed) {
+      if (hash !== undefined) this.#notePath(hash, path);
+      if (unreadable !== undefined) this.#unlisted.add(path);
+    }
     const changes = changesBetween(before, this.root, changed);
     this.log.add({ at: Date.now(), key: origin.key, actor: origin.actor, changes });
   }
@@ -134,12 +221,20 @@ export class KnownTree {
     return Object.freeze({ path, type: "gone", version: this.log.nextVersion, mtime: Date.now() });
   }
 
-  /** Returns the entries of a directory, and `gone` for those that it had. */
-  async #list(directory: string): Promise<readonly Entry[]> {
+  async #list(directory: Entry): Promise<Listed> {
+    const { path } = directory;
+    const known = nodeAt(this.root, path);
+    const before = isDirNode(known) ? [...known.children.keys()].map((name) => childOf(path, name)) : [];
+    let failure: FilewrightError | null = null;
+    const there = await this.#store.list(path).catch((error: unknown) => {
+      if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
+      failure = error;
+      return this.#stillThere(before);
+    });
     const entries: Entry[] = [];
     const unknown: FoundEntry[] = [];
-    for (const found of await this.#store.list(directory)) {
-      const entry = this.#same(found);
+    for (const found of there) {
+      const entry = this.#same(found) ?? this.#untried(found);
       if (entry === undefined) unknown.push(found);
       else entries.push(entry);
     }
@@ -147,11 +242,19 @@ export class KnownTree {
       const read = await Promise.all(group.map((found) => this.#listed(found)));
       for (const entry of read) if (entry !== null) entries.push(entry);
     }
-    const names = new Set(entries.map(({ path }) => path));
-    const known = nodeAt(this.root, directory);
-    const before = isDirNode(known) ? [...known.children.keys()] : [];
-    const gone = before.map((name) => childOf(directory, name)).filter((path) => !names.has(path));
-    return [...entries, ...gone.map((path) => this.gone(path))];
+    const names = new Set(entries.map((entry) => entry.path));
+    for (const one of before) if (!names.has(one)) entries.push(this.gone(one));
+    return { directory, entries, failure };
+  }
+
+  /** Returns those known entries of an unreadable directory that can still be looked at. */
+  async #stillThere(paths: readonly string[]): Promise<readonly FoundEntry[]> {
+    const found: FoundEntry[] = [];
+    for (const group of concurrentGroups(paths)) {
+      const stats = await Promise.all(group.map((path) => this.#store.stat(path).catch(() => null)));
+      for (const one of stats) if (one !== null) found.push(one);
+    }
+    return found;
   }
 
   /** Returns the known entry, if it has the version of what is there and the hash of a file. */
@@ -161,12 +264,23 @@ export class KnownTree {
     return known.type === "file" && known.hash === undefined ? undefined : known;
   }
 
+  /** Returns the known entry of an unreadable file that a listing does not try to read again yet. */
+  #untried(found: FoundEntry): Entry | undefined {
+    const triedAt = this.#triedAt.get(found.path);
+    if (triedAt === undefined || performance.now() - triedAt >= RETRY_MS) return undefined;
+    const known = this.entry(found.path);
+    return known?.version === versionOf(found) ? known : undefined;
+  }
+
   /** Returns the entry of a listing: without a hash where the content of a file cannot be read. */
   async #listed(found: FoundEntry): Promise<Entry | null> {
+    this.#triedAt.delete(found.path);
     try {
       return await this.#entry(found);
     } catch (error) {
       if (!(error instanceof FilewrightError)) throw error;
+      if (this.#triedAt.size >= MAX_RETRIES) this.#triedAt.clear();
+      this.#triedAt.set(found.path, performance.now());
       return entryOf(found, undefined);
     }
   }
@@ -184,6 +298,14 @@ export class KnownTree {
       if (error instanceof FilewrightError && error.code === "NOT_FOUND") return null;
       throw error;
     }
+  }
+}
+
+/** Yields the entries of listed directories, and of those that can be listed again, or no more. */
+function* entriesOf(listed: readonly Listed[]): Generator<Entry> {
+  for (const { directory, entries, failure } of listed) {
+    if (failure?.code !== directory.unreadable) yield withFailure(directory, failure);
+    yield* entries;
   }
 }
 
@@ -205,7 +327,18 @@ async function notingError(
 function isNews(entry: Entry, known: Entry | undefined): boolean {
   // The root of a tree is always there.
   if (entry.type === "gone") return known !== undefined && entry.path !== "/";
-  return known?.version !== entry.version || known.type !== entry.type || known.hash !== entry.hash;
+  return (
+    known?.version !== entry.version ||
+    known.type !== entry.type ||
+    known.hash !== entry.hash ||
+    known.unreadable !== entry.unreadable
+  );
+}
+
+/** Returns the entry of a directory with the code of the error with which it cannot be listed. */
+function withFailure(directory: Entry, failure: FilewrightError | null): Entry {
+  const { unreadable: _unreadable, ...entry } = directory;
+  return Object.freeze(failure === null ? entry : { ...entry, unreadable: failure.code });
 }
 
 /** Returns the states of all changed paths before and after, with what lay below a removed or replaced directory. */

@@ -99,6 +99,17 @@ export class CommitLog {
     return found === undefined ? undefined : String(found);
   }
 
+  /** Returns the paths that commits after `since` changed; undefined where not all of these are kept. */
+  pathsSince(since: Version): ReadonlySet<string> | undefined {
+    const from = Number(since);
+    if (from < this.#floor()) return undefined;
+    const found = new Set<string>();
+    if (from === this.#last) return found;
+    for (const { changes } of this.#between(from, this.#last))
+      for (const { path } of changes) found.add(path);
+    return found;
+  }
+
   history({ version, key, agent, before, changes, limit }: PastRequest): readonly Past[] {
     const upTo = before === undefined ? this.#last : Number(before) - 1;
     const found: Past[] = [];

@@ -15,8 +15,7 @@ export function canAnswer(
   { root, policy, query }: MirrorSearch,
 ): boolean {
   for (const path of rest) if (isWithin(path, root)) return false;
-  // To a walk, a link named `.git` marks the top of a repository. The copy has no links, so its searches would miss it.
-  if (hasGitLink(tree.root)) return false;
+  if (needsWalk(tree.root)) return false;
   if (policy !== undefined && policy.read !== null && !policy.read.includes("/")) return true;
   // The two differ in the ignore files above the searched directory. A walk of the storage whose root is `/` uses
   // them only up to the top of the repository, and none without a repository. A search of the copy, whose root is not
@@ -34,19 +33,21 @@ export function canAnswer(
   return !isIgnoring;
 }
 
-const gitLinks = new WeakMap<StoredDir, boolean>();
+const walkedTrees = new WeakMap<StoredDir, boolean>();
 
 /**
- * Returns true for a tree with a link named `.git`. The answer is kept for each directory, because trees share them.
+ * Returns true for a tree with something that only a walk sees: a link named `.git`, which marks the top of a repository
+ * and which the copy does not have, or a directory that cannot be listed, which a walk counts. The answer is kept for
+ * each directory, because trees share them.
  */
-function hasGitLink(dir: StoredDir): boolean {
-  const known = gitLinks.get(dir);
+function needsWalk(dir: StoredDir): boolean {
+  const known = walkedTrees.get(dir);
   if (known !== undefined) return known;
-  let found = dir.children.get(".git")?.entry.type === "symlink";
+  let found = dir.entry.unreadable !== undefined || dir.children.get(".git")?.entry.type === "symlink";
   for (const node of dir.children.values()) {
     if (found) break;
-    found = isDirNode(node) && hasGitLink(node);
+    found = isDirNode(node) && needsWalk(node);
   }
-  gitLinks.set(dir, found);
+  walkedTrees.set(dir, found);
   return found;
 }

@@ -6,6 +6,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 import { checkLimit } from "../../records/check.ts";
 import { checkStoredPath } from "../check.ts";
+import { unlistedError } from "../failure.ts";
 import type { Committed } from "../commit.ts";
 import type { Entry, ReadMany, ReadManyOptions } from "../entry.ts";
 import { entriesByPath, isDirNode, nodeAt } from "../memory/nodes.ts";
@@ -57,6 +58,8 @@ export class TreeStorage implements Pick<Storage, "readMany" | "list" | "commit"
     checkStoredPath(prefix);
     checkLimit(limit);
     const node = nodeAt(this.tree.root, prefix);
+    const failure = node?.entry.unreadable;
+    if (failure !== undefined) throw unlistedError(prefix, failure);
     const entries: Entry[] = [];
     let next: string | undefined;
     if (isDirNode(node))

@@ -106,7 +106,9 @@ export class TreeDraft {
     if (entry.type === "dir") {
       const children = isDirNode(known) ? known.children : new Map<string, StoredNode>();
       const next = { entry, children };
-      if (isDirNode(known)) factsByNode.set(next, directoryFacts(known));
+      // A directory that can be listed again, or no more, has another listing.
+      if (isDirNode(known) && known.entry.unreadable === entry.unreadable)
+        factsByNode.set(next, directoryFacts(known));
       parent.children.set(name, next);
       // Its children may still be those of the tree before, so the new node is not this draft's own.
       return;
