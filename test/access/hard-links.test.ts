@@ -268,6 +268,33 @@ describe("a hard link of a credential file outside the roots", () => {
     expect((await ws.call("read_file", { path: "x" })).error?.code).toBe("GRANT_DENIED");
   });
 
+  test("is known where the directory of the home is a link into another place", async () => {
+    const questions: string[] = [];
+    const { ws, home, root } = await openBesideHome(
+      {
+        permissions: {
+          mode: "prompt",
+          ask: (question) => {
+            questions.push(question);
+            return question.includes("id_work") ? "no" : "yes";
+          },
+        },
+      },
+      (before) => {
+        fs.mkdirSync(join(before, "dotfiles"));
+        fs.renameSync(join(before, ".ssh"), join(before, "dotfiles/ssh"));
+        fs.mkdirSync(join(before, "dotfiles/aws"));
+        fs.writeFileSync(join(before, "dotfiles/aws/credentials"), `${MARK} of aws\n`);
+        for (const name of ["ssh", "aws"]) fs.symlinkSync(`dotfiles/${name}`, join(before, `.${name}`));
+      },
+    );
+    expect((await ws.call("read_file", { path: "x" })).error?.code).toBe("GRANT_DENIED");
+    expect((await ws.call("grep", { pattern: MARK })).text).not.toContain("of ssh");
+    fs.linkSync(join(home, ".aws/credentials"), join(root, "granted"));
+    expect((await ws.call("read_file", { path: "granted" })).text).toContain(`${MARK} of aws`);
+    expect(questions.at(-1)).toContain(join(home, ".aws/credentials"));
+  });
+
   test("is known for a key of the journal, whose records are not listed", async () => {
     const journal = ".local/state/filewright/journal";
     const { ws, home, root } = await openBesideHome({}, (before) => {

@@ -331,6 +331,60 @@ fn a_root_of_the_whole_system_follows_links() {
 }
 
 #[test]
+fn a_hard_link_to_a_credential_file_behind_a_symbolic_link_is_refused() {
+    let world = World::new();
+    let dotfiles = ["ssh/keys", "aws", "config/gh", "elsewhere"];
+    for dir in dotfiles {
+        fs::create_dir_all(world.at(&format!("home/dotfiles/{dir}"))).unwrap();
+    }
+    fs::create_dir_all(world.at("home/.docker")).unwrap();
+    let secrets = [
+        ("ssh/id_work", "the directory is a link"),
+        ("ssh/keys/deep", "deep in a directory that is a link"),
+        ("aws/credentials", "another directory that is a link"),
+        ("config/gh/hosts.yml", "a directory above it is a link"),
+        ("netrc", "the file is a link"),
+        ("docker.json", "a file with a full path in the table is a link"),
+        ("elsewhere/key", "a link in a directory of secrets"),
+    ];
+    for (number, (path, _)) in secrets.iter().enumerate() {
+        fs::write(world.at(&format!("home/dotfiles/{path}")), "content").unwrap();
+        let link = world.at(&format!("w/{number}"));
+        fs::hard_link(world.at(&format!("home/dotfiles/{path}")), link).unwrap();
+    }
+    let links = [
+        (".ssh", "dotfiles/ssh"),
+        (".aws", "dotfiles/aws"),
+        (".config", "dotfiles/config"),
+        (".netrc", "dotfiles/netrc"),
+        (".docker/config.json", "../dotfiles/docker.json"),
+        ("dotfiles/ssh/more", "../elsewhere"),
+        // The search ends although links lead in a circle, or nowhere.
+        ("dotfiles/ssh/again", "../ssh"),
+        ("dotfiles/aws/gone", "../gone"),
+    ];
+    for (link, target) in links {
+        std::os::unix::fs::symlink(target, world.at(&format!("home/{link}"))).unwrap();
+    }
+    fs::write(world.at("home/dotfiles/plain"), "content").unwrap();
+    fs::hard_link(world.at("home/dotfiles/plain"), world.at("w/plain")).unwrap();
+    let home = Some(world.at("home").into_bytes());
+    for roots in &both(&Policy { secrets: true, home, ..world.policy() }) {
+        let at = |number: usize| world.at(&format!("w/{number}"));
+        for (number, (path, why)) in secrets.iter().enumerate() {
+            assert_eq!(read(roots, &at(number)), Err(Code::GrantDenied), "{path}: {why}");
+        }
+        assert_eq!(read(roots, &world.at("w/plain")), Ok("content".to_owned()));
+        // A grant of the file by its path in the home directory, or by its real path, opens its other names.
+        for granted in ["home/.ssh/id_work", "home/dotfiles/ssh/id_work"] {
+            roots.grant_secrets(vec![world.at(granted).into_bytes()]);
+            assert_eq!(read(roots, &at(0)), Ok("content".to_owned()), "{granted}");
+        }
+        roots.grant_secrets(Vec::new());
+    }
+}
+
+#[test]
 fn a_hard_link_to_a_credential_file_of_the_home_directory_is_refused() {
     let world = World::new();
     fs::create_dir_all(world.at("home/.ssh/keys")).unwrap();

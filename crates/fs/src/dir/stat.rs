@@ -88,12 +88,21 @@ impl Stat {
 
     /// Reads the metadata of a directory entry; does not follow links.
     pub fn at(dir: impl AsFd, name: &[u8]) -> rustix::io::Result<Self> {
+        Self::with(dir, name, AtFlags::SYMLINK_NOFOLLOW)
+    }
+
+    /// Reads the metadata of the entry to which a path leads; follows links.
+    pub(crate) fn behind(dir: impl AsFd, path: &[u8]) -> rustix::io::Result<Self> {
+        Self::with(dir, path, AtFlags::empty())
+    }
+
+    fn with(dir: impl AsFd, name: &[u8], flags: AtFlags) -> rustix::io::Result<Self> {
         #[cfg(target_os = "linux")]
-        match statx(&dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+        match statx(&dir, name, flags) {
             Err(Errno::NOSYS) => {}
             result => return result,
         }
-        rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| Self::from_raw(&stat))
+        rustix::fs::statat(dir, name, flags).map(|stat| Self::from_raw(&stat))
     }
 
     /// Does the same as [`Stat::at`], but returns `None` if the entry does not exist.

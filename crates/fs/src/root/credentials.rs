@@ -4,22 +4,24 @@
 //! A file below a root can be a hard link to a credential file outside the roots. Directories of
 //! secrets, and those in which a pattern with `*` can match, are listed when the roots are opened,
 //! because Landlock later forbids that to the threads that read files. It permits `stat`, so the
-//! inodes are looked up when they are needed.
+//! inodes are looked up when they are needed. Symbolic links are followed in both: a person keeps
+//! `~/.ssh` as a link to `dotfiles/ssh`.
 //!
 //! Limits: a file that is made in a directory of secrets after the roots were opened is unknown,
-//! unless the table has its full path. So are files in other home directories, those of a place after
-//! its first 1024 entries, and those that are reached through a symbolic link (`~/.ssh` to
-//! `dotfiles/ssh`).
+//! unless the table has its full path. So are files in other home directories, and those of a place
+//! after its first 1024 entries.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::ffi::OsStr;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::sync::LazyLock;
 
 use filewright_core::pattern::policy::{PathRules, secret_patterns};
 use filewright_core::{Code, Error};
-use rustix::fs::CWD;
+use rustix::fs::{CWD, Mode, OFlags};
 
+use crate::dir::for_each_name;
 use crate::dir::stat::{Kind, Stat};
-use crate::dir::{for_each_name, open_entries};
 use crate::root::absolute::parent_of;
 
 /// The maximum number of entries of the breadth-first search of one directory of secrets. The rest of
@@ -79,13 +81,19 @@ impl CredentialFiles {
         Self { paths: found.paths }
     }
 
-    /// Calls `visit` with the path and the facts of each credential file that exists now.
+    /// Calls `visit` with the path and the facts of each credential file that exists now, and with its
+    /// real path if that is another: a person grants the file by either.
     pub(super) fn for_each(&self, mut visit: impl FnMut(&[u8], &Stat)) {
         for path in &self.paths {
-            if let Ok(stat) = Stat::at(CWD, path)
-                && stat.kind == Kind::File
+            let Ok(stat) = Stat::behind(CWD, path) else { continue };
+            if stat.kind != Kind::File {
+                continue;
+            }
+            visit(path, &stat);
+            if let Some(real) = real_path_of(path)
+                && real != *path
             {
-                visit(path, &stat);
+                visit(&real, &stat);
             }
         }
     }
@@ -112,12 +120,17 @@ impl Search<'_> {
         }
     }
 
-    /// Adds the files below a directory of secrets.
+    /// Adds the files below a directory of secrets. One to which several links lead is entered once.
     fn add_below(&mut self, place: Vec<u8>) {
         let (mut waiting, mut left) = (VecDeque::from([place]), MAX_PLACE_ENTRIES);
+        let mut entered = BTreeSet::new();
         while let Some(dir) = waiting.pop_front()
             && left > 0
         {
+            let is_new = Stat::behind(CWD, &dir).is_ok_and(|at| entered.insert((at.dev, at.ino)));
+            if !is_new {
+                continue;
+            }
             let entries = list(&dir, left);
             left -= entries.len();
             waiting.extend(self.add_files(entries));
@@ -131,7 +144,8 @@ impl Search<'_> {
             if !self.rules.secret(&path) {
                 continue;
             }
-            match kind.or_else(|| Stat::at(CWD, &path).ok().map(|stat| stat.kind)) {
+            let listed = kind.filter(|kind| *kind != Kind::Symlink);
+            match listed.or_else(|| Stat::behind(CWD, &path).ok().map(|stat| stat.kind)) {
                 Some(Kind::File) => drop(self.paths.insert(path)),
                 Some(Kind::Dir) if !parent_of(&path).ends_with(JOURNAL) => directories.push(path),
                 _ => {}
@@ -160,7 +174,8 @@ fn place_of(pattern: &str, home: Option<&[u8]>) -> Option<(Vec<u8>, Vec<u8>)> {
 /// Returns the entries of a directory, at most `most`; none if it cannot be listed.
 fn list(dir: &[u8], most: usize) -> Vec<Entry> {
     let mut entries = Vec::new();
-    if let Ok(Some(fd)) = open_entries(CWD, dir) {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    if let Ok(fd) = rustix::fs::openat(CWD, dir, flags, Mode::empty()) {
         // What was listed before an error counts.
         let _ = for_each_name(&fd, |name, kind| {
             if entries.len() == most {
@@ -173,6 +188,12 @@ fn list(dir: &[u8], most: usize) -> Vec<Entry> {
     entries
 }
 
+#[allow(clippy::disallowed_methods, reason = "the path is outside the roots, and only compared")]
+fn real_path_of(path: &[u8]) -> Option<Vec<u8>> {
+    let real = std::fs::canonicalize(OsStr::from_bytes(path)).ok()?;
+    Some(real.into_os_string().into_vec())
+}
+
 fn is_directory(path: &[u8]) -> bool {
-    Stat::at(CWD, path).is_ok_and(|stat| stat.kind == Kind::Dir)
+    Stat::behind(CWD, path).is_ok_and(|stat| stat.kind == Kind::Dir)
 }
