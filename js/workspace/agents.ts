@@ -17,7 +17,7 @@ import { withWindowsPaths } from "../backends/windows-paths.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { type Approvals, makeApprovals } from "../hooks/approvals.ts";
-import { oneOf } from "../hooks/approvers.ts";
+import { ApproverGroups } from "../hooks/approvers.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import { notifySafely } from "../hooks/events.ts";
 import { type Preset, PRESET_OPTION, type PresetName } from "../presets/index.ts";
@@ -203,8 +203,9 @@ function lowerLimits(limits: Limits, wanted: Partial<Limits>): Limits {
 }
 
 function confirmAfterOthers(session: Session, confirm: Confirm): Session["gates"]["confirmFor"] {
+  const groups = new ApproverGroups();
   return (tool, calledAs) => {
     const others = session.gates.confirmFor(tool, calledAs);
-    return oneOf([...(others === undefined ? [] : [others]), confirm]);
+    return groups.of([...(others === undefined ? [] : [others]), confirm]);
   };
 }

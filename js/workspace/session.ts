@@ -7,7 +7,7 @@ import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import { IGNORE_FILES } from "../backends/walk/ignore-files.ts";
 import { engine } from "../engine/current.ts";
 import { makeApprovals } from "../hooks/approvals.ts";
-import { oneOf } from "../hooks/approvers.ts";
+import { ApproverGroups } from "../hooks/approvers.ts";
 import { approversFor, type BoundHook } from "../hooks/run.ts";
 import { type Journal, makeJournal } from "../journal/index.ts";
 import { makeMoments } from "../pipeline/moments.ts";
@@ -165,6 +165,7 @@ async function makeFiles(
 
 function gatesOf({ opened: { given }, hooks, access, guard, chosen }: SessionParts): SessionGates {
   const { rules, permissions, prompting, resolver } = access;
+  const groups = new ApproverGroups();
   const gates = {
     rules,
     guard,
@@ -174,7 +175,7 @@ function gatesOf({ opened: { given }, hooks, access, guard, chosen }: SessionPar
     requireApproval: given.requireApproval === true,
     reviewsAfter: given.review === "after",
     confirmFor: (tool: string, calledAs?: string) =>
-      oneOf(approversFor(hooks, tool, given.confirm, calledAs)),
+      groups.of(approversFor(hooks, tool, given.confirm, calledAs)),
     notify: given.notify,
   };
   return makeGates(gates, { hooks, resolver });

@@ -298,6 +298,57 @@ describe.each(KINDS)("the question about a batch on %s", (kind) => {
     expect(await text("d/a")).toBe("1\n");
   });
 
+  test.each([
+    ["edit_file", false],
+    ["write_file", false],
+    ["nobody", true],
+  ])(
+    "an allowed removal is asked of each of two people who have a path in it, %s refuses it",
+    async (refusing, ok) => {
+      const refuse = (tool: string) => (details: Confirmation) =>
+        tool === refusing && details.title.includes("Delete") ? "cancel" : "proceed_once";
+      const [editor, writer] = ["edit_file", "write_file"].map((tool) => ({
+        tool,
+        ...answering(refuse(tool)),
+      }));
+      const { ws, text } = await place(
+        kind,
+        { "d/a": "1\n", "d/b": "2\n" },
+        {
+          hooks: [editor, writer].map((one) => ({ stage: "confirm", tool: one!.tool, run: one!.confirm })),
+          rules: [{ tool: "delete", decision: "allow" }],
+        },
+      );
+      const operations = [
+        edit("d/a", "1", "x"),
+        write("d/n", "new\n"),
+        { tool: "delete", args: { path: "d", recursive: true } },
+      ];
+      const result = await ws.call("batch", { operations });
+      expect([result.ok, result.error?.code]).toEqual([ok, ok ? undefined : "APPROVAL_DENIED"]);
+      const removed = (one: typeof editor) =>
+        one!.shown.filter(({ changes }) =>
+          changes.some(({ display, kind: is }) => display === "d/b" && is === "delete"),
+        );
+      expect(removed(editor)).toHaveLength(1);
+      expect(removed(writer)).toHaveLength(refusing === "edit_file" ? 0 : 1);
+      // Each of them sees the operations of the other person only as far as they are in the removal.
+      expect(editor!.shown[0]!.changes.map(({ display }) => display)).toEqual(["d/a"]);
+      expect(writer!.shown[0]!.changes.map(({ display }) => display)).toEqual(["d/n"]);
+      expect(await text("d/a")).toBe(ok ? undefined : "1\n");
+    },
+  );
+
+  test("two people for every tool are asked once about operations of several tools", async () => {
+    const [one, other] = [answering(() => "proceed_once"), answering(() => "proceed_once")];
+    const hooks = [one, other].map(({ confirm }) => ({ stage: "confirm" as const, tool: "*", run: confirm }));
+    const { ws } = await place(kind, seed, { hooks });
+    const result = await ws.call("batch", { operations: [edit("a", "1", "x"), write("n", "new\n")] });
+    expect(result.ok, result.text).toBe(true);
+    for (const { shown } of [one, other])
+      expect(shown.map(({ changes }) => changes.map(({ display }) => display))).toEqual([["a", "n"]]);
+  });
+
   test("what depends on a revised operation is shown again before it is made", async () => {
     const lines = Array.from({ length: 30 }, (_, at) => `${at}\n`).join("");
     const edits = [

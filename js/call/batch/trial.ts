@@ -9,6 +9,7 @@
 import { OverlayBackend } from "../../backends/overlay/overlay.ts";
 import { isWithin } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
+import { ApproverGroups } from "../../hooks/approvers.ts";
 import type { Confirm } from "../../hooks/confirm.ts";
 import { MAX_PLANS_PER_CALL } from "../../pipeline/change.ts";
 import { applyGuarded, assertSeen, isGuardRefusal } from "../../pipeline/guard.ts";
@@ -126,6 +127,8 @@ class Trial implements Tried {
   readonly #seen: SeenFiles;
   readonly #mayAsk: boolean;
   readonly #toAsk = new Map<Operation, AskedOperation>();
+  /** The approvers of operations on paths that several people are asked about. */
+  readonly #groups = new ApproverGroups();
 
   constructor(batch: BatchCall, overlay: OverlayBackend, reviews: Map<Operation, Review> | undefined) {
     this.#batch = batch;
@@ -305,18 +308,20 @@ class Trial implements Tried {
   }
 
   /**
-   * Returns who is first asked about an earlier operation that writes a path of this one, or one above or below it. An
-   * operation that needs no approval itself is in his question too: else it would replace or remove what he has seen, or
-   * has written himself.
+   * Returns who is asked about earlier operations that write a path of this one, or one above or below it. An operation
+   * that needs no approval itself is in their question too: else it would replace or remove what they have seen, or have
+   * written themselves. Several people are asked about it in a question of its own, and all have to agree.
    */
   async #approverOfPaths({ uses }: JudgedOperation, call: Call): Promise<Confirm | undefined> {
     if (this.#toAsk.size === 0) return undefined;
     const own = writtenOf(uses, await realPathsOf(uses, call));
+    const asked = new Set<Confirm>();
     for (const [operation, { approver }] of this.#toAsk) {
       const places = operation.trial?.places ?? [];
-      if (writtenOf(judgedOf(operation).uses, places).some((path) => overlaps(path, own))) return approver;
+      if (!writtenOf(judgedOf(operation).uses, places).some((path) => overlaps(path, own))) continue;
+      for (const one of this.#groups.members(approver)) asked.add(one);
     }
-    return undefined;
+    return this.#groups.of([...asked]);
   }
 }
 
