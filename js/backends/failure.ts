@@ -70,3 +70,11 @@ export function checkSignal(signal: AbortSignal | undefined, path: string): void
 export function isMissing(error: unknown): boolean {
   return error instanceof FilewrightError && (error.code === "NOT_FOUND" || error.code === "NOT_DIRECTORY");
 }
+
+/** Error codes after which it is unknown whether a change has happened. */
+const UNCERTAIN_CODES: ReadonlySet<Code> = new Set<Code>(["IO_ERROR", "INTERNAL", "CANCELLED", "TIMEOUT"]);
+
+/** Returns true when it is unknown whether a change with this error has happened. */
+export function isUncertain(error: unknown): boolean {
+  return !(error instanceof FilewrightError) || UNCERTAIN_CODES.has(error.code);
+}

@@ -6,6 +6,7 @@
  */
 import type { FsBackend, MaybePromise } from "../backend.ts";
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
+import { isUncertain } from "../failure.ts";
 import { forEachYielding, STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 import { tooMuchError } from "./pre-image.ts";
 import { recordingBackend } from "./recorder.ts";
@@ -30,9 +31,6 @@ export interface TransactionOptions {
    */
   readonly sink?: (steps: readonly Step[], notes: StepNotes) => MaybePromise<void>;
 }
-
-/** Error codes after which it is unknown whether the operation happened. */
-const UNCERTAIN_CODES: ReadonlySet<string> = new Set(["IO_ERROR", "INTERNAL", "CANCELLED"]);
 
 /** Steps that are rolled back together. */
 export class Transaction {
@@ -160,7 +158,7 @@ export class Transaction {
     try {
       result = await act(steps);
     } catch (error) {
-      if (isRefusal(error) && !isGradualDeletion(steps)) this.#drop(steps);
+      if (!isUncertain(error) && !isGradualDeletion(steps)) this.#drop(steps);
       throw error;
     }
     const yielder = new Yielder({});
@@ -184,7 +182,7 @@ export class Transaction {
     try {
       return await act();
     } catch (error) {
-      if (isRefusal(error)) this.#drop(steps);
+      if (!isUncertain(error)) this.#drop(steps);
       throw error;
     }
   }
@@ -226,11 +224,6 @@ export class Transaction {
 /** Removes a set-aside entry. One that cannot be removed now is removed later by a sweep. */
 async function removeAside(fs: FsBackend, path: string): Promise<void> {
   await discardAsides(fs, path).catch(() => undefined);
-}
-
-/** Returns true when an operation with this error never happened. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof FilewrightError && !UNCERTAIN_CODES.has(error.code);
 }
 
 /**
