@@ -3,8 +3,8 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { LocalBackend, MemoryBackend } from "../../js/index.node.ts";
-import { filesOf, memoryStorage, toBackend } from "../../js/storage/index.ts";
+import { FilewrightError, type FsBackend, LocalBackend, MemoryBackend } from "../../js/index.node.ts";
+import { filesOf, memoryStorage, type Op, toBackend } from "../../js/storage/index.ts";
 import { storageContract } from "../../js/testing/index.ts";
 import { minimalBackend } from "../backends/minimal.ts";
 
@@ -68,4 +68,90 @@ describe("filesOf", () => {
     });
     expect(await inner.readText("/r/a")).toBe("other");
   });
+});
+
+describe("another program that writes during a step of a commit", () => {
+  const write = (path: string, text: string, mode?: number): Op => ({
+    op: "put",
+    path,
+    body: new TextEncoder().encode(text),
+    ...(mode === undefined ? {} : { mode }),
+  });
+
+  /** A storage over a backend in which another program writes `/a` before or after a call, once. */
+  const start = (name: "chmod" | "rename" | "writeBytes", when: "before" | "after") => {
+    const backend = new MemoryBackend({ "/a": "one" });
+    const state = { isArmed: false };
+    const inner = backend[name].bind(backend) as (...all: readonly unknown[]) => Promise<unknown>;
+    const foreign = MemoryBackend.prototype.writeBytes.bind(backend);
+    Object.defineProperty(backend, name, {
+      async value(...all: readonly unknown[]) {
+        const acts = state.isArmed && all[0] === "/a";
+        if (acts) state.isArmed = false;
+        if (acts && when === "before") await foreign("/a", new TextEncoder().encode("foreign"));
+        const result = await inner(...all);
+        if (acts && when === "after") await foreign("/a", new TextEncoder().encode("foreign"));
+        return result;
+      },
+    });
+    return { backend, state, storage: filesOf(backend) };
+  };
+
+  it("keeps its content where a later step fails", async () => {
+    const { backend, state, storage } = start("writeBytes", "after");
+    await storage.commit([{ op: "mkdir", path: "/d" }]);
+    state.isArmed = true;
+    const remove = backend.delete.bind(backend);
+    backend.delete = async (path, options) => {
+      if (path === "/d") throw new FilewrightError("PERMISSION_DENIED", "not this one");
+      return remove(path, options);
+    };
+    const ops = [write("/a", "two", 0o600), { op: "remove", path: "/d" }] as const;
+    await expect(storage.commit(ops)).rejects.toMatchObject({
+      code: "PERMISSION_DENIED",
+      details: { rolled_back: false, left: ["/a"] },
+    });
+    expect(await backend.readText("/a")).toBe("foreign");
+  });
+
+  it("is found by a move, which moves nothing else than was planned", async () => {
+    const { backend, state, storage } = start("rename", "before");
+    state.isArmed = true;
+    await expect(storage.commit([{ op: "move", from: "/a", to: "/b" }])).rejects.toMatchObject({
+      code: "CONFLICT",
+    });
+    expect(await backend.readText("/a")).toBe("foreign");
+    expect(await backend.exists("/b")).toBe(false);
+  });
+});
+
+it.each([
+  ["with versions", () => new MemoryBackend()],
+  ["without versions", () => minimalBackend()],
+])("an unreadable file of a backend %s is listed, and fails alone", async (_what, make) => {
+  const backend = make();
+  await backend.mkdir("/d");
+  await backend.writeText("/d/a", "a");
+  await backend.writeText("/d/b", "b");
+  for (const name of ["readBytes", "read", "hash"] as const) {
+    const inner = (backend as FsBackend)[name] as ((path: string, ...rest: unknown[]) => unknown) | undefined;
+    if (inner === undefined) continue;
+    Object.defineProperty(backend, name, {
+      async value(path: string, ...rest: unknown[]) {
+        if (path === "/d/b") throw new FilewrightError("PERMISSION_DENIED", "closed", { path });
+        return inner.call(backend, path, ...rest);
+      },
+    });
+  }
+  const storage = filesOf(backend);
+  const { entries } = await storage.list({ limit: 10 });
+  expect(entries.map(({ path, hash, unreadable }) => [path, hash !== undefined, unreadable])).toEqual([
+    ["/d", false, undefined],
+    ["/d/a", true, undefined],
+    ["/d/b", false, undefined],
+  ]);
+  expect((await storage.readMany(["/d/a", "/d/b"])).results).toMatchObject([
+    { entry: { type: "file" } },
+    { code: "PERMISSION_DENIED" },
+  ]);
 });

@@ -11,6 +11,7 @@ import {
 import { deleteVia, renameVia } from "../../backends/fallback/fallback-tree.ts";
 import { backendError, isMissing } from "../../backends/failure.ts";
 import { engine } from "../../engine/current.ts";
+import { FilewrightError } from "../../engine/errors.ts";
 import {
   pathsBelow,
   type FileStore,
@@ -46,11 +47,24 @@ class BackendFiles implements FileStore {
     const found: FoundEntry[] = [];
     const listed = await this.#listed(this.#paths.real(directory));
     for (const group of concurrentGroups(listed)) {
-      const stats = await Promise.all(group.map(({ path }) => this.stat(this.#paths.stored(path))));
+      const stats = await Promise.all(group.map(({ path }) => this.#listedEntry(path)));
       // An entry that vanished since it was listed is left out.
       for (const one of stats) if (one !== null) found.push(one);
     }
     return found;
+  }
+
+  /** Returns an entry of a listing. A file whose content is its version and cannot be read has its size and time for it. */
+  async #listedEntry(real: string): Promise<FoundEntry | null> {
+    const stat = await lstatOrNull(this.#backend, real);
+    if (stat === null) return null;
+    const path = this.#paths.stored(real);
+    try {
+      return await this.#found(path, stat);
+    } catch (error) {
+      if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
+      return isMissing(error) ? null : toFile(path, stat, `unread ${stat.size} ${stat.mtime}`);
+    }
   }
 
   /** Returns the entries of a directory; none for one that is gone. */
@@ -84,10 +98,14 @@ class BackendFiles implements FileStore {
     const condition = ifVersion === null ? { ifAbsent: true } : { ifVersion };
     const options = { ...condition, hash, ...(mode === undefined ? {} : { mode }) };
     const { version } = await writeVia(this.#backend, real, body, options);
-    // The umask may have taken bits away.
-    if (mode !== undefined && this.#backend.chmod !== undefined) return this.chmod(path, mode);
     const now = await this.#present(path);
-    return now.type === "file" && version !== undefined ? { ...now, version, size: body.length } : now;
+    if (now.type !== "file") return now;
+    // What another program has written since is not given other bits, and does not count as written here.
+    const isOurs = version === undefined || version === now.version;
+    const hasBits = mode === undefined || now.mode === undefined || (now.mode & 0o7777) === mode;
+    // The umask may have taken bits away.
+    if (isOurs && !hasBits && this.#backend.chmod !== undefined) return this.chmod(path, mode);
+    return version === undefined ? now : { ...now, version, size: body.length };
   }
 
   async remove(path: string, ifVersion?: string): Promise<void> {
@@ -95,8 +113,8 @@ class BackendFiles implements FileStore {
     await deleteVia(this.#backend, this.#paths.real(path), options);
   }
 
-  async move(from: string, to: string): Promise<FoundEntry> {
-    await renameVia(this.#backend, this.#paths.real(from), this.#paths.real(to));
+  async move(from: string, to: string, ifVersion?: string): Promise<FoundEntry> {
+    await renameVia(this.#backend, this.#paths.real(from), this.#paths.real(to), { ifVersion });
     return this.#present(to);
   }
 

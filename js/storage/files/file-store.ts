@@ -70,7 +70,8 @@ export interface FileStore {
   write(path: string, body: Uint8Array, options: StoreWrite): Promise<FoundEntry>;
   /** Removes a file or link, or an empty directory. @throws NOT_EMPTY */
   remove(path: string, ifVersion?: string): Promise<void>;
-  move(from: string, to: string): Promise<FoundEntry>;
+  /** Moves an entry to where nothing is; a file only with this version, where the store can compare it. */
+  move(from: string, to: string, ifVersion?: string): Promise<FoundEntry>;
   mkdir(path: string, mode: number | undefined): Promise<FoundEntry>;
   symlink(path: string, target: string): Promise<FoundEntry>;
   chmod(path: string, mode: number): Promise<FoundEntry>;

@@ -7,7 +7,7 @@
  */
 import { engine } from "../../engine/current.ts";
 import { FilewrightError, makeError } from "../../engine/errors.ts";
-import { backendError } from "../../backends/failure.ts";
+import { backendError, isUncertain } from "../../backends/failure.ts";
 import type { Entry } from "../entry.ts";
 import { conflictError } from "../failure.ts";
 import { type FileStore, type FoundEntry, storeVersion, versionOf } from "./file-store.ts";
@@ -18,9 +18,6 @@ const MAX_KEPT_BYTES = 1024 * 1024 * 1024;
 
 /** The paths that a message names. `details.left` has all of them. */
 const MAX_SHOWN_PATHS = 5;
-
-/** Error codes after which it is unknown whether the call has happened. */
-const UNCERTAIN_CODES: ReadonlySet<string> = new Set(["IO_ERROR", "INTERNAL", "CANCELLED", "TIMEOUT"]);
 
 /** Error codes that tell of another writer, whose change is not taken back. After any other one the rollback is tried again. */
 const FOREIGN_CODES: ReadonlySet<string> = new Set([
@@ -320,14 +317,16 @@ export class StepRun {
 
   async #move(from: string, to: string): Promise<Act> {
     const store = this.#store;
-    // A move has no condition of its own: both ends are compared right before it.
+    // Not every store compares as it moves: both ends are compared right before it.
     for (const path of [from, to]) await this.#compare(path, this.#state(path).version);
+    const { type, version } = this.#state(from);
+    const condition = type === "file" ? (conditionOf(version) ?? undefined) : undefined;
     return {
       path: to,
-      origin: { path: from, version: this.#state(from).version },
+      origin: { path: from, version },
       before: null,
       act: async () => {
-        const moved = await store.move(from, to);
+        const moved = await store.move(from, to, condition);
         this.left.set(from, null);
         return moved;
       },
@@ -400,10 +399,6 @@ function unknownOutcome(error: unknown, left: readonly string[]): unknown {
 
 function conditionOf(version: string | null): string | null {
   return version === null ? null : storeVersion(version);
-}
-
-function isUncertain(error: unknown): boolean {
-  return !(error instanceof FilewrightError) || UNCERTAIN_CODES.has(error.code);
 }
 
 function isForeign(error: unknown): boolean {
