@@ -15,7 +15,7 @@ import { locateWrites, type PlannedChange, type SettledChange } from "./plan.ts"
 /** A change that may be made now. */
 export interface ApprovedChange extends PlannedChange {
   /** What the reviewer has seen and said; undefined where nobody was asked. */
-  readonly reviewed: ReviewedPlan<PlannedChange["plan"]> | undefined;
+  readonly reviewed: ReviewedPlan | undefined;
   /** True for a change that goes ahead without a question and is unreviewed until a person keeps it. */
   readonly isUnreviewed: boolean;
   /** The reasons why it was allowed; undefined where no rule, approval, answer or review allowed it. */
@@ -53,7 +53,7 @@ export async function decideAbout(
 }
 
 /** Returns the fact about a review that a made change tells. */
-export function reviewOf({ approval, revisions, note }: ReviewedPlan<unknown>): Fact {
+export function reviewOf({ approval, revisions, note }: ReviewedPlan): Fact {
   return { what: "reviewed", approval, isModified: revisions.length > 0, note };
 }
 
@@ -70,10 +70,10 @@ async function askReviewer(
   const reviewed = await reviewUntilApproved(session, reviewable, planned.plan, approver, async (isTrial) => {
     const isKept = admitted.isKept && isTrial !== true;
     const next = await planWithApprovalToReveal(session, { ...reviewable, isKept });
-    await assertSeen(guarding, reviewable, next);
+    if (next.kind !== "settled") await assertSeen(guarding, reviewable, next);
     return next;
   });
-  if (reviewed.plan.settled !== undefined) return { settled: reviewed.plan.settled, isReviewed: true };
+  if ("kind" in reviewed) return { settled: reviewed.answer, isReviewed: true };
   // Links may have changed while the reviewer decided, so the real paths are determined again.
   const { keys } = await locateWrites(change);
   const allowedBy = [allowedByAnswer(reviewed.approval)];

@@ -16,6 +16,7 @@ import { assertStateUnchanged } from "../pipeline/review.ts";
 import { isWrongAssumption } from "../pipeline/staged.ts";
 import { withUndoWarning } from "../pipeline/undo-note.ts";
 import { isDryRun, unaskedPlaceWarnings } from "../pipeline/written-places.ts";
+import { makePlan } from "../tools/change/make.ts";
 import type { Answer, Call } from "../tools/lib/tool.ts";
 import { type ApprovedChange, reviewOf } from "./ask.ts";
 
@@ -51,8 +52,9 @@ export async function commit(approved: ApprovedChange): Promise<Made<Answer<unkn
       }
       if (!locks.isShared || isPlannedLocked) session.staging.stage?.refresh();
       isPlannedLocked = true;
-      plan = await tool.plan(args, call, plan);
-      if (plan.settled !== undefined) return settledChange(plan.settled);
+      const next = await tool.plan(args, call, plan);
+      if (next.kind === "settled") return settledChange(next.answer);
+      plan = next;
     }
   } finally {
     await locks.release();
@@ -124,7 +126,7 @@ async function applyRecorded(
   const { change, guarding, reviewed, isUnreviewed, allowedBy } = approved;
   const { session, tool, args, uses, call } = change;
   const held = holdNotes(session, call);
-  const undoes = tool.undoes?.(plan);
+  const undoes = plan.kind === "act" ? plan.undoes : undefined;
   const about: About = {
     callId: call.about.callId,
     tool: tool.name,
@@ -141,7 +143,7 @@ async function applyRecorded(
   if (tool.traits.includes("recordsItself")) {
     if (reviewed !== undefined) await assertStateUnchanged(reviewed, { uses, call });
     const own: Call = { ...call, about: { ...call.about, isUnreviewed, allowedBy } };
-    return { result: await tool.apply(plan, args, own), undo: "undoable" };
+    return { result: await makePlan(plan, own), undo: "undoable" };
   }
   const made = await session.past.journal.change(call.fs, about, async (fs) => {
     const own: Call = { ...call, fs, seen: held?.seen ?? call.seen };

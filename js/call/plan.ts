@@ -6,10 +6,8 @@ import { type EarlyLocks, lockKeysOf } from "../pipeline/path-locks.ts";
 import { planWithApprovalToReveal } from "../pipeline/permit.ts";
 import type { Session } from "../pipeline/session.ts";
 import { checkWrittenPlaces, type PlaceToApprove, type WrittenPath } from "../pipeline/written-places.ts";
-import type { AnyChangingTool, Answer, Call, PathUse, Plan } from "../tools/lib/tool.ts";
-
-/** A plan with the types of its tool erased. */
-type AnyPlan = Plan<unknown, unknown>;
+import type { ChangingPlan } from "../tools/change/make.ts";
+import type { AnyChangingTool, Answer, Call, PathUse } from "../tools/lib/tool.ts";
 
 /** A change that a call may make, if need be after an approval. */
 export interface Change {
@@ -35,7 +33,7 @@ export interface SettledChange {
 /** A planned change. */
 export interface PlannedChange {
   readonly change: Change;
-  readonly plan: AnyPlan;
+  readonly plan: ChangingPlan;
   readonly guarding: GuardSettings;
   /** The real paths to lock, in their order: those of the change, and directories that may be repositories. */
   readonly keys: readonly WrittenPath[];
@@ -51,7 +49,7 @@ export async function plan(change: Change): Promise<PlannedChange | SettledChang
   located.catch(() => {}); // The await below reports the error; the error of a failed plan is more specific.
   const { isKept, sources } = admitted;
   const planned = await planWithApprovalToReveal(session, { tool, args, uses, call, isKept });
-  if (planned.settled !== undefined) return { settled: planned.settled, isReviewed: false };
+  if (planned.kind === "settled") return { settled: planned.answer, isReviewed: false };
   return { change, plan: planned, guarding: guardSettingsOf(session, sources), ...(await located) };
 }
 

@@ -2,6 +2,7 @@
 import type { HookPreview } from "../hooks/hook.ts";
 import { Facts } from "../pipeline/facts.ts";
 import { historyForCaller } from "../pipeline/past/history.ts";
+import { show } from "../tools/change/show.ts";
 import type { Arguments } from "../tools/lib/schema.ts";
 import type { AnyChangingTool } from "../tools/lib/tool.ts";
 import type { MeantCall, SentCall } from "./call.ts";
@@ -28,11 +29,11 @@ export async function previewOfMeant(meant: MeantCall, tool: AnyChangingTool): P
   const { callId } = call.about;
   const plan = await tool.plan(args, call);
   const path = call.locations[0]?.path ?? "";
-  if (plan.settled !== undefined) {
+  if (plan.kind === "settled") {
     const title = `${tool.title}: nothing changes`;
     return { title, path, diff: "", originalContent: null, newContent: null, risk: "low", callId };
   }
-  const { title, location, diff, originalContent, newContent, risk } = await tool.preview(plan, args, call);
+  const { title, location, diff, originalContent, newContent, risk } = await show(plan, call);
   const at = call.locations[location]?.path ?? path;
   return { title, path: at, diff, originalContent, newContent, risk, callId };
 }

@@ -17,7 +17,9 @@ import type { DiffHunk } from "../engine/text/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { MIN_THREAD_BYTES } from "../engine/threads.ts";
 import { hashOfFile, statOrNull } from "../tools/lib/contents.ts";
-import type { Answer, Call, ChangingTool, PathUse, Plan, Tool, TouchedFile } from "../tools/lib/tool.ts";
+import type { Change } from "../tools/change/change.ts";
+import { type ChangingPlan, isOfContents, makePlan } from "../tools/change/make.ts";
+import type { AnyChangingTool, Answer, Call, PathUse, Proposal } from "../tools/lib/tool.ts";
 import { rangesAfterChange, type LineRange, coverReplacedLines } from "../tools/lib/line-ranges.ts";
 import { escapeControls } from "../engine/escape.ts";
 import {
@@ -31,9 +33,9 @@ import type { Session } from "./session.ts";
 import { decideStep } from "./sources.ts";
 
 /** A change that the guard checks. */
-export interface GuardedChange<Args extends object, Data, Todo> {
-  readonly tool: Pick<ChangingTool<Args, Data, Todo>, "name" | "apply" | "traits">;
-  readonly args: Args;
+export interface GuardedChange {
+  readonly tool: Pick<AnyChangingTool, "name" | "traits">;
+  readonly args: object;
   readonly uses: readonly PathUse[];
   readonly call: Call;
 }
@@ -63,18 +65,18 @@ export function guardSettingsOf(
  * unseen content. The written content is recorded as seen.
  * @throws FilewrightError CONFLICT when content would be lost that was not seen or has changed since
  */
-export async function applyGuarded<Args extends object, Data, Todo>(
+export async function applyGuarded(
   settings: GuardSettings,
-  change: GuardedChange<Args, Data, Todo>,
-  plan: Plan<Data, Todo>,
-): Promise<Answer<Data>> {
+  change: GuardedChange,
+  plan: ChangingPlan,
+): Promise<Answer<unknown>> {
   const { tool, args, call } = change;
   const { guard: level, sources } = settings;
-  if (level === "off") return tool.apply(plan, args, call);
+  if (level === "off") return makePlan(plan, call);
   const { lines, unseen } = await checkBeforeChange(settings, change, plan);
   decideStep(sources, { tool: tool.name, args, unseen }, { step: "content" });
-  const answer = await tool.apply(plan, args, call);
-  await noteWrittenAsSeen(change, lines, level === "refuse");
+  const answer = await makePlan(plan, call);
+  if (plan.kind === "changes") await noteMadeAsSeen(change, plan, lines, level === "refuse");
   if (unseen === undefined) return answer;
   return { ...answer, warnings: [...(answer.warnings ?? []), guardWarningOf(unseen, call)] };
 }
@@ -84,10 +86,10 @@ export async function applyGuarded<Args extends object, Data, Todo>(
  * approval.
  * @throws FilewrightError CONFLICT
  */
-export async function assertSeen<Args extends object, Data, Todo>(
+export async function assertSeen(
   settings: GuardSettings,
-  change: GuardedChange<Args, Data, Todo>,
-  plan: Plan<Data, Todo>,
+  change: GuardedChange,
+  plan: ChangingPlan,
 ): Promise<void> {
   if (settings.guard !== "refuse") return;
   const { unseen } = await checkBeforeChange(settings, change, plan);
@@ -95,11 +97,12 @@ export async function assertSeen<Args extends object, Data, Todo>(
 }
 
 /** Returns the lines that are known after a change, and the refusal of a change of unseen content. */
-async function checkBeforeChange<Args extends object, Data, Todo>(
+async function checkBeforeChange(
   settings: GuardSettings,
-  change: GuardedChange<Args, Data, Todo>,
-  plan: Plan<Data, Todo>,
+  change: GuardedChange,
+  plan: ChangingPlan,
 ): Promise<{ readonly lines: SeenLinesByPath; readonly unseen?: FilewrightError }> {
+  if (plan.kind === "act") return { lines: NO_LINES };
   try {
     return { lines: await seenLinesAfterChange(settings, change, plan) };
   } catch (error) {
@@ -111,11 +114,33 @@ async function checkBeforeChange<Args extends object, Data, Todo>(
   }
 }
 
+const NO_LINES: SeenLinesByPath = new Map();
+
 /** Returns the lines that a change writes in each file that it edits, for files that the agent has not read. */
-async function writtenLinesByPath({ touched = [] }: Plan<unknown, unknown>): Promise<SeenLinesByPath> {
+async function writtenLinesByPath(plan: Proposal<unknown>): Promise<SeenLinesByPath> {
   const lines = new Map<string, readonly LineRange[]>();
-  for (const file of touched) lines.set(file.path, rangesAfterChange([], await hunksOfTouchedFile(file)));
+  for (const change of plan.changes) {
+    const edit = editOf(change, plan);
+    if (edit !== undefined) lines.set(change.path, rangesAfterChange([], await hunksOf(edit)));
+  }
   return lines;
+}
+
+/** The change of a part of a file. */
+interface Edit {
+  readonly before: Uint8Array;
+  readonly after: Uint8Array;
+  /** True when the old text of the edit occurs exactly once, as it was sent. */
+  readonly isQuoted: boolean;
+}
+
+/** Returns the edit of a file of which only the changed lines must have been read; undefined for another change. */
+function editOf(change: Change | undefined, { by }: Proposal<unknown>): Edit | undefined {
+  if (change?.do !== "put" || by === "reviewer") return undefined;
+  const { was, now, needs } = change;
+  const before = was?.bytes ?? null;
+  if (before === null || (needs !== "lines" && needs !== "quoted")) return undefined;
+  return { before, after: now.bytes, isQuoted: needs === "quoted" };
 }
 
 function guardWarningOf({ path, details = {} }: FilewrightError, { reader: { display } }: Call): string {
@@ -135,27 +160,36 @@ function guardWarningOf({ path, details = {} }: FilewrightError, { reader: { dis
  * Returns the lines that are known after a change.
  * @throws FilewrightError CONFLICT when content would be lost that was not seen or has changed since
  */
-async function seenLinesAfterChange<Args extends object, Data, Todo>(
+async function seenLinesAfterChange(
   settings: GuardSettings,
-  { tool, args, uses, call }: GuardedChange<Args, Data, Todo>,
-  { touched, deleted = [] }: Plan<Data, Todo>,
+  change: GuardedChange,
+  plan: Proposal<unknown>,
 ): Promise<SeenLinesByPath> {
+  const { args, call } = change;
   const after = new Map<string, readonly LineRange[]>();
-  const inPart = new Map(touched?.map((one) => [one.path, one]));
-  for (const at of filesWrittenBy(tool, args, uses, call)) {
-    const part = inPart.get(at.path);
-    if (part !== undefined) await assertLinesSeen(call, at, part, after);
-    else if (deleted.includes(at.path)) await assertKnownForDeletion(call, at, at.path);
-    else if (touched !== undefined || !tool.traits.includes("edits"))
-      await assertFileSeen(call, at, at.path, { isWhole: declaresWholeFile(args) });
+  // Where a tool changes parts of files, the contents that a reviewer wrote instead are not checked.
+  const isOfReviewer = plan.by === "reviewer" && change.tool.traits.includes("edits");
+  for (const [at, written] of isOfReviewer ? [] : filesWrittenBy(change, plan)) {
+    const edit = editOf(written, plan);
+    if (edit !== undefined) await assertLinesSeen(call, at, edit, after);
+    else if (written?.do === "remove" && !written.isMoved) await assertKnownForDeletion(call, at, at.path);
+    else await assertFileSeen(call, at, at.path, { isWhole: declaresWholeFile(args) });
   }
-  const [first, second] = call.locations;
-  const { traits } = tool;
-  if (traits.includes("removes") && first !== undefined) await assertDeletable(settings, call, first);
-  const isTransfer = traits.includes("copies") || traits.includes("moves");
-  if (isTransfer && first !== undefined && second !== undefined)
-    await assertDestinationSeen(call, traits.includes("copies"), first, second);
+  for (const one of plan.changes) await assertEntriesSeen(settings, call, one);
   return after;
+}
+
+/** Checks what the change of an entry removes or replaces: it concerns the paths of the call as they are. */
+async function assertEntriesSeen(settings: GuardSettings, call: Call, change: Change): Promise<void> {
+  const [first, second] = call.locations as readonly [Location, Location];
+  if (isEntryRemoval(change)) await assertDeletable(settings, call, first);
+  if (change.do === "copy" || change.do === "move")
+    await assertDestinationSeen(call, change.do === "copy", first, second);
+}
+
+/** Returns true for the removal of an entry, for which its content was not read. */
+function isEntryRemoval(change: Change): boolean {
+  return change.do === "remove" && change.was.bytes === null;
 }
 
 /** Checks what a copy or a move replaces. */
@@ -187,18 +221,22 @@ function declaresWholeFile(args: object): boolean {
 }
 
 /**
- * Returns the files whose content the tool itself writes. Where it changes a part of a file, a content that a reviewer
- * wrote instead is not checked.
+ * Returns the files whose content the tool itself writes or removes, each with its change; undefined for one that is
+ * named and stays as it is. Of a reviewer's selection these are not known, because he may have left them out.
  */
 function filesWrittenBy(
-  { traits }: Pick<Tool, "traits">,
-  args: object,
-  uses: readonly PathUse[],
-  call: Call,
-): readonly Location[] {
-  if (!traits.includes("writes") && !traits.includes("edits")) return [];
-  if ((args as { readonly append?: unknown }).append === true) return [];
-  return call.locations.filter((_, index) => uses[index]?.intent === "write");
+  { uses, call: { locations } }: Pick<GuardedChange, "uses" | "call">,
+  plan: Proposal<unknown>,
+): readonly (readonly [at: Location, change: Change | undefined])[] {
+  if (!isOfContents(plan)) return [];
+  const byPath = new Map(plan.changes.map((change) => [change.path, change]));
+  const written: (readonly [Location, Change | undefined])[] = [];
+  for (const [index, at] of locations.entries()) {
+    const change = byPath.get(at.path);
+    if (uses[index]?.intent !== "write" || (change === undefined && plan.by === "selection")) continue;
+    if (change?.do !== "put" || change.needs !== "nothing") written.push([at, change]);
+  }
+  return written;
 }
 
 /**
@@ -229,26 +267,26 @@ async function assertTreeSeen(call: Call, at: Location, from: string, to: string
 async function assertLinesSeen(
   call: Call,
   at: Location,
-  touched: TouchedFile,
+  edit: Edit,
   after: Map<string, readonly LineRange[]>,
 ): Promise<void> {
   const stat = await statOrNull(call.fs, at.path);
   if (stat === null || !stat.isFile) return;
   await bringInReads(call, at.path, stat);
-  if (call.settings.acceptsQuotes && touched.quoted === true && call.seen.recall(at.path) === undefined) {
-    after.set(at.path, rangesAfterChange([], await hunksOfTouchedFile(touched)));
+  if (call.settings.acceptsQuotes && edit.isQuoted && call.seen.recall(at.path) === undefined) {
+    after.set(at.path, rangesAfterChange([], await hunksOf(edit)));
     return;
   }
   const lines = await seenLinesOfCurrentContent(call, at, at.path, stat);
   // The caller has seen all lines.
   if (lines === undefined) return;
-  const hunks = await hunksOfTouchedFile(touched);
+  const hunks = await hunksOf(edit);
   if (!coverReplacedLines(lines, hunks))
     throw partialReadError(call, at, at.path, { why: "lines that the edit changes were not read" });
   after.set(at.path, rangesAfterChange(lines, hunks));
 }
 
-async function hunksOfTouchedFile({ before, after }: TouchedFile): Promise<readonly DiffHunk[]> {
+async function hunksOf({ before, after }: Edit): Promise<readonly DiffHunk[]> {
   const isLarge = before.length + after.length >= MIN_THREAD_BYTES;
   const diff = engine()[isLarge ? "diffAsync" : "diff"];
   return (await diff(before, after, { context: 0 })).hunks;
@@ -264,20 +302,22 @@ export function isGuardRefusal(error: unknown): boolean {
  * Records written content as seen, and moves the records of moved files. `copies` also records the
  * files of a copied directory.
  */
-async function noteWrittenAsSeen<Args extends object, Data, Todo>(
-  { tool, args, uses, call }: GuardedChange<Args, Data, Todo>,
+async function noteMadeAsSeen(
+  change: GuardedChange,
+  plan: Proposal<unknown>,
   lines: SeenLinesByPath,
   copies: boolean,
 ): Promise<void> {
+  const { call } = change;
   const { seen } = call;
   const [first, second] = call.locations;
-  const { traits } = tool;
-  if (traits.includes("removes") && first !== undefined) forgetReadsBelow(call, first.path);
-  if (first !== undefined && second !== undefined) {
-    if (traits.includes("moves")) await moveReads(call, first.path, second.path);
-    if (traits.includes("copies")) await noteCopyAsSeen(call, first.path, second.path, copies);
+  for (const one of plan.changes) {
+    if (isEntryRemoval(one)) forgetReadsBelow(call, one.path);
+    if (one.do === "move") await moveReads(call, (first as Location).path, (second as Location).path);
+    if (one.do === "copy")
+      await noteCopyAsSeen(call, (first as Location).path, (second as Location).path, copies);
   }
-  for (const { path } of filesWrittenBy(tool, args, uses, call)) {
+  for (const [{ path }] of filesWrittenBy(change, plan)) {
     const part = lines.get(path);
     const noted = seen.recall(path);
     if (noted?.hash === undefined) await noteFileAsSeen(call, path, part);

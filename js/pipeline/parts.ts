@@ -17,12 +17,12 @@ import {
 } from "../hooks/changed-files.ts";
 import { type ConfirmPayload, denied } from "../hooks/confirm.ts";
 import { diffContents, encodeLikeShown } from "../tools/render/preview.ts";
-import type { Call, ChangingTool, Plan, PreviewChange, RevisedFile } from "../tools/lib/tool.ts";
+import type { ChosenFiles, PreviewChange } from "../tools/change/change.ts";
 import type { AcceptedPart } from "./result.ts";
 
 /** A reviewer's change of a plan. The same revision can be applied to an equal plan again. */
 export interface Revision {
-  readonly files: readonly RevisedFile[];
+  readonly files: ChosenFiles;
   /** True when the contents consist of planned lines and lines that were there before. */
   readonly isSelection: boolean;
 }
@@ -40,30 +40,6 @@ export interface Selection {
   readonly parts: readonly AcceptedPart[];
   /** A sentence for the model about what was left out, with a diff; undefined when everything was accepted. */
   readonly note: string | undefined;
-}
-
-/** The change whose plan is revised. */
-interface RevisedChange<Args, Data, Todo> {
-  readonly tool: ChangingTool<Args, Data, Todo>;
-  readonly args: Args;
-  readonly call: Call;
-}
-
-/** Applies a revision to a plan. */
-export async function revisePlan<Args, Data, Todo>(
-  { tool, args, call }: RevisedChange<Args, Data, Todo>,
-  plan: Plan<Data, Todo>,
-  { files, isSelection }: Revision,
-): Promise<Plan<Data, Todo>> {
-  const revised = (await tool.revise?.(plan, args, files, call)) ?? plan;
-  if (!isSelection || plan.touched === undefined) return revised;
-  // The caller knows only the lines that it has read, and those that it has written.
-  const byPath = new Map(files.map(({ path, bytes }) => [path, bytes]));
-  const touched = plan.touched.map((file) => {
-    const bytes = byPath.get(file.path);
-    return bytes === undefined ? file : { ...file, after: bytes ?? file.before };
-  });
-  return { ...revised, touched };
 }
 
 /** Returns true when parts of a change can be accepted: there are several paths, or a file that is edited. */
@@ -92,13 +68,14 @@ export function writtenRevision(
     (newContent === undefined || first === undefined ? [] : [{ path: first.path, content: newContent }]);
   if (given.length === 0 || new Set(given.map(({ path }) => path)).size < given.length)
     throw denied("The reviewer's change of the content cannot be used.");
-  const files = given.map(({ path, content }): RevisedFile => {
+  const files = new Map<string, Uint8Array>();
+  for (const { path, content } of given) {
     const index = changes.findIndex((change) => change.path === path && change.after !== null);
     const { path: own, contents: bytes } = planned[index] ?? {};
     if (own === undefined || bytes?.after == null)
       throw denied("The reviewer's content is for a file that the call does not write.");
-    return { path: own, bytes: encodeAsPlanned(content, bytes.after) };
-  });
+    files.set(own, encodeAsPlanned(content, bytes.after));
+  }
   return { files, isSelection: false };
 }
 
@@ -120,7 +97,7 @@ export function selectParts(shown: ShownChanges, parts: readonly ConfirmedPart[]
   const problem = partsProblem(changes, parts);
   if (problem !== undefined) throw denied(`The reviewer's choice cannot be used: ${problem}.`);
   const byPath = new Map(parts.map((part) => [part.path, part]));
-  const files: RevisedFile[] = [];
+  const files = new Map<string, Uint8Array | null>();
   const accepted: AcceptedPart[] = [];
   const left: LeftOut[] = [];
   for (const [index, change] of changes.entries()) {
@@ -132,11 +109,12 @@ export function selectParts(shown: ShownChanges, parts: readonly ConfirmedPart[]
     const { path, contents } = planned[index] as PreviewChange;
     const bytes = choice.length === 0 ? null : composeChoice(contents, choice);
     const isSame = bytes !== null && equalBytes(bytes, contents?.before ?? EMPTY_BYTES);
-    files.push({ path, bytes: isSame ? null : bytes });
+    files.set(path, isSame ? null : bytes);
     left.push({ change, contents, bytes, partly: choice.length - wholly });
   }
   if (left.length === 0) return { revision: undefined, parts: accepted, note: undefined };
-  if (left.length === changes.length && files.every(({ bytes }) => bytes === null)) return undefined;
+  if (left.length === changes.length && [...files.values()].every((bytes) => bytes === null))
+    return undefined;
   return { revision: { files, isSelection: true }, parts: accepted, note: noteAbout(accepted, left) };
 }
 
@@ -171,7 +149,7 @@ export function noteAboutWritten(
   { files }: Revision,
 ): string | undefined {
   let diff = "";
-  for (const { path, bytes } of files) {
+  for (const [path, bytes] of files) {
     const index = planned.findIndex((one) => one.path === path);
     const room = MAX_LEFT_OUT_DIFF_BYTES - byteLength(diff);
     if (index < 0 || bytes === null || room <= 0) continue;

@@ -18,7 +18,7 @@ import { mustAsk } from "../hooks/approvals.ts";
 import { askReviewer, type CallQuestion } from "../hooks/asking.ts";
 import { approvesCall, type Confirm, refusedBy } from "../hooks/confirm.ts";
 import { digestOfParts } from "../hooks/question.ts";
-import type { Call, ChangingTool, PathUse, Plan } from "../tools/lib/tool.ts";
+import type { AnyChangingTool, Call, PathUse, Plan } from "../tools/lib/tool.ts";
 import type { MetaApproval } from "./result.ts";
 import { realPathOf } from "../policy/grant-paths.ts";
 import { type CommandInput, exactCommandOf, rootsContaining } from "./review.ts";
@@ -41,9 +41,9 @@ export interface RuleResult {
 }
 
 /** The input of a plan. `isKept` is as in {@link RuleResult}. */
-export interface PlanInput<Args extends object, Data, Todo> {
-  readonly tool: ChangingTool<Args, Data, Todo>;
-  readonly args: Args;
+export interface PlanInput {
+  readonly tool: AnyChangingTool;
+  readonly args: object;
   readonly uses: readonly PathUse[];
   readonly call: Call;
   readonly isKept: boolean;
@@ -54,19 +54,19 @@ export interface PlanInput<Args extends object, Data, Todo> {
  * if the rules hide the content from the call, an approval is requested first.
  * @throws FilewrightError APPROVAL_DENIED, and as the plan does
  */
-export async function planWithApprovalToReveal<Args extends object, Data, Todo>(
+export async function planWithApprovalToReveal(
   session: Session,
-  { tool, args, uses, call, isKept }: PlanInput<Args, Data, Todo>,
-): Promise<Plan<Data, Todo>> {
+  { tool, args, uses, call, isKept }: PlanInput,
+): Promise<Plan<unknown>> {
   if (!isKept) return tool.plan(args, call);
-  let plan: Plan<Data, Todo>;
+  let plan: Plan<unknown>;
   try {
     plan = await tool.plan(args, call);
   } catch (error) {
     await requestApproval(session, tool, call.locations, { ...requesterOf(call), uses, args });
     throw error;
   }
-  if (plan.settled !== undefined)
+  if (plan.kind === "settled")
     await requestApproval(session, tool, call.locations, { ...requesterOf(call), uses, args });
   return plan;
 }

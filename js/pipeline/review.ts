@@ -20,18 +20,20 @@ import { type AskedCall, type ChangingOutcome, isLasting } from "../hooks/scope/
 import { type Confirm, type Confirmation, type ConfirmReply, denied, refusedBy } from "../hooks/confirm.ts";
 import { digestOfParts } from "../hooks/question.ts";
 import type { ExactCommand } from "../hooks/scope/command.ts";
+import type { BaseVersion, Preview } from "../tools/change/change.ts";
+import { type ChangingPlan, isOfContents } from "../tools/change/make.ts";
+import { choose, show } from "../tools/change/show.ts";
 import { currentVersion } from "../tools/lib/contents.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { encodeUtf8 } from "../tools/lib/text.ts";
 import { titleWithUndoNote } from "./undo-note.ts";
-import type { BaseVersion, Call, ChangingTool, PathUse, Plan, Preview } from "../tools/lib/tool.ts";
+import type { AnyChangingTool, Call, PathUse, Plan, Settled } from "../tools/lib/tool.ts";
 import {
   hasEditableText,
   hasParts,
   noteAboutWritten,
   type Revision,
-  revisePlan,
   type Selection,
   selectParts,
   type ShownChanges,
@@ -51,8 +53,8 @@ export interface ApprovalEvidence {
 }
 
 /** A plan that the reviewer approved. */
-export interface ReviewedPlan<P> extends ApprovalEvidence {
-  readonly plan: P;
+export interface ReviewedPlan extends ApprovalEvidence {
+  readonly plan: ChangingPlan;
   /** The changes of the reviewer, in order. */
   readonly revisions: readonly Revision[];
   /** A sentence for the model about what the reviewer left out; undefined when nothing was. */
@@ -61,9 +63,9 @@ export interface ReviewedPlan<P> extends ApprovalEvidence {
 }
 
 /** One change that needs an approval. */
-export interface ReviewableChange<Args extends object, Data, Todo> {
-  readonly tool: ChangingTool<Args, Data, Todo>;
-  readonly args: Args;
+export interface ReviewableChange {
+  readonly tool: AnyChangingTool;
+  readonly args: object;
   readonly uses: readonly PathUse[];
   readonly call: Call;
 }
@@ -75,6 +77,8 @@ export interface ChangeQuestion extends ApprovalEvidence {
   readonly outline: string;
   /** The planned changes, in the order of those in `details`. */
   readonly planned: ShownChanges["planned"];
+  /** True when a reviewer can change the contents of the plan. */
+  readonly isRevisable: boolean;
 }
 
 /** Returns the real path of each path of a call: for an entry, of the entry itself; otherwise of its target. */
@@ -92,9 +96,9 @@ export async function realPathsOf(
  * Returns the question about a plan, and the state that its answer depends on. Says in the title that a change cannot be
  * undone if it replaces or removes more than `maxUndoneBytes`.
  */
-export async function changeQuestionOf<Args extends object, Data, Todo>(
-  { tool, args, uses, call }: ReviewableChange<Args, Data, Todo>,
-  plan: Plan<Data, Todo>,
+export async function changeQuestionOf(
+  { tool, args, uses, call }: ReviewableChange,
+  plan: ChangingPlan,
   maxUndoneBytes: number | undefined,
 ): Promise<ChangeQuestion> {
   const places = await realPathsOf(uses, call);
@@ -104,7 +108,7 @@ export async function changeQuestionOf<Args extends object, Data, Todo>(
     paths.push(entry && !belowReplaced ? await realpathVia(call.fs, path) : (places[index] as string));
   }
   const limit = tool.traits.includes("writesSeveral") ? undefined : maxUndoneBytes;
-  const preview = await tool.preview(plan, args, call);
+  const preview = await show(plan, call);
   const title = await titleWithUndoNote(preview, limit, call.fs);
   const placeOfPath = new Map(call.locations.map(({ path }, index) => [path, places[index] as string]));
   const changes = preview.changes.map(({ contents, ...one }) =>
@@ -113,7 +117,7 @@ export async function changeQuestionOf<Args extends object, Data, Todo>(
       contents,
     ),
   );
-  const base = [...plan.base, ...(preview.base ?? [])];
+  const { base } = preview;
   const outlined = questionOutline(tool.name, args, places, preview);
   const outline = digestOfParts([...outlined, base.map(({ path, entry }) => [path, entry === true])]);
   const digest = digestOfParts([outline, base.map(({ path, version }) => [path, version])]);
@@ -123,6 +127,7 @@ export async function changeQuestionOf<Args extends object, Data, Todo>(
     base,
     outline,
     planned: preview.changes,
+    isRevisable: plan.kind === "changes" && isOfContents(plan),
     details: {
       type: hash === undefined ? "info" : "edit",
       title: escapeControls(title),
@@ -204,13 +209,13 @@ export async function exactCommandOf({
  * not used.
  * @throws FilewrightError APPROVAL_DENIED, CANCELLED
  */
-export async function reviewUntilApproved<Args extends object, Data, Todo>(
+export async function reviewUntilApproved(
   session: Session,
-  reviewable: ReviewableChange<Args, Data, Todo>,
-  planned: Plan<Data, Todo>,
+  reviewable: ReviewableChange,
+  planned: ChangingPlan,
   confirm: Confirm,
-  replan?: Replan<Data, Todo>,
-): Promise<ReviewedPlan<Plan<Data, Todo>>> {
+  replan?: Replan,
+): Promise<ReviewedPlan | Settled<unknown>> {
   const largest = session.past.journal.largestUndo?.bytes;
   let revisions: readonly Revision[] = [];
   let notes: readonly string[] = [];
@@ -225,15 +230,17 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
       confirm,
     );
     if (reply.outcome === "look_again") {
-      plan = await planAgain(session, replan);
+      const again = await planAgain(session, replan);
       [revisions, notes, replaces] = [[], [], question.details.digest];
-      if (plan.settled === undefined) continue;
+      if (again.kind === "settled") return again;
+      plan = again;
+      continue;
     }
     const { revision, note, parts, asksAgain } = wholeChoiceOf(question, reply);
     if (note !== undefined) notes = [...notes, note];
     let approved = question;
     if (revision !== undefined) {
-      plan = await revisePlan(reviewable, plan, revision);
+      plan = await choose(plan, revision.files, revision.isSelection);
       revisions = [...revisions, revision];
       if (asksAgain) continue;
       approved = await changeQuestionOf(reviewable, plan, largest);
@@ -253,10 +260,7 @@ export async function reviewUntilApproved<Args extends object, Data, Todo>(
 }
 
 /** Plans a change again because the reviewer wants to see the present content. */
-function planAgain<Data, Todo>(
-  session: Session,
-  replan: Replan<Data, Todo> | undefined,
-): Promise<Plan<Data, Todo>> {
+function planAgain(session: Session, replan: Replan | undefined): Promise<Plan<unknown>> {
   if (replan === undefined) throw denied("The change cannot be planned again.");
   session.staging.stage?.refresh();
   return replan();
@@ -301,7 +305,7 @@ function wholeChoiceOf({ details, planned }: ChangeQuestion, reply: ConfirmReply
 }
 
 /** Plans a change again on the present content. With `isTrial` nobody is asked, and the plan is not used. */
-type Replan<Data, Todo> = (isTrial?: boolean) => Promise<Plan<Data, Todo>>;
+type Replan = (isTrial?: boolean) => Promise<Plan<unknown>>;
 
 /** A question about changes that is put to a reviewer. */
 export interface OpenQuestion {
@@ -319,11 +323,11 @@ export interface OpenQuestion {
 }
 
 /** Returns the question about one planned change. */
-async function openQuestion<Args extends object, Data, Todo>(
+async function openQuestion(
   session: Session,
-  reviewable: ReviewableChange<Args, Data, Todo>,
-  { details, planned, places, base }: ChangeQuestion,
-  replan: Replan<Data, Todo> | undefined,
+  reviewable: ReviewableChange,
+  { details, planned, isRevisable, places, base }: ChangeQuestion,
+  replan: Replan | undefined,
 ): Promise<Omit<OpenQuestion, "replaces" | "isModifying">> {
   const { tool, call } = reviewable;
   const { stage } = session.staging;
@@ -340,7 +344,7 @@ async function openQuestion<Args extends object, Data, Todo>(
   const roots = rootsContaining(call.locations);
   const asked = { tool: tool.name, roots, command: await exactCommandOf(reviewable) };
   const shown = { changes: details.changes, planned };
-  const changing = tool.revise === undefined ? [] : changingOutcomes(shown, details.newContent !== null);
+  const changing = isRevisable ? changingOutcomes(shown, details.newContent !== null) : [];
   return { details, asked, changing, call, stale };
 }
 
@@ -390,7 +394,7 @@ export async function putQuestion(
  */
 export async function assertStateUnchanged(
   { places, base }: ApprovalEvidence,
-  { uses, call }: Pick<ReviewableChange<object, unknown, unknown>, "uses" | "call">,
+  { uses, call }: Pick<ReviewableChange, "uses" | "call">,
 ): Promise<void> {
   const now = await realPathsOf(uses, call);
   for (const [index, place] of places.entries()) {

@@ -3,7 +3,8 @@ import type { FsBackend } from "../backends/backend.ts";
 import { concurrentGroups } from "../backends/concurrent.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import type { Journal, Made } from "../journal/index.ts";
-import type { Answer, Preview } from "../tools/lib/tool.ts";
+import type { Preview } from "../tools/change/change.ts";
+import type { Answer } from "../tools/lib/tool.ts";
 
 /** Returns a change that was made with a warning for the model and its user, if it cannot be undone. */
 export function withUndoWarning<Data>(

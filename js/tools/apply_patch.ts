@@ -4,14 +4,11 @@ import { engine } from "../engine/current.ts";
 import { FilewrightError, type Signalled } from "../engine/errors.ts";
 import type { MaybePromise } from "../backends/backend.ts";
 import type { ParsedPatch, ParseOptions, PatchFile, PatchOperation } from "../engine/text/patch.ts";
-import { commitFileChanges } from "./lib/commit.ts";
-import { DEFAULT_FUZZ, type PatchRequest, type PatchTodo, planPatch } from "./lib/patching.ts";
-import { previewPatch, revisePatch } from "./lib/patch-review.ts";
+import { DEFAULT_FUZZ, type PatchRequest, planPatch } from "./lib/patching.ts";
 import { exactly, named } from "./lib/exact.ts";
 import type { ApplyPatchData, PatchOutcome } from "./generated/types.ts";
 import { type Arguments, compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, path, text } from "./lib/shared.ts";
-import { writeWarnings } from "./lib/overwrite.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { ChangingTool, PathEffect, PathUse } from "./lib/tool.ts";
 
@@ -82,7 +79,7 @@ const outputSchema = object(
 );
 
 /** Applies a patch to its files. */
-export const applyPatch: ChangingTool<PatchRequest, ApplyPatchData, PatchTodo> = {
+export const applyPatch: ChangingTool<PatchRequest, ApplyPatchData> = {
   kind: "change",
   name: "apply_patch",
   title: "Apply patch",
@@ -110,26 +107,6 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
     ),
   withPaths: (args, taken) => ({ ...args, taken }),
   plan: planPatch,
-  preview: ({ todo }, args, call) => previewPatch(todo, args, call),
-  revise: ({ todo, base }, _args, files, call) => revisePatch(todo, base, files, call),
-  async apply({ todo }, _args, call) {
-    const made = await commitFileChanges(call.fs, todo.changes, {
-      durability: call.settings.durability,
-      signal: call.signal,
-    });
-    const yielder = new Yielder({});
-    for (const { path, after } of todo.changes) {
-      await yielder.yieldIfDue();
-      const version = made.get(path)?.version;
-      if (after === null || version === undefined) call.seen.note(path, undefined);
-      else call.seen.note(path, version, await engine().onThreads.sha256(after.bytes));
-    }
-    const warnings: string[] = [];
-    await forEachYielding(made, yielder, ([path, result]) =>
-      warnings.push(...writeWarnings(result, call.reader.display(path))),
-    );
-    return { ...todo.described, warnings: [...todo.warnings, ...warnings] };
-  },
   render(data, _args, _call, shownDiff = data.diff) {
     const lines = data.applied ? [] : ["Dry run, nothing written"];
     lines.push(...data.files.map(outcomeLine));

@@ -1,13 +1,5 @@
 /** `copy`: copies a file or a directory to an exact path. */
-import { copyTreeVia } from "../backends/fallback/fallback-tree.ts";
-import {
-  withCreatedParents,
-  planTransfer,
-  previewTransfer,
-  replacingEffect,
-  type TransferTodo,
-  transferSchema,
-} from "./lib/transfer.ts";
+import { proposeTransfer, replacingEffect, transferSchema } from "./lib/transfer.ts";
 import type { CopyData } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
@@ -31,7 +23,7 @@ const outputSchema = object(
 );
 
 /** Copies a file or a directory. */
-export const copy: ChangingTool<CheckedArgs["copy"], CopyData, TransferTodo> = {
+export const copy: ChangingTool<CheckedArgs["copy"], CopyData> = {
   kind: "change",
   name: "copy",
   title: "Copy",
@@ -60,25 +52,13 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
       effects: args.overwrite ? [replacingEffect(args.destination, "copy")] : [],
     },
   ],
-  plan: (args, call) => planTransfer(args, call, "copy"),
-  preview: ({ todo }, args, call) => previewTransfer("Copy", todo, args, call),
-  async apply({ todo }, args, call) {
-    const [from, to] = [call.locations[0]!, call.locations[1]!];
-    const counts = await withCreatedParents(call.fs, to.path, args.create_dirs, async () =>
-      copyTreeVia(call.fs, todo.from, to.path, {
-        overwrite: args.overwrite,
-        ifVersion: todo.version,
-        signal: call.signal,
-      }),
-    );
-    const { files, directories, bytes } = counts;
+  async plan(args, call) {
+    const [source, destination] = call.locations.map(({ path }) => call.reader.display(path));
     return {
-      data: {
-        source: call.reader.display(from.path),
-        destination: call.reader.display(to.path),
-        files,
-        directories,
-        bytes,
+      ...(await proposeTransfer(args, call, "copy")),
+      answer([outcome]) {
+        const { files, directories, bytes } = outcome!;
+        return { data: { source: source!, destination: destination!, files, directories, bytes } };
       },
     };
   },

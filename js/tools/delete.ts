@@ -1,16 +1,8 @@
 /** `delete`: removes a file, a link or a directory. */
-import { EMPTY_BYTES } from "../engine/wire/bytes.ts";
-import { entryPathVia, lstatOrNull, lstatVia } from "../backends/fallback/fallback.ts";
-import { deleteVia, removeTreeVia } from "../backends/fallback/fallback-tree.ts";
+import type { FsStat } from "../backends/backend.ts";
+import { lstatOrNull } from "../backends/fallback/fallback.ts";
+import type { Heading } from "./change/change.ts";
 import { currentVersion } from "./lib/contents.ts";
-import {
-  previewDiff,
-  readBytesForPreview,
-  incompleteTreeReason,
-  formatTreeCounts,
-  textIfDecodableAsync,
-  readTreeFacts,
-} from "./render/preview.ts";
 import type { DeleteData } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
@@ -24,9 +16,8 @@ import {
   timeoutSchema,
   WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
-import { withoutUndefined } from "../schema/without-undefined.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { type ChangingTool, type Preview, locationError } from "./lib/tool.ts";
+import { type ChangingTool, type ShownList, locationError } from "./lib/tool.ts";
 import { assertNotRoot } from "./lib/transfer.ts";
 import { plural } from "./lib/text.ts";
 
@@ -53,17 +44,8 @@ const outputSchema = object(
   ["path", "files", "directories"],
 );
 
-interface DeleteTodo {
-  readonly isDir: boolean;
-  /**
-   * The version of a file or link when the call was planned: the deletion fails with CONFLICT if it has
-   * changed since. Undefined for a directory, and where the backend has no versions of links.
-   */
-  readonly version?: string | undefined;
-}
-
 /** Removes a file, a link or a directory. */
-export const deletePath: ChangingTool<CheckedArgs["delete"], DeleteData, DeleteTodo> = {
+export const deletePath: ChangingTool<CheckedArgs["delete"], DeleteData> = {
   kind: "change",
   name: "delete",
   title: "Delete",
@@ -84,65 +66,40 @@ export const deletePath: ChangingTool<CheckedArgs["delete"], DeleteData, DeleteT
   async plan(args, call) {
     const at = call.locations[0]!;
     assertNotRoot(call, at);
+    const path = call.reader.display(at.path);
     const there = await lstatOrNull(call.fs, at.path);
     if (there === null) {
       if (!args.missing_ok) throw locationError("NOT_FOUND", at);
-      return {
-        settled: { data: { path: call.reader.display(at.path), files: 0, directories: 0 } },
-        todo: { isDir: false },
-        base: [],
-      };
+      return { kind: "settled", answer: { data: { path, files: 0, directories: 0 } } };
     }
     // `link/` names the target directory of a link, but a deletion would remove the link.
     if (at.directory && !there.isDir) throw locationError("NOT_DIRECTORY", at);
     if (there.isDir && !args.recursive && (await call.fs.listDir(at.path)).length > 0)
       throw locationError("NOT_EMPTY", at);
     const version = await currentVersion(call.fs, at.path, true);
+    // A deletion depends on the version of a file, and of a link where the backend has one.
     const hasVersion = there.isFile || (!there.isDir && there.version !== undefined);
     return {
-      todo: { isDir: there.isDir, version: hasVersion ? (version ?? undefined) : undefined },
+      kind: "changes",
+      changes: [
+        {
+          do: "remove",
+          path: at.path,
+          name: args.path,
+          type: there.type,
+          tree: there.isDir && args.recursive,
+          was: { version: hasVersion ? (version ?? undefined) : undefined, bytes: null, mode: undefined },
+          isMoved: false,
+        },
+      ],
       base: [{ path: at.path, version, entry: true }],
-    };
-  },
-  async preview({ todo }, args, call): Promise<Preview> {
-    const at = call.locations[0]!;
-    if (todo.isDir) {
-      const tree = await readTreeFacts(call, await entryPathVia(call.fs, at.path));
-      const incomplete = incompleteTreeReason(tree);
-      return withoutUndefined({
-        title: `Delete directory ${args.path} (${formatTreeCounts(tree)})`,
-        location: 0,
-        diff: "",
-        originalContent: null,
-        newContent: null,
-        risk: tree.base.length > 1 ? ("high" as const) : ("low" as const),
-        base: tree.base,
-        changes: tree.entries.map(({ path: gone, type }) => ({ path: gone, kind: "delete" as const, type })),
-        incomplete,
-      });
-    }
-    const isLink = (await lstatVia(call.fs, at.path)).type === "symlink";
-    const bytes = isLink ? null : await readBytesForPreview(call, at.path);
-    return {
-      title: `Delete ${isLink ? "link " : ""}${args.path}`,
-      location: 0,
-      diff: bytes === null ? "" : await previewDiff(bytes, EMPTY_BYTES, args.path),
-      originalContent: bytes === null ? null : await textIfDecodableAsync(bytes),
-      newContent: null,
-      risk: isLink ? "low" : "medium",
-      changes: [{ path: at.path, kind: "delete", type: isLink ? "symlink" : "file" }],
-    };
-  },
-  async apply({ todo }, args, call) {
-    const at = call.locations[0]!;
-    if (!todo.isDir || !args.recursive) {
-      await deleteVia(call.fs, at.path, { ifVersion: todo.version });
-      const [files, directories] = todo.isDir ? [0, 1] : [1, 0];
-      return { data: { path: call.reader.display(at.path), files, directories } };
-    }
-    const counts = await removeTreeVia(call.fs, at.path, { signal: call.signal });
-    return {
-      data: { path: call.reader.display(at.path), files: counts.files, directories: counts.directories },
+      reading: "list",
+      by: "call",
+      about: (shown) => headingOf(there, args.path, shown),
+      answer([outcome]) {
+        const { files, directories } = outcome!;
+        return { data: { path, files, directories } };
+      },
     };
   },
   render: (data, args) =>
@@ -150,3 +107,11 @@ export const deletePath: ChangingTool<CheckedArgs["delete"], DeleteData, DeleteT
       ? `Nothing to delete: ${escapeControls(args.path)} does not exist`
       : `Deleted ${escapeControls(args.path)} (${plural(data.files, "file")})`,
 };
+
+/** Returns the title of a deletion, and how much it can destroy. */
+function headingOf({ type }: FsStat, path: string, { changes, counts }: ShownList): Heading {
+  if (type === "symlink") return { title: `Delete link ${path}`, location: 0, risk: "low" };
+  if (type !== "dir") return { title: `Delete ${path}`, location: 0, risk: "medium" };
+  const risk = changes.length > 1 ? "high" : "low";
+  return { title: `Delete directory ${path}${counts}`, location: 0, risk };
+}

@@ -1,6 +1,4 @@
 /** `edit_file`: replaces text in one file, exactly or not at all. */
-import type { WriteOptions } from "../backends/backend.ts";
-import { writeVia } from "../backends/fallback/fallback.ts";
 import { engine } from "../engine/current.ts";
 import type { AppliedEdit, BytesPlan, EditOptions } from "../engine/text/edit.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -13,14 +11,13 @@ import {
   linesWithoutEndings,
   normalizeHash,
   readWholeFile,
-  toConflict,
 } from "./lib/contents.ts";
-import { previewDiff, contentPreview } from "./render/preview.ts";
+import type { Put } from "./change/change.ts";
+import { previewDiff } from "./render/preview.ts";
 import {
   phraseIfNamed,
   set,
   setPhrase,
-  type Answer,
   type Call,
   type ChangingTool,
   type Plan,
@@ -55,18 +52,8 @@ interface CurrentFile extends CurrentFileFacts {
   inspection(): Promise<Inspection>;
 }
 
-interface EditTodo {
-  readonly before: Uint8Array;
-  readonly bytes: Uint8Array;
-  readonly version: string;
-  readonly data: Omit<EditFileData, "hash">;
-  /** The hash of `bytes`. For large content it is a promise, because another thread computes it. */
-  readonly hash: string | Promise<string>;
-  readonly warnings: readonly string[];
-}
-
 /** Replaces text in one file. */
-export const editFile: ChangingTool<EditRequest, EditFileData, EditTodo> = {
+export const editFile: ChangingTool<EditRequest, EditFileData> = {
   kind: "change",
   name: "edit_file",
   title: "Edit file",
@@ -89,22 +76,6 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
   ),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write", missing: "refuse" }],
   plan: planEditFile,
-  preview: ({ todo }, args, call) =>
-    contentPreview({ title: `Edit ${args.path}`, location: 0, risk: "low" }, todo.before, todo.bytes, {
-      typed: args.path,
-      path: call.locations[0]!.path,
-    }),
-  async revise({ todo, base }, args, [file]) {
-    const bytes = file?.bytes ?? todo.bytes;
-    const data = {
-      ...todo.data,
-      revised: true as const,
-      diff: await previewDiff(todo.before, bytes, args.path),
-      bytes_written: bytes.length,
-    };
-    return { todo: { ...todo, bytes, data, hash: hashNowOrLater(bytes) }, base };
-  },
-  apply: applyEditFile,
   render(data, args) {
     const done = `Edited ${escapeControls(args.path)}`;
     const replacements = plural(data.replacements, "replacement");
@@ -147,8 +118,8 @@ export function chosenMatchLine(
 async function planEditFile(
   args: EditRequest,
   call: Call,
-  outdated?: Plan<EditFileData, EditTodo>,
-): Promise<Plan<EditFileData, EditTodo>> {
+  outdated?: Plan<EditFileData>,
+): Promise<Plan<EditFileData>> {
   const at = call.locations[0]!;
   const { bytes: before, version } = await readWholeFile(call, at, call.settings.limits.grepFileBytes);
   let inspected: Promise<Inspection> | undefined;
@@ -161,7 +132,7 @@ async function planEditFile(
   const planned = await replaceInContent(now, args, call);
   if (!planned.ok) throw await refusedEdits(planned.error, now, args, call);
   // A plan after a write of another program is based on content that the caller never saw.
-  const isUnseen = outdated !== undefined && outdated.todo.version !== version;
+  const isUnseen = outdated?.kind === "changes" && outdated.base[0]?.version !== version;
   if (isUnseen && planned.edits.some(({ tier }) => tier !== "exact")) {
     throw locationError("CONFLICT", at, {
       message: "changed while it was edited, and old_text is no longer there to the letter",
@@ -180,27 +151,71 @@ async function planEditFile(
     truncated: diff.truncated ? true : undefined,
   });
   const left = args.whole_file ? [] : await omissionsOfEdits(now, bytes, args, call.signal);
-  if (left.length > 0 && call.reader.refusesOmissions) {
-    throw omissionError(
-      "edit_file",
-      "new_text",
-      left,
-      `Nothing was written: send the lines themselves, or replace only the lines that change${phraseIfNamed(
-        setPhrase(call.reader.names, set("whole_file", true)),
-        (phrase) => `; ${phrase} if the line is meant as it is`,
-      )}.`,
-    );
-  }
+  if (left.length > 0 && call.reader.refusesOmissions) throw omittedLinesError(left, call);
   // Presets that accept omissions are also those that allow a missing new text.
   const gone = call.reader.refusesOmissions ? [] : deletionWarnings(edits, args);
   const warnings = [...omissionWarnings(left), ...gone, ...closingTagWarnings(args)];
   const hashing = planned.hash ?? hashNowOrLater(bytes);
   const hash = bytes.length > MIN_CONCURRENT_HASH_BYTES ? hashing : await hashing;
-  const todo = { before, bytes, version, data, hash, warnings };
-  const base = [{ path: at.path, version }];
-  if (args.dry_run) return { settled: { data: { ...data, hash: await hash }, warnings }, todo, base };
-  const quoted = edits.every(({ tier, repairs }) => tier === "exact" && repairs.length === 0);
-  return { todo, base, touched: [{ path: at.path, before, after: bytes, quoted }] };
+  if (args.dry_run) return { kind: "settled", answer: { data: { ...data, hash: await hash }, warnings } };
+  const isQuoted = edits.every(({ tier, repairs }) => tier === "exact" && repairs.length === 0);
+  return {
+    kind: "changes",
+    changes: [
+      {
+        do: "put",
+        path: at.path,
+        name: args.path,
+        target: at.path,
+        was: { version, bytes: before, mode: undefined },
+        now: { bytes, mode: undefined, hash },
+        from: null,
+        parents: false,
+        mayReplace: true,
+        needs: isQuoted ? "quoted" : "lines",
+      },
+    ],
+    base: [{ path: at.path, version }],
+    reading: "list",
+    by: "call",
+    about: () => ({ title: `Edit ${args.path}`, location: 0, risk: "low" }),
+    async answer([outcome], { by, changes: [made] }) {
+      const { now } = made as Put;
+      const said = by === "call" ? data : await revisedData(data, before, now.bytes, args);
+      return {
+        data: { ...said, hash: await now.hash! },
+        warnings: [...warnings, ...writeWarnings(outcome!.written)],
+      };
+    },
+  };
+}
+
+function omittedLinesError(left: readonly Omission[], { reader: { names } }: Call): FilewrightError {
+  const remedy = phraseIfNamed(
+    setPhrase(names, set("whole_file", true)),
+    (phrase) => `; ${phrase} if the line is meant as it is`,
+  );
+  return omissionError(
+    "edit_file",
+    "new_text",
+    left,
+    `Nothing was written: send the lines themselves, or replace only the lines that change${remedy}.`,
+  );
+}
+
+/** Returns the data of an edit of which a reviewer has made another content. */
+async function revisedData<Data extends Pick<EditFileData, "diff">>(
+  data: Data,
+  before: Uint8Array,
+  bytes: Uint8Array,
+  { path }: EditRequest,
+): Promise<Data & Pick<EditFileData, "revised" | "diff" | "bytes_written">> {
+  return {
+    ...data,
+    revised: true,
+    diff: await previewDiff(before, bytes, path),
+    bytes_written: bytes.length,
+  };
 }
 
 /**
@@ -339,28 +354,6 @@ async function replaceInContent(now: CurrentFile, args: EditRequest, call: Call)
   const plan = await (early !== undefined && name === UTF_8_ENCODING ? early : planIn(name));
   if (plan.ok || mime !== NOTEBOOK_MIME || plan.error.code !== "MATCH_NOT_FOUND") return plan;
   return (await planNotebookEdits(before, edits, inEncoding, call.signal)) ?? plan;
-}
-
-async function applyEditFile(
-  { todo }: Plan<EditFileData, EditTodo>,
-  _args: EditRequest,
-  call: Call,
-): Promise<Answer<EditFileData>> {
-  const condition: WriteOptions = withoutUndefined({
-    ifVersion: todo.version,
-    durability: call.settings.durability,
-    signal: call.signal,
-    hash: typeof todo.hash === "string" ? todo.hash : undefined,
-  });
-  const { path } = call.locations[0]!;
-  try {
-    const made = await writeVia(call.fs, path, todo.bytes, condition);
-    const hash = await todo.hash;
-    call.seen.note(path, made.version, hash);
-    return { data: { ...todo.data, hash }, warnings: [...todo.warnings, ...writeWarnings(made)] };
-  } catch (error) {
-    throw toConflict(error, condition, true);
-  }
 }
 
 /**

@@ -5,7 +5,7 @@
 import type { ChangingTool } from "./lib/tool.ts";
 
 /** A changing call of a host, as far as a tool describes one. */
-type HostTool = Pick<ChangingTool<never, unknown, unknown>, "kind" | "name" | "traits">;
+type HostTool = Pick<ChangingTool<never, unknown>, "kind" | "name" | "traits">;
 
 /** Takes back every later call. */
 export const REWIND: HostTool = {

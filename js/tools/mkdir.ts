@@ -26,7 +26,7 @@ const outputSchema = object(
 );
 
 /** Makes a directory. */
-export const mkdir: ChangingTool<CheckedArgs["mkdir"], MkdirData, undefined> = {
+export const mkdir: ChangingTool<CheckedArgs["mkdir"], MkdirData> = {
   kind: "change",
   name: "mkdir",
   title: "Make directory",
@@ -46,24 +46,21 @@ Not needed before write_file, copy or move: they make missing directories themse
   async plan(args, call) {
     const at = call.locations[0]!;
     const there = await statOrNull(call.fs, at.path);
-    if (there === null) return { todo: undefined, base: [{ path: at.path, version: null }] };
-    if (!there.isDir || !args.exist_ok) throw locationError("ALREADY_EXISTS", at);
-    const settled = { data: { path: call.reader.display(at.path), created: false } };
-    return { settled, todo: undefined, base: [] };
-  },
-  preview: (_plan, args, call) => ({
-    title: `Make directory ${args.path}`,
-    location: 0,
-    diff: "",
-    originalContent: null,
-    newContent: null,
-    risk: "low",
-    changes: [{ path: call.locations[0]!.path, kind: "create", type: "dir" }],
-  }),
-  async apply(_plan, args, call) {
-    const at = call.locations[0]!;
-    await call.fs.mkdir(at.path, { parents: args.parents, existOk: args.exist_ok });
-    return { data: { path: call.reader.display(at.path), created: true } };
+    const shown = call.reader.display(at.path);
+    if (there !== null) {
+      if (!there.isDir || !args.exist_ok) throw locationError("ALREADY_EXISTS", at);
+      return { kind: "settled", answer: { data: { path: shown, created: false } } };
+    }
+    const { parents, exist_ok: existOk } = args;
+    return {
+      kind: "changes",
+      changes: [{ do: "mkdir", path: at.path, name: args.path, parents, existOk }],
+      base: [{ path: at.path, version: null }],
+      reading: "list",
+      by: "call",
+      about: () => ({ title: `Make directory ${args.path}`, location: 0, risk: "low" }),
+      answer: () => ({ data: { path: shown, created: true } }),
+    };
   },
   render: (data, args) =>
     data.created

@@ -1,13 +1,5 @@
 /** `move`: moves or renames a file or a directory to an exact path. */
-import { renameVia } from "../backends/fallback/fallback-tree.ts";
-import {
-  withCreatedParents,
-  planTransfer,
-  previewTransfer,
-  replacingEffect,
-  type TransferTodo,
-  transferSchema,
-} from "./lib/transfer.ts";
+import { proposeTransfer, replacingEffect, transferSchema } from "./lib/transfer.ts";
 import type { MoveData } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
@@ -27,7 +19,7 @@ const outputSchema = object(
 );
 
 /** Moves or renames. */
-export const move: ChangingTool<CheckedArgs["move"], MoveData, TransferTodo> = {
+export const move: ChangingTool<CheckedArgs["move"], MoveData> = {
   kind: "change",
   name: "move",
   title: "Move or rename",
@@ -55,18 +47,12 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
       effects: args.overwrite ? [replacingEffect(args.destination, "move")] : [],
     },
   ],
-  plan: (args, call) => planTransfer(args, call, "move"),
-  preview: ({ todo }, args, call) => previewTransfer("Move", todo, args, call),
-  async apply({ todo }, args, call) {
-    const [from, to] = [call.locations[0]!, call.locations[1]!];
-    await withCreatedParents(call.fs, to.path, args.create_dirs, async () =>
-      renameVia(call.fs, todo.from, to.path, {
-        overwrite: args.overwrite,
-        ifVersion: todo.version,
-        signal: call.signal,
-      }),
-    );
-    return { data: { source: call.reader.display(from.path), destination: call.reader.display(to.path) } };
+  async plan(args, call) {
+    const [source, destination] = call.locations.map(({ path }) => call.reader.display(path));
+    return {
+      ...(await proposeTransfer(args, call, "move")),
+      answer: () => ({ data: { source: source!, destination: destination! } }),
+    };
   },
   render: (_data, args) => `Moved ${escapeControls(args.source)} -> ${escapeControls(args.destination)}`,
 };

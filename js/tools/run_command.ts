@@ -7,7 +7,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Location } from "../policy/index.ts";
-import { type ChangingTool, locationError } from "./lib/tool.ts";
+import { type Answer, type Call, type ChangingTool, locationError } from "./lib/tool.ts";
 import { argvInWords } from "./render/argv.ts";
 
 type CheckedRunCommandArgs = CheckedArgs["run_command"];
@@ -106,7 +106,7 @@ function sandboxDescription({ files, network, policy, processes, workspaceFiles 
 }
 
 /** Runs a program in a sandbox. */
-export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, readonly string[]> = {
+export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData> = {
   kind: "change",
   name: "run_command",
   title: "Run command",
@@ -119,51 +119,25 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
   exactCommand: argvOf,
   paths: (args) => [{ argument: "cwd", typed: args.cwd, intent: "write", missing: "accept" }],
   async plan(args, { settings: { commands }, fs, locations }) {
-    const todo = argvOf(args);
+    const argv = argvOf(args);
     if (commands instanceof RefusingSandbox) commands.refuse();
     // A sandbox says it in its own words, and some only after they have begun.
     const at = locations[0] as Location;
     if (!(await fs.stat(at.path)).isDir) throw locationError("NOT_DIRECTORY", at);
-    return { todo, base: [] };
-  },
-  preview: (plan, _args, call) => ({
-    title: `Run ${argvInWords(plan.todo)} in ${call.reader.display((call.locations[0] as Location).path)}`,
-    location: 0,
-    diff: "",
-    originalContent: null,
-    newContent: null,
-    risk: "high",
-    changes: [],
-  }),
-  async apply({ todo }, args, call) {
-    if (call.settings.commands === undefined) {
-      throw new FilewrightError("UNSUPPORTED_OPERATION", "This workspace runs no commands.", {
-        complete: true,
-      });
-    }
-    const outcome = await call.settings.commands.run({
-      argv: todo,
-      cwd: (call.locations[0] as Location).path,
-      timeoutMs: args.timeout_ms,
-      maxOutputBytes: args.max_output_bytes,
-      signal: call.signal,
-    });
-    const { exitCode, signal, timedOut, truncated, stdout, stderr } = outcome;
-    const { removed = [], repositories = [] } = outcome;
-    const exceeded = outcome.exceeded ?? (signal === FILE_SIZE_SIGNAL ? "file_size" : undefined);
     return {
-      data: withoutUndefined({
-        exit_code: exitCode,
-        signal,
-        timed_out: timedOut,
-        truncated,
-        stdout,
-        stderr,
-        tier: call.settings.commands.status.tier,
-        exceeded,
-        removed: removed.length === 0 ? undefined : removed.map(call.reader.display),
-        repositories: repositories.length === 0 ? undefined : repositories.map(call.reader.display),
+      kind: "act",
+      undoes: undefined,
+      show: ({ reader }) => ({
+        title: `Run ${argvInWords(argv)} in ${reader.display(at.path)}`,
+        location: 0,
+        diff: "",
+        originalContent: null,
+        newContent: null,
+        risk: "high",
+        base: [],
+        changes: [],
       }),
+      make: (call) => runInSandbox(argv, args, call),
     };
   },
   render(data, args) {
@@ -187,6 +161,43 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData, rea
     return lines.join("\n");
   },
 };
+
+/** Runs a program, and returns what it has written. @throws FilewrightError UNSUPPORTED_OPERATION, and as the sandbox does */
+async function runInSandbox(
+  argv: readonly string[],
+  args: CheckedRunCommandArgs,
+  { settings: { commands }, locations, signal: cancel, reader }: Call,
+): Promise<Answer<RunCommandData>> {
+  if (commands === undefined) {
+    throw new FilewrightError("UNSUPPORTED_OPERATION", "This workspace runs no commands.", {
+      complete: true,
+    });
+  }
+  const outcome = await commands.run({
+    argv,
+    cwd: (locations[0] as Location).path,
+    timeoutMs: args.timeout_ms,
+    maxOutputBytes: args.max_output_bytes,
+    signal: cancel,
+  });
+  const { exitCode, signal, timedOut, truncated, stdout, stderr } = outcome;
+  const { removed = [], repositories = [] } = outcome;
+  const exceeded = outcome.exceeded ?? (signal === FILE_SIZE_SIGNAL ? "file_size" : undefined);
+  return {
+    data: withoutUndefined({
+      exit_code: exitCode,
+      signal,
+      timed_out: timedOut,
+      truncated,
+      stdout,
+      stderr,
+      tier: commands.status.tier,
+      exceeded,
+      removed: removed.length === 0 ? undefined : removed.map(reader.display),
+      repositories: repositories.length === 0 ? undefined : repositories.map(reader.display),
+    }),
+  };
+}
 
 const NAME_BY_LIMIT: Readonly<Record<string, string>> = {
   processes: "processes",

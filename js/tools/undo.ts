@@ -11,7 +11,8 @@ import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { text, texts, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { Call, ChangingTool, PathEffect, Preview, PreviewChange } from "./lib/tool.ts";
+import type { Preview, PreviewChange } from "./change/change.ts";
+import type { Answer, Call, ChangingTool, PathEffect } from "./lib/tool.ts";
 
 /** The arguments, with the call that will be undone. */
 interface ChosenUndo extends UndoArgs {
@@ -70,13 +71,8 @@ async function chooseUndo(args: ChosenUndo, past: UndoableHistory, all: boolean)
   );
 }
 
-/** What will be restored. */
-interface UndoTodo {
-  readonly restored: readonly RestoredState[];
-}
-
 /** Creates the tool. With `all` it can also undo changes of other callers. */
-export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoTodo> {
+export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData> {
   return {
     kind: "change",
     name: "undo",
@@ -94,40 +90,58 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoT
         ...putBackUse("call_id", typed),
         effects: effects?.get(typed) ?? [],
       })),
-    async plan({ chosen }, call) {
-      const restored = await call.past().restores(chosen?.callId ?? "");
-      return { todo: { restored }, base: [] };
-    },
-    async preview({ todo: { restored } }, { chosen }, call): Promise<Preview> {
-      const diff = await restoringDiff(restored, call);
-      const [only] = restored;
-      const alone = restored.length === 1 ? only?.image?.bytes : undefined;
+    async plan(args, { past }) {
+      const restored = await past().restores(args.chosen?.callId ?? "");
       return {
-        title: `Undo ${chosen?.tool ?? ""} of ${(chosen?.paths ?? []).join(", ")}`,
-        location: 0,
-        diff,
-        originalContent: null,
-        newContent: alone === undefined ? null : textIfDecodable(alone),
-        risk: "medium",
-        changes: restored.map(previewChangeOf),
-      };
-    },
-    async apply({ todo: { restored } }, { chosen }, call) {
-      // A person may see content that a model may not, such as that of a secret which is restored.
-      const diff = all ? await restoringDiff(restored, call) : undefined;
-      const { about, fs, signal } = call;
-      await call.past().undo(chosen?.callId ?? "", { ...about, fs, signal });
-      return {
-        data: withoutUndefined({
-          undone: chosen?.callId ?? "",
-          tool: chosen?.tool ?? "",
-          paths: chosen?.paths ?? [],
-          diff,
-        }),
+        kind: "act",
+        undoes: undefined,
+        show: (call) => showUndo(args, restored, call),
+        make: (call) => takeBack(args, call, all ? restored : undefined),
       };
     },
     render: ({ tool, paths, diff = "" }) =>
       `Undone: ${tool} of ${paths.map(escapeControls).join(", ")}${diff === "" ? "" : `\n${escapeDiffLines(diff)}`}`,
+  };
+}
+
+/** Returns what a reviewer sees of an undo. */
+async function showUndo(
+  { chosen }: ChosenUndo,
+  restored: readonly RestoredState[],
+  call: Call,
+): Promise<Preview> {
+  const diff = await restoringDiff(restored, call);
+  const [only] = restored;
+  const alone = restored.length === 1 ? only?.image?.bytes : undefined;
+  return {
+    title: `Undo ${chosen?.tool ?? ""} of ${(chosen?.paths ?? []).join(", ")}`,
+    location: 0,
+    diff,
+    originalContent: null,
+    newContent: alone === undefined ? null : textIfDecodable(alone),
+    risk: "medium",
+    base: [],
+    changes: restored.map(previewChangeOf),
+  };
+}
+
+/** Takes a call back. `told` is what the answer has a diff of; undefined for none. */
+async function takeBack(
+  { chosen }: ChosenUndo,
+  call: Call,
+  told: readonly RestoredState[] | undefined,
+): Promise<Answer<UndoData>> {
+  // A person may see content that a model may not, such as that of a secret which is restored.
+  const diff = told && (await restoringDiff(told, call));
+  const { about, fs, signal } = call;
+  await call.past().undo(chosen?.callId ?? "", { ...about, fs, signal });
+  return {
+    data: withoutUndefined({
+      undone: chosen?.callId ?? "",
+      tool: chosen?.tool ?? "",
+      paths: chosen?.paths ?? [],
+      diff,
+    }),
   };
 }
 

@@ -1,7 +1,6 @@
 /** `write_file`: creates, replaces or extends one file, atomically. */
 import type { Location } from "../policy/index.ts";
-import type { WriteOptions } from "../backends/backend.ts";
-import { lstatOrNull, realpathVia, writeVia } from "../backends/fallback/fallback.ts";
+import { lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
 import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
 import { MIN_THREAD_BYTES } from "../engine/threads.ts";
@@ -11,10 +10,10 @@ import {
   phraseIfNamed,
   set,
   setPhrase,
-  type Answer,
   type Call,
   type ChangingTool,
   type Plan,
+  type Proposal,
   locationError,
 } from "./lib/tool.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
@@ -38,23 +37,14 @@ import {
   writeWarnings,
   pastedAnswerWarning,
 } from "./lib/overwrite.ts";
-import { assertExpectedHash, toConflict, normalizeHash, readWholeFile, assertFile } from "./lib/contents.ts";
-import { previewDiff, contentPreview } from "./render/preview.ts";
+import { assertExpectedHash, normalizeHash, readWholeFile, assertFile } from "./lib/contents.ts";
+import { previewDiff } from "./render/preview.ts";
 import type { WriteFileData } from "./generated/types.ts";
 import { object } from "./lib/schema.ts";
 import { choice, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, text, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { checkWriteFileArgs, writeFileInputSchema, type WriteFileToolArgs } from "./write/arguments.ts";
 import { countLines, countLinesYielding, encodeUtf8, encodeUtf8Yielding, plural } from "./lib/text.ts";
-
-interface WriteTodo {
-  readonly found: PathBeforeWrite;
-  /** The bytes of the whole new content. */
-  readonly bytes: Uint8Array;
-  readonly condition: WriteOptions;
-  readonly data: WriteFileData;
-  readonly warnings: readonly string[];
-}
 
 /** The maximum size in bytes of either content for which `data.diff` is computed. */
 const MAX_DIFF_BYTES = 1024 * 1024;
@@ -74,7 +64,7 @@ const outputSchema = object(
 );
 
 /** Creates, replaces or extends one file. */
-export const writeFile: ChangingTool<WriteFileToolArgs, WriteFileData, WriteTodo> = {
+export const writeFile: ChangingTool<WriteFileToolArgs, WriteFileData> = {
   kind: "change",
   name: "write_file",
   title: "Write file",
@@ -93,29 +83,6 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
   parse: (given) => ({ ...checkWriteFileArgs(given), eol_given: given["eol"] !== undefined }),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write", missing: "create_or_replace" }],
   plan: planWriteFile,
-  async preview({ todo: { found, bytes } }, args, call) {
-    // A large file was not read for the plan, but the reviewer must see its content.
-    const unread = found.exists && found.bytes === null;
-    const before = unread
-      ? (await readWholeFile(call, call.locations[0]!, call.settings.limits.grepFileBytes)).bytes
-      : found.bytes;
-    const title = `${!found.exists ? "Create" : args.append ? "Add to" : "Replace"} ${args.path}`;
-    const risk = found.exists && !args.append ? "medium" : "low";
-    const { path } = call.locations[0]!;
-    return contentPreview({ title, location: 0, risk }, before, bytes, {
-      typed: args.path,
-      path,
-      mode: args.mode,
-    });
-  },
-  revise: ({ todo }, args, [file], call) =>
-    planOverwrite(
-      { ...args, append: false, content_encoding: "base64" },
-      call,
-      todo.found,
-      file?.bytes ?? todo.bytes,
-    ),
-  apply: applyWriteFile,
   render(data, args) {
     const verb = data.operation === "create" ? "Created" : "Updated";
     return `${verb} ${escapeControls(args.path)} (${plural(data.lines_written, "line")}, ${plural(data.bytes_written, "byte")})`;
@@ -134,7 +101,7 @@ interface PathBeforeWrite {
   readonly target: string;
 }
 
-async function planWriteFile(args: WriteFileToolArgs, call: Call): Promise<Plan<WriteFileData, WriteTodo>> {
+async function planWriteFile(args: WriteFileToolArgs, call: Call): Promise<Plan<WriteFileData>> {
   const at = call.locations[0]!;
   const found = await inspectPathBeforeWrite(args, call, at);
   if (found.exists && !args.overwrite && !args.append) throw locationError("ALREADY_EXISTS", at);
@@ -145,7 +112,7 @@ async function planWriteFile(args: WriteFileToolArgs, call: Call): Promise<Plan<
       found.bytes === null ? null : await hashNowOrLater(found.bytes, call),
     );
   }
-  return planOverwrite(args, call, found);
+  return proposeWrite(args, call, found);
 }
 
 async function inspectPathBeforeWrite(
@@ -192,37 +159,77 @@ async function inspectMissingPathBeforeWrite(
   return { exists: false, bytes: null, size: 0, version: null, target };
 }
 
-/**
- * Creates the plan, once the old content is known. `revised` is the content that a reviewer has edited;
- * undefined for the one that was sent.
- */
-async function planOverwrite(
+/** Creates the plan, once the old content is known. */
+async function proposeWrite(
   args: WriteFileToolArgs,
   call: Call,
   found: PathBeforeWrite,
-  revised?: Uint8Array,
-): Promise<Plan<WriteFileData, WriteTodo>> {
-  const at = call.locations[0]!;
-  const { exists, bytes: before, version } = found;
+): Promise<Proposal<WriteFileData>> {
+  const { path } = call.locations[0]!;
+  const { exists, bytes: before, version, target } = found;
+  const { bytes, data, warnings } = await describeWrite(args, call, found, undefined);
+  const verb = !exists ? "Create" : args.append ? "Add to" : "Replace";
+  return {
+    kind: "changes",
+    changes: [
+      {
+        do: "put",
+        path,
+        name: args.path,
+        target,
+        was: exists ? { version: version ?? undefined, bytes: before, mode: undefined } : null,
+        now: { bytes, mode: args.mode, hash: data.hash },
+        from: null,
+        parents: args.create_dirs,
+        mayReplace: args.overwrite || args.append,
+        needs: args.append ? "nothing" : "file",
+      },
+    ],
+    base: [{ path, version }],
+    reading: "list",
+    by: "call",
+    about: () => ({
+      title: `${verb} ${args.path}`,
+      location: 0,
+      risk: exists && !args.append ? "medium" : "low",
+    }),
+    async answer([outcome], { by, changes: [made] }) {
+      // What a reviewer has written is the whole content.
+      const revised = by === "call" || made?.do !== "put" ? undefined : made.now.bytes;
+      const whole = { ...args, append: false, content_encoding: "base64" } as const;
+      const described =
+        revised === undefined ? { data, warnings } : await describeWrite(whole, call, found, revised);
+      return { data: described.data, warnings: [...described.warnings, ...writeWarnings(outcome!.written)] };
+    },
+  };
+}
+
+/** A content to write, and the answer once it is written. */
+interface DescribedWrite {
+  readonly bytes: Uint8Array;
+  readonly data: WriteFileData;
+  readonly warnings: readonly string[];
+}
+
+/** Makes the content to write, or describes the one that a reviewer has made. */
+async function describeWrite(
+  args: WriteFileToolArgs,
+  call: Call,
+  found: PathBeforeWrite,
+  revised: Uint8Array | undefined,
+): Promise<DescribedWrite> {
+  const { bytes: before } = found;
   const { given, bytes, lines, warnings } = await newContentOf(args, call, found, revised);
   const isCompared = before !== null && isShownInDiff(before) && isShownInDiff(bytes);
   const data: WriteFileData = withoutUndefined({
-    path: call.reader.display(at.path),
+    path: call.reader.display(call.locations[0]!.path),
     operation: operationOf(args, found),
     bytes_written: given.length,
     lines_written: lines,
     hash: await hashNowOrLater(bytes, call),
     diff: isCompared ? await previewDiff(before, bytes, args.path) : undefined,
   });
-  const condition: WriteOptions = withoutUndefined({
-    createDirs: args.create_dirs,
-    durability: call.settings.durability,
-    signal: call.signal,
-    ifVersion: version ?? undefined,
-    ifAbsent: exists ? undefined : true,
-    mode: args.mode === undefined ? undefined : Number.parseInt(args.mode, 8),
-  });
-  return { todo: { found, bytes, condition, data, warnings }, base: [{ path: at.path, version }] };
+  return { bytes, data, warnings };
 }
 
 function operationOf(args: WriteFileToolArgs, { exists }: PathBeforeWrite): WriteFileData["operation"] {
@@ -326,26 +333,6 @@ function hashNowOrLater(bytes: Uint8Array, { signal }: Call): string | Promise<s
 /** Returns true for text that is small enough to be compared. */
 function isShownInDiff(bytes: Uint8Array): boolean {
   return bytes.length <= MAX_DIFF_BYTES && !bytes.includes(0);
-}
-
-async function applyWriteFile(
-  { todo }: Plan<WriteFileData, WriteTodo>,
-  args: WriteFileToolArgs,
-  call: Call,
-): Promise<Answer<WriteFileData>> {
-  try {
-    const made = await writeVia(call.fs, todo.found.target, todo.bytes, {
-      ...todo.condition,
-      hash: todo.data.hash,
-    });
-    const { version } = made;
-    // After appending, only the appended part is known to the caller, so the file does not count as read.
-    const seen = args.append ? [undefined, undefined] : [version, todo.data.hash];
-    call.seen.note(call.locations[0]!.path, seen[0], seen[1]);
-    return { data: todo.data, warnings: [...todo.warnings, ...writeWarnings(made)] };
-  } catch (error) {
-    throw toConflict(error, todo.condition, args.overwrite || args.append);
-  }
 }
 
 /** A content as it will be written. */

@@ -1,5 +1,6 @@
 /** Read before write holds whichever way content would be lost: 25 ways that are refused, and those that are not. */
 import { describe, expect, test } from "vitest";
+import type { Confirm } from "../../js/index.node.ts";
 import { KINDS, place } from "../tools/harness.ts";
 import { type Files, type Storage, shared } from "./places.ts";
 
@@ -260,5 +261,44 @@ describe.each(KINDS)("a link on %s", (kind) => {
     const result = await ws.call("move", over);
     expect(result.ok, result.text).toBe(true);
     expect([await text("f.txt"), await text("l")]).toEqual(["unread\n", "other\n"]);
+  });
+});
+
+describe.each(KINDS)("what a reviewer selects of a patch on %s", (kind) => {
+  const seed = { "f.txt": "unread\n", "g.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\n" };
+  const twoHunks = "*** Update File: g.txt\n@@\n-1\n+one\n@@\n-9\n+nine\n";
+  /** Accepts the first hunk of g.txt, and all of f.txt where `all` says so. */
+  const selecting =
+    (all: boolean): Confirm =>
+    async ({ changes, digest }) => {
+      if (changes.length === 1) return { outcome: "proceed_once" };
+      const chosen = changes.filter(({ display }) => all || display === "g.txt");
+      const parts = chosen.map(({ path }) => ({ path, hunks: [0] }));
+      return { outcome: "proceed_parts", payload: { digest, parts } };
+    };
+
+  test("is made with the deletion of a file that was listed and not read", async () => {
+    const { ws, text } = await place(kind, seed, { guard: "refuse", confirm: selecting(true) });
+    await ws.call("list_directory", { path: "." });
+    await ws.call("read_file", { path: "g.txt" });
+    const result = await ws.call(...patch(`*** Delete File: f.txt\n${twoHunks}`));
+    expect(result.ok, result.text).toBe(true);
+    expect([await text("f.txt"), await text("g.txt")]).toEqual([undefined, "one\n2\n3\n4\n5\n6\n7\n8\n9\n"]);
+  });
+
+  test("warns of no file that was left out", async () => {
+    const { ws, text } = await place(kind, seed, { guard: "warn", confirm: selecting(false) });
+    await ws.call("read_file", { path: "g.txt" });
+    const result = await ws.call(...patch(`*** Update File: f.txt\n@@\n-unread\n+read\n${twoHunks}`));
+    expect([result.ok, await text("f.txt")], result.text).toEqual([true, "unread\n"]);
+    expect(result.text).not.toContain("without having been read");
+  });
+
+  test("does not count a file as read that was left out", async () => {
+    const { ws } = await place(kind, seed, { guard: "warn", confirm: selecting(false) });
+    await ws.call("read_file", { path: "g.txt" });
+    await ws.call(...patch(`*** Update File: f.txt\n@@\n-unread\n+read\n${twoHunks}`));
+    const result = await ws.call(...write("f.txt"));
+    expect(result.text).toContain("f.txt was changed without having been read before");
   });
 });

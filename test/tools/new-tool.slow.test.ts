@@ -18,7 +18,6 @@ import { statOrNull } from "./lib/contents.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, path, PATH_ALIASES, text } from "./lib/shared.ts";
 import { type ChangingTool, locationError } from "./lib/tool.ts";
-import { withCreatedParents } from "./lib/transfer.ts";
 
 const inputSchema = object(
   {
@@ -31,7 +30,7 @@ const inputSchema = object(
 const outputSchema = object({ path: text("The file, relative to the workspace.") }, ["path"]);
 
 /** Makes an empty file. */
-export const touch: ChangingTool<CheckedArgs["touch"], TouchData, undefined> = {
+export const touch: ChangingTool<CheckedArgs["touch"], TouchData> = {
   kind: "change",
   name: "touch",
   title: "Touch",
@@ -45,27 +44,34 @@ export const touch: ChangingTool<CheckedArgs["touch"], TouchData, undefined> = {
   parse: compileArgumentCheck("touch", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write", missing: "create" }],
   async plan(args, call) {
-    const at = call.locations[0]!;
-    if ((await statOrNull(call.fs, at.path)) === null)
-      return { todo: undefined, base: [{ path: at.path, version: null }] };
-    if (!args.exist_ok) throw locationError("ALREADY_EXISTS", at);
-    return { settled: { data: { path: call.reader.display(at.path) } }, todo: undefined, base: [] };
-  },
-  preview: (_plan, args, call) => ({
-    title: \`Touch \${args.path}\`,
-    location: 0,
-    diff: "",
-    originalContent: null,
-    newContent: "",
-    risk: "low",
-    changes: [{ path: call.locations[0]!.path, kind: "create", type: "file" }],
-  }),
-  async apply(_plan, args, call) {
-    const at = call.locations[0]!;
-    await withCreatedParents(call.fs, at.path, args.create_dirs, async () =>
-      call.fs.writeBytes(at.path, new Uint8Array(), { ifAbsent: true }),
-    );
-    return { data: { path: call.reader.display(at.path) } };
+    const { path: target } = call.locations[0]!;
+    const data = { path: call.reader.display(target) };
+    if ((await statOrNull(call.fs, target)) !== null) {
+      if (!args.exist_ok) throw locationError("ALREADY_EXISTS", call.locations[0]!);
+      return { kind: "settled", answer: { data } };
+    }
+    return {
+      kind: "changes",
+      changes: [
+        {
+          do: "put",
+          path: target,
+          name: args.path,
+          target,
+          was: null,
+          now: { bytes: new Uint8Array(), mode: undefined, hash: undefined },
+          from: null,
+          parents: args.create_dirs,
+          mayReplace: true,
+          needs: "file",
+        },
+      ],
+      base: [{ path: target, version: null }],
+      reading: "list",
+      by: "call",
+      about: () => ({ title: \`Touch \${args.path}\`, location: 0, risk: "low" }),
+      answer: () => ({ data }),
+    };
   },
   render: (data) => \`Touched \${data.path}\`,
 };

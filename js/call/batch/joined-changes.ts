@@ -2,7 +2,7 @@
 import { type ConfirmedChange, confirmedChange } from "../../hooks/changed-files.ts";
 import type { ShownChanges } from "../../pipeline/parts.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
-import type { PreviewChange } from "../../tools/lib/tool.ts";
+import type { PreviewChange } from "../../tools/change/change.ts";
 
 /** One change in two forms: as a question shows it, and as it is planned. */
 interface OneChange {

@@ -13,14 +13,8 @@ import { nameCallPaths } from "../../pipeline/staged.ts";
 import type { Location } from "../../policy/index.ts";
 import { type BatchArgs, type BatchData, TOOLS } from "../../tools/index.ts";
 import { withCanonicalKeys } from "../../tools/lib/schema.ts";
-import type {
-  AnyChangingTool,
-  AnyReadingTool,
-  BaseVersion,
-  Call,
-  PathUse,
-  Tool,
-} from "../../tools/lib/tool.ts";
+import type { BaseVersion } from "../../tools/change/change.ts";
+import type { AnyChangingTool, AnyReadingTool, Call, PathUse, Tool } from "../../tools/lib/tool.ts";
 import type { ApprovedChange } from "../ask.ts";
 import { argumentsAfterHooks } from "../before-hooks.ts";
 import type { CallRequest, MeantCall, RunCall } from "../call.ts";

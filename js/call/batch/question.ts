@@ -24,7 +24,8 @@ import type { Session } from "../../pipeline/session.ts";
 import type { StaleFunctions } from "../../pipeline/stale.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { encodeUtf8 } from "../../tools/lib/text.ts";
-import type { BaseVersion, Call } from "../../tools/lib/tool.ts";
+import type { BaseVersion } from "../../tools/change/change.ts";
+import type { Call } from "../../tools/lib/tool.ts";
 import type { ApprovedChange } from "../ask.ts";
 import type { PlannedChange } from "../plan.ts";
 import { joinChanges } from "./joined-changes.ts";
@@ -158,7 +159,7 @@ function shownBy({ shown: { details, planned } }: AskedOperation): ShownChanges 
 
 /** Returns how a reviewer may change operations. A text can be written only where its tool takes one. */
 function changingOf(asked: readonly AskedOperation[], joined: ShownChanges): OpenQuestion["changing"] {
-  const revisable = asked.filter(({ planned }) => planned.change.tool.revise !== undefined);
+  const revisable = asked.filter(({ question }) => question.isRevisable);
   const changes = revisable.flatMap(({ shown }) => shown.details.changes);
   const hasText = revisable.some(({ shown }) => shown.details.newContent !== null);
   if (asked.length === 1 && revisable.length === 0) return [];
@@ -227,7 +228,7 @@ function choiceAbout(one: AskedOperation, reply: ConfirmReply): Choice | undefin
     return { ...NO_CHOICE, asksAgain: final !== true };
   const choice = choiceOf(shownBy(one), reply);
   // What can only be made as one is left out where a part of it is not accepted.
-  const isRefused = choice?.revision !== undefined && one.planned.change.tool.revise === undefined;
+  const isRefused = choice?.revision !== undefined && !one.question.isRevisable;
   return isRefused ? undefined : choice;
 }
 

@@ -13,7 +13,6 @@ import { ApproverGroups } from "../../hooks/approvers.ts";
 import type { Confirm } from "../../hooks/confirm.ts";
 import { MAX_PLANS_PER_CALL } from "../../pipeline/change.ts";
 import { applyGuarded, assertSeen, isGuardRefusal } from "../../pipeline/guard.ts";
-import { revisePlan } from "../../pipeline/parts.ts";
 import { requestApproval, requesterOf } from "../../pipeline/permit.ts";
 import {
   assertStateUnchanged,
@@ -25,14 +24,9 @@ import { staleFunctionsOf } from "../../pipeline/stale.ts";
 import type { PlaceToApprove } from "../../pipeline/written-places.ts";
 import { realPathOf } from "../../policy/grant-paths.ts";
 import { forkForTrial, type SeenFiles } from "../../tools/lib/seen.ts";
-import type {
-  AnyChangingTool,
-  AnyReadingTool,
-  Answer,
-  BaseVersion,
-  Call,
-  Plan,
-} from "../../tools/lib/tool.ts";
+import type { BaseVersion } from "../../tools/change/change.ts";
+import { choose } from "../../tools/change/show.ts";
+import type { AnyChangingTool, AnyReadingTool, Answer, Call, Plan } from "../../tools/lib/tool.ts";
 import { type ApprovedChange, decideAbout, NOBODY_ASKED, reviewOf } from "../ask.ts";
 import { inTurn } from "../fairness.ts";
 import { plan, type PlannedChange, type SettledChange } from "../plan.ts";
@@ -288,7 +282,7 @@ class Trial implements Tried {
     if (approver === undefined) {
       operation.decision = decided as ApprovedChange;
       if (this.#mayAsk)
-        operation.trial = await this.#records.note(judged, change.call, planned.plan.base, undefined);
+        operation.trial = await this.#records.note(judged, change.call, baseOf(planned), undefined);
       return planned;
     }
     await assertSeen(guarding, change, planned.plan);
@@ -300,7 +294,7 @@ class Trial implements Tried {
     this.#reviews.set(operation, review);
     let revised = planned;
     for (const revision of review.revisions)
-      revised = { ...revised, plan: await revisePlan(change, revised.plan, revision) };
+      revised = { ...revised, plan: await choose(revised.plan, revision.files, revision.isSelection) };
     const shown = revised === planned ? question : await changeQuestionOf(change, revised.plan, largest);
     const { ownVersions } = operation.trial;
     this.#toAsk.set(operation, { planned, approver, question, shown, ownVersions, review });
@@ -350,6 +344,11 @@ async function readInTurn(
   return isWalk ? inTurn(request, session, read) : read();
 }
 
+/** Returns the versions on which a plan was computed. */
+function baseOf({ plan: planned }: PlannedChange): readonly BaseVersion[] {
+  return planned.kind === "act" ? [] : planned.base;
+}
+
 /** Returns the versions that must be unchanged when the first operation of a batch is made. */
 export function versionsBeforeBatch(operations: readonly Operation[]): readonly BaseVersion[] {
   return operations.flatMap((one) => (refusalOf(one) === undefined ? (one.trial?.ownVersions ?? []) : []));
@@ -367,16 +366,17 @@ export async function repeatAsApproved(operation: Operation, call: Call): Promis
   const { uses, guarding } = judged;
   const { places, ownVersions, settled, outline } = trial as OperationTrial;
   await assertStateUnchanged({ places, base: ownVersions }, { uses, call });
-  let plan = await tool.plan(args, call);
-  if ((plan.settled !== undefined) !== settled) throw changedSinceApprovalError(call);
-  if (plan.settled !== undefined) return plan.settled;
+  const planned = await tool.plan(args, call);
+  if ((planned.kind === "settled") !== settled) throw changedSinceApprovalError(call);
+  if (planned.kind === "settled") return planned.answer;
+  let plan = planned;
   if (outline !== undefined) {
     const question = await changeQuestionOf({ tool, args, uses, call }, plan, undefined);
     if (question.outline !== outline) throw changedSinceApprovalError(call);
   }
   // The plan is the one that was shown, so the reviewer's revisions make of it what he approved.
   for (const revision of approvedOf(operation)?.reviewed?.revisions ?? [])
-    plan = await revisePlan({ tool, args, call }, plan, revision);
+    plan = await choose(plan, revision.files, revision.isSelection);
   return applyGuarded(guarding, { tool, args, uses, call }, plan);
 }
 
@@ -393,10 +393,10 @@ export async function repeatOperation(operation: Operation, call: Call): Promise
   const judged = judgedOf(operation);
   if (tool.kind === "read") return readInTurn(judged, tool, call);
   const { uses, guarding } = judged;
-  let plan: Plan<unknown, unknown> | undefined;
+  let plan: Plan<unknown> | undefined;
   for (let attempt = 1; ; attempt++) {
     plan = await tool.plan(args, call, plan);
-    if (plan.settled !== undefined) return plan.settled;
+    if (plan.kind === "settled") return plan.answer;
     try {
       return await applyGuarded(guarding, { tool, args, uses, call }, plan);
     } catch (error) {

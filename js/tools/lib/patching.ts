@@ -1,22 +1,31 @@
-/** Computes the result of `apply_patch` before anything is written: contents, their changes, and the answer. */
-import { EMPTY_BYTES, equalBytes } from "../../engine/wire/bytes.ts";
+/** Computes the result of `apply_patch` before anything is written: contents, and the list of changes. */
+import { equalBytes } from "../../engine/wire/bytes.ts";
 import type { Location } from "../../policy/index.ts";
 import { lstatOrNull, realpathVia } from "../../backends/fallback/fallback.ts";
 import { forEachYielding, STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { CorrectedPatch, PatchedFile } from "../../engine/text/patch.ts";
-import type { ApplyPatchData, PatchOutcome } from "../generated/types.ts";
-import type { FileChange, FileState } from "./commit.ts";
+import type { ApplyPatchData } from "../generated/types.ts";
+import type { BaseVersion, Change, Heading, PreviewChange } from "../change/change.ts";
 import { isTextKind, readWholeFile } from "./contents.ts";
 import { findOmissionsOfFile, type Omission, omissionError, omissionWarnings } from "./omission.ts";
-import { textFormOf } from "./overwrite.ts";
-import { diffContentsAsync } from "../render/preview.ts";
+import { textFormOf, writeWarnings } from "./overwrite.ts";
+import {
+  type CurrentFile,
+  type CurrentState,
+  describeChosen,
+  type DescribedPatch,
+  describePatch,
+  type FileChange,
+  type FileState,
+  type PatchMember,
+  type PlannedPatch,
+} from "./patch-answer.ts";
 import { MAX_SHOWN_RETRY, withRetries } from "./retry.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { encodeUtf8 } from "./text.ts";
-import { type Answer, type Call, type PathEffect, type Plan, locationError } from "./tool.ts";
-import { maxAnswerBytes } from "./limits.ts";
+import { type Call, type PathEffect, type Plan, type Proposal, locationError } from "./tool.ts";
 
 /** The checked arguments, with the patch's paths. */
 export interface PatchRequest {
@@ -43,40 +52,6 @@ export interface PatchRequest {
    */
   readonly effects: ReadonlyMap<string, readonly PathEffect[]>;
   readonly warnings: readonly string[];
-}
-
-/** The planned changes. */
-export interface PatchTodo {
-  readonly changes: readonly FileChange[];
-  /** The previous paths of the moved files, by their new paths. Both are among `changes`. */
-  readonly moves: ReadonlyMap<string, string>;
-  /** The entries of the patch, from which the changes were computed. */
-  readonly patched: readonly PatchedFile[];
-  readonly members: ReadonlyMap<string, PatchMember>;
-  readonly described: DescribedPatch;
-  readonly warnings: readonly string[];
-}
-
-/** The data of the answer about a patch, and the diff of it as people and models see it. */
-interface DescribedPatch extends Answer<ApplyPatchData> {
-  readonly shownDiff: string;
-}
-
-/** The current state of a file of the patch. */
-interface CurrentFile extends FileState {
-  readonly version: string;
-  /** The encoding of its bytes, when that is not UTF-8. */
-  readonly encoding: { readonly name: string; readonly bom: boolean } | null;
-  readonly isLink: boolean;
-}
-
-/** A file that the patch names, with its location and its current state. */
-interface PatchMember {
-  readonly name: string;
-  /** The name that diffs show: that of the entry which is used for it. */
-  readonly shown: string;
-  readonly at: Location;
-  readonly found: CurrentFile | null;
 }
 
 /** The files that a patch names. */
@@ -120,25 +95,87 @@ async function readMembers(args: PatchRequest, call: Call, yielder: Yielder): Pr
 }
 
 /** Computes the files after the patch. @throws PATCH_FAILED and the errors of reading */
-export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<ApplyPatchData, PatchTodo>> {
+export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<ApplyPatchData>> {
   const yielder = new Yielder({ signal: call.signal });
   const { members, same } = await readMembers(args, call, yielder);
   const patched = await applyToMembers(args, members, same, call);
-  const changes = await fileChangesOf(patched, members, yielder);
+  const changes = await fileChangesOf(patched, members, call, yielder);
   const facts = {
     applied: !args.dry_run,
     warnings: args.warnings.length > 0 ? args.warnings : undefined,
   };
-  const described = await describePatch(facts, { changes, patched, members }, call);
+  const planned = { changes, patched, members };
+  const described = await describePatch(facts, planned, call);
   const warnings = await acceptedOmissions(changes, args, call, yielder);
-  const moves = await movesOf(changes, patched, members, yielder);
-  const todo = { changes, moves, patched, members, described, warnings };
+  if (args.dry_run) return { kind: "settled", answer: { ...described, warnings } };
   const base: { path: string; version: string | null }[] = [];
   await forEachYielding(members.values(), yielder, ({ at, found }) =>
     base.push({ path: at.path, version: found?.version ?? null }),
   );
-  if (args.dry_run) return { settled: { ...described, warnings }, todo, base };
-  return { todo, base, ...(await changedFilesOf(todo, yielder)) };
+  return proposePatch({ planned, described, warnings, base }, args, call);
+}
+
+/** A planned patch with its answer. */
+interface DescribedPlan {
+  readonly planned: PlannedPatch;
+  readonly described: DescribedPatch;
+  readonly warnings: readonly string[];
+  readonly base: readonly BaseVersion[];
+}
+
+function proposePatch(
+  { planned, described, warnings, base }: DescribedPlan,
+  args: PatchRequest,
+  call: Call,
+): Proposal<ApplyPatchData> {
+  const places = new Map(planned.changes.map(({ path }, index) => [path, index]));
+  const placeOf = ({ path }: Change): number => places.get(path) ?? 0;
+  // Removals come last, so that the content of a moved file is on the disk twice for a moment, and never missing.
+  const changes = planned.changes.toSorted((a, b) => Number(a.do === "remove") - Number(b.do === "remove"));
+  let last = { changes: changes as readonly Change[], described };
+  const describe = async (list: readonly Change[]): Promise<DescribedPatch> => {
+    if (last.changes !== list)
+      last = { changes: list, described: await describeChosen(described, planned, list, call) };
+    return last.described;
+  };
+  return {
+    kind: "changes",
+    changes,
+    base,
+    reading: {
+      order: (list) => list.toSorted((a, b) => placeOf(a) - placeOf(b)),
+      async diff(list) {
+        const { data, shownDiff } = await describe(list);
+        return data.truncated === true ? undefined : shownDiff;
+      },
+    },
+    by: "call",
+    about: ({ changes: shown }) => headingOf(args, shown, call),
+    async answer(outcomes, made) {
+      const yielder = new Yielder({});
+      const written = new Map(made.changes.map(({ path }, index) => [path, outcomes[index]!.written]));
+      const notes: string[] = [];
+      await forEachYielding(written, yielder, ([path, result]) =>
+        notes.push(...writeWarnings(result, call.reader.display(path))),
+      );
+      return { ...(await describe(made.changes)), warnings: [...warnings, ...notes] };
+    },
+  };
+}
+
+/** Returns the title of a patch for a reviewer. */
+function headingOf({ names }: PatchRequest, shown: readonly PreviewChange[], { locations }: Call): Heading {
+  const location = Math.max(
+    locations.findIndex((at) => at.path === shown[0]?.path),
+    0,
+  );
+  const more = shown.length - 1;
+  const removes = shown.some(({ kind }) => kind === "delete" || kind === "move");
+  return {
+    title: `Patch ${names[location]}${more > 0 ? ` and ${more} more` : ""}`,
+    location,
+    risk: removes ? "medium" : "low",
+  };
 }
 
 /** Returns warnings about lines that stand for lines left out. @throws INVALID_ARGUMENT where they are refused */
@@ -174,70 +211,6 @@ function omittedLinesError({ path }: FileChange, left: readonly Omission[]): Fil
   return new FilewrightError(code, message, { complete: true, path, details });
 }
 
-/** Returns the data of the answer about these changes. */
-export async function describePatch(
-  facts: Pick<ApplyPatchData, "applied"> & { readonly warnings: readonly string[] | undefined },
-  { changes, patched, members }: Pick<PatchTodo, "changes" | "patched" | "members">,
-  call: Call,
-): Promise<DescribedPatch> {
-  const yielder = new Yielder({ signal: call.signal });
-  if (changes.length > STEPS_PER_YIELD_CHECK) await yielder.yieldNow();
-  const sides = await diffSidesOf(changes, patched, members, yielder);
-  const { text, shown, truncated } = await diffOfAllFiles(sides, call, yielder);
-  const { applied, warnings } = facts;
-  const files: PatchOutcome[] = [];
-  await forEachYielding(patched, yielder, (file) => files.push(patchOutcomeOf(file, members, call)));
-  const data: ApplyPatchData = withoutUndefined({
-    applied,
-    files,
-    diff: text,
-    warnings,
-    truncated: truncated ? true : undefined,
-  });
-  return { data, shownDiff: shown };
-}
-
-/** Returns the previous paths of the files that a patch moves, by their new paths. */
-async function movesOf(
-  changes: readonly FileChange[],
-  patched: readonly PatchedFile[],
-  members: ReadonlyMap<string, PatchMember>,
-  yielder: Yielder,
-): Promise<ReadonlyMap<string, string>> {
-  const written = new Set<string>();
-  const removed = new Set<string>();
-  await forEachYielding(changes, yielder, ({ path, after }) =>
-    (after === null ? removed : written).add(path),
-  );
-  const moves = new Map<string, string>();
-  await forEachYielding(patched, yielder, ({ operation, path, from }) => {
-    const [to, source] = [members.get(path)?.at.path, from === null ? undefined : members.get(from)?.at.path];
-    if (operation !== "rename" || to === undefined || source === undefined) return;
-    if (written.has(to) && removed.has(source)) moves.set(to, source);
-  });
-  return moves;
-}
-
-/** Returns what a plan tells of the changes of a patch: the files that it replaces, and those that it deletes. */
-async function changedFilesOf(
-  { changes, patched, moves }: Pick<PatchTodo, "changes" | "patched" | "moves">,
-  yielder: Yielder,
-): Promise<Required<Pick<Plan<ApplyPatchData, PatchTodo>, "touched" | "deleted">>> {
-  let quoted = true;
-  await forEachYielding(patched, yielder, ({ hunks }) => {
-    quoted &&= hunks.every(({ how }) => how === "exact");
-  });
-  const moved = new Set(moves.values());
-  const touched: { path: string; before: Uint8Array; after: Uint8Array; quoted: boolean }[] = [];
-  const deleted: string[] = [];
-  await forEachYielding(changes, yielder, ({ path, before, after }) => {
-    if (before !== null && after !== null)
-      touched.push({ path, before: before.bytes, after: after.bytes, quoted });
-    if (after === null && !moved.has(path)) deleted.push(path);
-  });
-  return { touched, deleted };
-}
-
 /**
  * Returns true for the patch format that models write (`*** Begin Patch`). Other patches are made by
  * programs, so they are not checked for omissions.
@@ -248,13 +221,14 @@ function isModelPatch(patch: string): boolean {
 
 /** Finds added lines, such as `// ... rest of the file`, that stand for lines which the patch removes. */
 async function omissionsOfChange(
-  { path, before, after }: FileChange,
+  change: FileChange,
   { reader: { display }, signal }: Call,
 ): Promise<readonly Omission[]> {
-  if (before === null || after === null) return [];
-  const form = await textFormOf(before.bytes, display(path), signal);
+  const bytes = change.was?.bytes ?? null;
+  if (bytes === null || change.do !== "put") return [];
+  const form = await textFormOf(bytes, display(change.path), signal);
   if (form === undefined) return [];
-  return findOmissionsOfFile({ bytes: before.bytes, encoding: form.encoding }, after.bytes, signal);
+  return findOmissionsOfFile({ bytes, encoding: form.encoding }, change.now.bytes, signal);
 }
 
 /** Matches a line of a patch that begins a file's section. */
@@ -272,7 +246,7 @@ async function readCurrentFile(call: Call, at: Location): Promise<CurrentFile | 
   return {
     bytes,
     version,
-    mode: stat.mode,
+    mode: stat.mode === undefined ? undefined : octalOf(stat.mode),
     encoding: foreign ? { name: encoding, bom } : null,
     isLink: entry.type === "symlink",
   };
@@ -400,6 +374,12 @@ function refuseChangesOfLinks(file: PatchedFile, members: ReadonlyMap<string, Pa
   });
 }
 
+/** A file of a patch with its state after it; null where it is removed. */
+interface ChangedMember {
+  readonly member: PatchMember;
+  readonly after: FileState | null;
+}
+
 /**
  * Combines the entries of a patch to one change per path: several entries may concern the same file. Paths
  * that end up unchanged are left out.
@@ -407,180 +387,108 @@ function refuseChangesOfLinks(file: PatchedFile, members: ReadonlyMap<string, Pa
 async function fileChangesOf(
   patched: readonly PatchedFile[],
   members: ReadonlyMap<string, PatchMember>,
+  call: Call,
   yielder: Yielder,
 ): Promise<readonly FileChange[]> {
-  const after = new Map<string, FileState | null>();
+  const changed = await changedMembers(patched, members, yielder);
+  const sources = await movedMembers(changed, patched, members, yielder);
+  const moved = new Set(sources.values());
+  let isQuoted = true;
+  await forEachYielding(patched, yielder, ({ hunks }) => {
+    isQuoted &&= hunks.every(({ how }) => how === "exact");
+  });
+  const changes: FileChange[] = [];
+  await forEachYielding(changed, yielder, ({ member, after }) => {
+    const { at, found } = member;
+    const of = { path: at.path, name: call.reader.display(at.path) };
+    if (after === null) {
+      const was = beforeOf(found as CurrentFile);
+      changes.push({ ...of, do: "remove", type: "file", tree: false, was, isMoved: moved.has(member) });
+      return;
+    }
+    const source = sources.get(member);
+    changes.push({
+      ...of,
+      do: "put",
+      target: at.path,
+      was: found && beforeOf(found),
+      now: { bytes: after.bytes, mode: after.mode, hash: undefined },
+      from: source === undefined ? null : { ...beforeOf(source.found as CurrentFile), path: source.at.path },
+      parents: found === null,
+      mayReplace: true,
+      needs: isQuoted ? "quoted" : "lines",
+    });
+  });
+  return changes;
+}
+
+function beforeOf({ bytes, version, mode }: CurrentFile): CurrentState {
+  return { bytes, version, mode };
+}
+
+/** Returns the files that a patch changes, in its order. */
+async function changedMembers(
+  patched: readonly PatchedFile[],
+  members: ReadonlyMap<string, PatchMember>,
+  yielder: Yielder,
+): Promise<readonly ChangedMember[]> {
+  const states = new Map<string, FileState | null>();
   const now = (name: string): FileState | null =>
-    after.has(name) ? (after.get(name) ?? null) : (members.get(name)?.found ?? null);
+    states.has(name) ? (states.get(name) ?? null) : (members.get(name)?.found ?? null);
   await forEachYielding(patched, yielder, ({ path, from, operation, bytes, mode }) => {
     // A copy gets the mode of its source before the patch, like its bytes; the patch may change the source,
     // too.
     const copied = operation === "copy" && from !== null ? members.get(from)?.found : undefined;
     const source = copied ?? now(from ?? path);
-    if (operation === "rename" && from !== null) after.set(from, null);
-    after.set(path, bytes === null ? null : { bytes, mode: modeAfterPatch(source?.mode, mode) });
+    if (operation === "rename" && from !== null) states.set(from, null);
+    states.set(path, bytes === null ? null : { bytes, mode: modeAfterPatch(source?.mode, mode) });
   });
-  const changes: FileChange[] = [];
-  for (const [name, state] of after) {
+  const changed: ChangedMember[] = [];
+  for (const [name, after] of states) {
     await yielder.yieldIfDue();
-    const { at, found } = members.get(name) as PatchMember;
-    const same = state !== null && found !== null && equalBytes(state.bytes, found.bytes);
-    if ((state === null && found === null) || (same && state.mode === found.mode)) continue;
-    changes.push({ path: at.path, before: found, after: state });
+    const member = members.get(name) as PatchMember;
+    const { found } = member;
+    const isSame = after !== null && found !== null && equalBytes(after.bytes, found.bytes);
+    if ((after === null && found === null) || (isSame && after.mode === found.mode)) continue;
+    changed.push({ member, after });
   }
-  return changes;
+  return changed;
+}
+
+/** Returns the files that a patch moves, each by the one that it becomes. */
+async function movedMembers(
+  changed: readonly ChangedMember[],
+  patched: readonly PatchedFile[],
+  members: ReadonlyMap<string, PatchMember>,
+  yielder: Yielder,
+): Promise<ReadonlyMap<PatchMember, PatchMember>> {
+  const written = new Set<PatchMember>();
+  const removed = new Set<PatchMember>();
+  await forEachYielding(changed, yielder, ({ member, after }) =>
+    (after === null ? removed : written).add(member),
+  );
+  const sources = new Map<PatchMember, PatchMember>();
+  await forEachYielding(patched, yielder, ({ operation, path, from }) => {
+    const [to, source] = [members.get(path), from === null ? undefined : members.get(from)];
+    if (operation !== "rename" || to === undefined || source === undefined) return;
+    if (written.has(to) && removed.has(source)) sources.set(to, source);
+  });
+  return sources;
+}
+
+/** Returns permission bits in octal. */
+function octalOf(mode: number): string {
+  return (mode & 0o7777).toString(8).padStart(4, "0");
 }
 
 /**
  * Returns the permission bits of a file after the patch. Git knows only executable or not; `wanted` is its
  * mode, null when the patch does not set it.
  */
-function modeAfterPatch(has: number | undefined, wanted: number | null): number | undefined {
-  if (wanted === null) return has;
+function modeAfterPatch(before: string | undefined, wanted: number | null): string | undefined {
+  if (wanted === null) return before;
   const executable = (wanted & 0o111) !== 0;
-  if (has === undefined) return executable ? 0o755 : undefined;
-  return executable ? has | ((has & 0o444) >> 2) : has & ~0o111;
-}
-
-/**
- * Returns the whole change as one diff that git and GNU patch can apply, the same as it is shown, and whether
- * it was truncated.
- */
-async function diffOfAllFiles(
-  sides: readonly DiffSide[],
-  call: Call,
-  yielder: Yielder,
-): Promise<{ readonly text: string; readonly shown: string; readonly truncated: boolean }> {
-  // Once one file has a header in git's format, every file needs one.
-  const withHeaders = sides.some(needsGitHeader);
-  let [text, shown, truncated] = ["", "", false];
-  for (const side of sides) {
-    await yielder.yieldIfDue();
-    const { oldName, newName, old, now } = side;
-    const header = withHeaders ? gitHeader(side) : "";
-    const options = {
-      signal: call.signal,
-      oldName: old === null ? null : oldName,
-      newName: now === null ? null : newName,
-      limits: { bytes: Math.max(maxAnswerBytes(call.settings.limits) - text.length, 1) },
-    };
-    const [before, after] = [old?.bytes ?? EMPTY_BYTES, now?.bytes ?? EMPTY_BYTES];
-    // `data` contains every byte: other tools could not apply a diff without the CRs of its files.
-    const made = await diffContentsAsync(before, after, { ...options, lineEnds: "raw" });
-    const hunks = (diff: string): string => (withHeaders && !diff.includes("\n@@ ") ? "" : diff);
-    text += header + hunks(made.text);
-    const isSame = !made.text.includes("\r");
-    shown += header + hunks(isSame ? made.text : (await diffContentsAsync(before, after, options)).text);
-    truncated ||= made.truncated;
-  }
-  return { text, shown, truncated };
-}
-
-/** Returns the two sides of each file that the diff of a patch shows. */
-async function diffSidesOf(
-  changes: readonly FileChange[],
-  patched: readonly PatchedFile[],
-  members: ReadonlyMap<string, PatchMember>,
-  yielder: Yielder,
-): Promise<readonly DiffSide[]> {
-  const names = new Map<string, string>();
-  await forEachYielding(members.values(), yielder, ({ at, name }) => names.set(at.path, name));
-  const shownName = (name: string): string => members.get(name)?.shown ?? name;
-  const renamed = new Map<string, string | null>();
-  await forEachYielding(patched, yielder, ({ path, operation, from }) =>
-    renamed.set(path, operation === "rename" ? from : null),
-  );
-  const gone = new Set(renamed.values());
-  const sides: DiffSide[] = [];
-  await forEachYielding(changes, yielder, ({ path, before, after }) => {
-    const name = names.get(path) as string;
-    const from = renamed.get(name) ?? null;
-    if (after === null && gone.has(name)) return;
-    const old = from === null ? before : (members.get(from)?.found ?? null);
-    sides.push({ oldName: shownName(from ?? name), newName: shownName(name), old, now: after });
-  });
-  return sides;
-}
-
-/** One file of a patch, before and after. */
-interface DiffSide {
-  readonly oldName: string;
-  readonly newName: string;
-  readonly old: FileState | null;
-  readonly now: FileState | null;
-}
-
-/** Returns git's mode of a file. */
-const gitMode = ({ mode }: FileState): string => (((mode ?? 0) & 0o111) === 0 ? "100644" : "100755");
-
-/**
- * Returns true when hunks cannot describe the change: a different name or mode, or a file that is created or
- * deleted empty.
- */
-function needsGitHeader({ oldName, newName, old, now }: DiffSide): boolean {
-  if (old === null || now === null) {
-    const one = old ?? now;
-    return one !== null && (one.bytes.length === 0 || gitMode(one) === "100755");
-  }
-  return oldName !== newName || gitMode(old) !== gitMode(now);
-}
-
-function gitHeader({ oldName, newName, old, now }: DiffSide): string {
-  const lines = [`diff --git ${prefixedGitName("a", oldName)} ${prefixedGitName("b", newName)}`];
-  if (old !== null && now !== null) {
-    if (gitMode(old) !== gitMode(now)) lines.push(`old mode ${gitMode(old)}`, `new mode ${gitMode(now)}`);
-    if (oldName !== newName)
-      lines.push(`rename from ${prefixedGitName("", oldName)}`, `rename to ${prefixedGitName("", newName)}`);
-  } else if (now !== null) {
-    lines.push(`new file mode ${gitMode(now)}`);
-    // GNU patch needs the hashes to recognise that an empty file is created or deleted.
-    if (now.bytes.length === 0) lines.push(`index 0000000..${EMPTY_BLOB_HASH}`);
-  } else if (old !== null) {
-    lines.push(`deleted file mode ${gitMode(old)}`);
-    if (old.bytes.length === 0) lines.push(`index ${EMPTY_BLOB_HASH}..0000000`);
-  }
-  return `${lines.join("\n")}\n`;
-}
-
-/** The first digits of git's hash of an empty file. */
-const EMPTY_BLOB_HASH = "e69de29";
-
-/**
- * Returns a name as git writes it in a header, below `prefix`, in quotes if it contains special characters. A
- * name with spaces in a header with two names is quoted, too, because GNU patch could not tell where the
- * first one ends.
- */
-function prefixedGitName(prefix: "a" | "b" | "", name: string): string {
-  const [line = ""] = engine().diff(ONE_LINE_FEED, EMPTY_BYTES, { oldName: name }).text.split("\n", 1);
-  const written = line.slice("--- ".length).replace(/\t$/u, "");
-  const start = prefix === "" ? "" : `${prefix}/`;
-  if (written.startsWith('"')) return `"${start}${written.slice('"a/'.length)}`;
-  const plain = start + written.slice("a/".length);
-  return prefix !== "" && plain.includes(" ") ? `"${plain}"` : plain;
-}
-
-const ONE_LINE_FEED = new Uint8Array([0x0a]);
-
-const MATCHES_BY_LOOSENESS = ["exact", "whitespace", "fuzzy", "fuzz"] as const;
-
-function loosestOf({ hunks }: PatchedFile): PatchOutcome["matched"] {
-  const found = new Set(hunks.map(({ how }) => how));
-  return MATCHES_BY_LOOSENESS.findLast((how) => found.has(how)) ?? "exact";
-}
-
-function patchOutcomeOf(
-  file: PatchedFile,
-  members: ReadonlyMap<string, PatchMember>,
-  call: Call,
-): PatchOutcome {
-  const shown = (name: string): string => call.reader.display((members.get(name) as PatchMember).at.path);
-  return withoutUndefined({
-    path: shown(file.path),
-    from: file.from === null ? undefined : shown(file.from),
-    operation: file.operation,
-    added: file.added,
-    removed: file.removed,
-    offset: file.offset,
-    matched: loosestOf(file),
-  });
+  if (before === undefined) return executable ? "0755" : undefined;
+  const has = Number.parseInt(before, 8);
+  return octalOf(executable ? has | ((has & 0o444) >> 2) : has & ~0o111);
 }

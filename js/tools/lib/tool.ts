@@ -2,16 +2,15 @@
  * The definition of a tool: its name, its schemas, and the steps by which the pipeline runs it.
  *
  * A tool only computes. Opening files, locking, asking for approvals and wording errors is done elsewhere. A
- * reading tool has one step, `run`. A changing tool has `plan`, which reads the current state and computes
- * the new one without a lock; `preview`, for a reviewer; and `apply`, which runs under the lock, and only if
- * what the plan read is unchanged. `render` converts data to the text for the model; a preset replaces
- * nothing else.
+ * reading tool has one step, `run`. A changing tool has `plan`, which reads the current state without a lock and
+ * proposes a list of changes; the pipeline shows the list to a reviewer and makes it under the lock, if what the
+ * plan read is unchanged. `render` converts data to the text for the model; a preset replaces nothing else.
  */
 import type { NamedSource, Grant, Intent, Location } from "../../policy/index.ts";
 import type { SandboxProvider, SandboxStatus } from "../../backends/sandbox/sandbox.ts";
 import type { StateDirectory } from "../../backends/state-directory.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
-import type { Durability, EntryType, FsBackend, MaybePromise } from "../../backends/backend.ts";
+import type { Durability, FsBackend, MaybePromise } from "../../backends/backend.ts";
 import type { EngineInfo } from "../../engine/engine.ts";
 import {
   type Code,
@@ -23,6 +22,7 @@ import {
 import type { ContentBlock, Readers } from "../../readers/index.ts";
 import type { MatchMode } from "../../engine/text/edit.ts";
 import type { ToolTrait } from "../../schema/tool-facts.ts";
+import type { BaseVersion, Change, Heading, Outcome, Preview, PreviewChange } from "../change/change.ts";
 import type { RenderingCache } from "../render/rendering-cache.ts";
 import type { Limits } from "./limits.ts";
 import type { UndoableHistory } from "./past.ts";
@@ -257,93 +257,62 @@ export interface Answer<Data> {
   readonly shownDiff?: string | undefined;
 }
 
-/**
- * The view of a reviewer on a change before it is made. Contents are text; null stands for a missing file, and
- * for content that is not text.
- */
-export interface Preview {
-  readonly title: string;
-  /** The index of the file concerned in the locations of the call. */
-  readonly location: number;
-  readonly diff: string;
-  readonly originalContent: string | null;
-  readonly newContent: string | null;
-  /** How much existing content the change can destroy. */
-  readonly risk: "low" | "medium" | "high";
-  /** `sha256:` of the bytes to be written; for several files, of the list of their hashes, one on each line. */
-  readonly hash?: string;
-  /**
-   * Further versions that must be unchanged when the approved change is made, such as those of everything
-   * below a directory.
-   */
-  readonly base?: readonly BaseVersion[];
-  /** Every path that the change creates, replaces, moves or deletes. */
-  readonly changes: readonly PreviewChange[];
-  /** The bytes to be written, if they are not text. */
-  readonly newBytes?: Uint8Array;
-  /** A clause that says why `changes` is incomplete; absent when it is complete. */
-  readonly incomplete?: string;
-}
-
-/** The effect of a change on one path. */
-export interface PreviewChange {
-  /** Absolute. */
-  readonly path: string;
-  readonly kind: "create" | "edit" | "delete" | "move" | "copy";
-  readonly type: EntryType;
-  /** The path from which an entry is moved or copied. */
-  readonly from?: string;
-  /** `sha256:` of the new content, when known. */
-  readonly hash?: string;
-  /** The new permission bits in octal; absent when they stay. */
-  readonly mode?: string;
-  /** The content of a file before and after; null where there is no file. Absent when it was not read. */
-  readonly contents?: { readonly before: Uint8Array | null; readonly after: Uint8Array | null };
-}
-
-/** A file of a plan, with what a reviewer made of it. */
-export interface RevisedFile {
-  /** The path in the `changes` of the preview. */
-  readonly path: string;
-  /** The content to write in place of the planned one; null to leave the file as it is. */
-  readonly bytes: Uint8Array | null;
-}
-
 /** A change that has been computed, but not made. */
-export interface Plan<Data, Todo> {
-  /**
-   * The answer of a call that does not need to write, such as a dry run or a change without a difference;
-   * absent when it must write.
-   */
-  readonly settled?: Answer<Data>;
-  /** The data that `apply` needs in order to make the change. */
-  readonly todo: Todo;
+export type Plan<Data> = Settled<Data> | Proposal<Data> | Act<Data>;
+
+/** A call that does not need to write, such as a dry run or a change without a difference. */
+export interface Settled<Data> {
+  readonly kind: "settled";
+  readonly answer: Answer<Data>;
+}
+
+/** A list of changes, which the pipeline shows to a reviewer, compares with what the caller has seen, and makes. */
+export interface Proposal<Data> {
+  readonly kind: "changes";
+  /** In the order in which they are made. */
+  readonly changes: readonly Change[];
   /**
    * The versions of the entries from which the plan was computed; null for a missing entry. If one has
    * changed, the call is planned again or fails with CONFLICT.
    */
   readonly base: readonly BaseVersion[];
-  /** The files that are changed in part. Of these only the changed lines must have been read. */
-  readonly touched?: readonly TouchedFile[];
-  /** The files that a patch deletes. */
-  readonly deleted?: readonly string[];
+  /** How a reviewer reads the list: in its own order with a diff made from it, or as the tool has it. */
+  readonly reading: "list" | OwnReading;
+  /** Whose list it is: that of the call, what a reviewer selected of it, or one with contents of a reviewer. */
+  readonly by: "call" | "selection" | "reviewer";
+  /** Returns the title of a list for a reviewer, who may have changed it. */
+  about(shown: ShownList): Heading;
+  /** Returns the answer of the call once the list is made. */
+  answer(outcomes: readonly Outcome[], made: Proposal<unknown>): MaybePromise<Answer<Data>>;
 }
 
-/** A file that a plan changes in part, before and after. */
-export interface TouchedFile {
-  readonly path: string;
-  /** True when the old text of the edit occurs exactly once, as it was sent. */
-  readonly quoted?: boolean;
-  readonly before: Uint8Array;
-  readonly after: Uint8Array;
+/** The reading of a list by a tool that has made a diff of it for its answer. */
+interface OwnReading {
+  order(changes: readonly Change[]): readonly Change[];
+  /** Returns the diff of the list; undefined where it is cut, so that a whole one is made from the list. */
+  diff(changes: readonly Change[]): Promise<string | undefined>;
 }
 
-/** The version that a path had when it was read. */
-export interface BaseVersion {
-  readonly path: string;
-  readonly version: string | null;
-  /** True when it is the version of the entry itself: if it is a link, the link was not followed. */
-  readonly entry?: boolean;
+/** A list as a reviewer sees it. */
+export interface ShownList {
+  readonly changes: readonly PreviewChange[];
+  /** The numbers of the files and directories of a tree, such as ` (2 files, 1 directory)`; empty for a single entry. */
+  readonly counts: string;
+}
+
+/** A change that no list describes, such as a program that runs, or an undo. */
+interface Act<Data> {
+  readonly kind: "act";
+  /** The calls of which nothing is left after the change, for one that takes several back. */
+  readonly undoes: readonly string[] | undefined;
+  /** Returns what a reviewer sees of it. */
+  show(call: Call): MaybePromise<Preview>;
+  /**
+   * Makes the change. If it throws, or the process dies, everything that was written by `call.fs` is
+   * rolled back.
+   * @throws FilewrightError CONFLICT when the state that the plan read has changed
+   */
+  make(call: Call): MaybePromise<Answer<Data>>;
 }
 
 /** Hints for hosts, as in the Model Context Protocol. */
@@ -419,7 +388,7 @@ export interface ReadingTool<Args, Data> extends ToolBase<Args, Data> {
 }
 
 /** A tool that changes files. */
-export interface ChangingTool<Args, Data, Todo> extends ToolBase<Args, Data> {
+export interface ChangingTool<Args, Data> extends ToolBase<Args, Data> {
   readonly kind: "change";
   /**
    * Completes the arguments before their paths are checked, from the history. @throws FilewrightError
@@ -436,27 +405,8 @@ export interface ChangingTool<Args, Data, Todo> extends ToolBase<Args, Data> {
    * arguments alone. Nothing records what the program changes: the history names the call.
    */
   exactCommand?(args: Args): readonly string[];
-  /** Returns the calls of which nothing is left after the change, for a tool that takes several back. */
-  undoes?(plan: Plan<Data, Todo>): readonly string[];
   /** Computes the change. `outdated` is the plan of the same call before another writer changed a file. */
-  plan(args: Args, call: Call, outdated?: Plan<Data, Todo>): MaybePromise<Plan<Data, Todo>>;
-  preview(plan: Plan<Data, Todo>, args: Args, call: Call): MaybePromise<Preview>;
-  /**
-   * Returns the plan with the contents that a reviewer has chosen. Files that are not among `files` stay as they are
-   * planned; at least one file is written.
-   */
-  revise?(
-    plan: Plan<Data, Todo>,
-    args: Args,
-    files: readonly RevisedFile[],
-    call: Call,
-  ): MaybePromise<Plan<Data, Todo>>;
-  /**
-   * Makes the planned change. If it throws, or the process dies, everything that was written by `call.fs` is
-   * rolled back.
-   * @throws FilewrightError CONFLICT when the state that the plan read has changed
-   */
-  apply(plan: Plan<Data, Todo>, args: Args, call: Call): MaybePromise<Answer<Data>>;
+  plan(args: Args, call: Call, outdated?: Plan<Data>): MaybePromise<Plan<Data>>;
 }
 
 /** A tool that consists of calls of other tools, which the workspace runs. */
@@ -465,10 +415,7 @@ export interface BatchTool<Args, Data> extends ToolBase<Args, Data> {
 }
 
 /** Any tool, without the types of its arguments and data. The pipeline passes to each tool only its own. */
-export type Tool =
-  | ReadingTool<never, unknown>
-  | ChangingTool<never, unknown, unknown>
-  | BatchTool<never, unknown>;
+export type Tool = ReadingTool<never, unknown> | ChangingTool<never, unknown> | BatchTool<never, unknown>;
 
 /** Creates an error about a location. The workspace adds the message that belongs to the code. */
 export function locationError(
@@ -574,5 +521,5 @@ export function assignmentPhrase(
 
 /** A tool with its own types erased. This is safe, because it only receives values that it created itself. */
 export type AnyReadingTool = ReadingTool<object, unknown>;
-export type AnyChangingTool = ChangingTool<object, unknown, unknown>;
+export type AnyChangingTool = ChangingTool<object, unknown>;
 export type AnyTool = AnyReadingTool | AnyChangingTool | BatchTool<object, unknown>;

@@ -1,63 +1,24 @@
-/**
- * The common part of `copy` and `move`: checks of source and destination, the preview, and the creation of
- * missing parents.
- */
+/** The common part of `copy` and `move`: the checks of source and destination, and the change. */
 import type { Location } from "../../policy/index.ts";
 import type { FsStat, FsBackend } from "../../backends/backend.ts";
-import {
-  entryPathVia,
-  lstatOrNull,
-  lstatVia,
-  realpathVia,
-  missingParents,
-} from "../../backends/fallback/fallback.ts";
+import { entryPathVia, lstatOrNull, lstatVia, realpathVia } from "../../backends/fallback/fallback.ts";
 import { relationOf, type TransferEnd } from "../../backends/fallback/same-entry.ts";
 import { isWithin, nameOf } from "../../backends/paths.ts";
 import { currentVersion } from "./contents.ts";
-import {
-  previewDiff,
-  readBytesForPreview,
-  incompleteTreeReason,
-  formatTreeCounts,
-  textIfDecodableAsync,
-  readTreeFacts,
-  currentVersionsOf,
-  type TreeFacts,
-} from "../render/preview.ts";
 import { checkLinkTargets } from "../render/link-target.ts";
 import type { CopyArgs, MoveArgs } from "../generated/types.ts";
 import type { CheckedArgs } from "../generated/internal.ts";
 import { type ObjectSchema, object } from "./schema.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { TIMEOUT_BEFORE_WRITING_TEXT, flag, path, timeoutSchema } from "./shared.ts";
-import {
-  type BaseVersion,
-  type Call,
-  type PathEffect,
-  type Plan,
-  type Preview,
-  locationError,
-} from "./tool.ts";
-import { FilewrightError } from "../../engine/errors.ts";
-import { withoutUndefined } from "../../schema/without-undefined.ts";
-import { transact } from "../../backends/transaction/transaction.ts";
+import type { BaseVersion, Heading, Transfer } from "../change/change.ts";
+import { type Call, type PathEffect, type Proposal, locationError } from "./tool.ts";
 
 /** The arguments of either tool. */
 type TransferArgs = CheckedArgs["copy" | "move"];
 /** The arguments that `copy` and `move` have in common. */
 export interface TransferOptions
   extends Pick<CopyArgs & MoveArgs, "overwrite" | "create_dirs" | "timeout_ms"> {}
-
-/** The planned copy or move. */
-export interface TransferTodo {
-  /** The real path of the source: a copy resolves all links, a move all but the last name. */
-  readonly from: string;
-  /**
-   * The version of the source when the call was planned, if it is a file. The call fails with CONFLICT when
-   * it has changed since.
-   */
-  readonly version?: string | undefined;
-}
 
 /** Returns the schema of the arguments; `verb` completes its descriptions. */
 export function transferSchema(verb: "copy" | "move"): ObjectSchema {
@@ -82,15 +43,18 @@ export function replacingEffect(destination: string, verb: "copy" | "move"): Pat
   return { tool: "delete", args, ifThere: verb === "copy" ? "non-directory" : "entry" };
 }
 
+/** What `copy` and `move` propose, but for the answer. */
+type ProposedTransfer = Omit<Proposal<never>, "answer">;
+
 /**
- * Checks source and destination, and returns the plan. @throws SAME_FILE, ALREADY_EXISTS, INVALID_ARGUMENT,
+ * Checks source and destination, and returns the change. @throws SAME_FILE, ALREADY_EXISTS, INVALID_ARGUMENT,
  * PROTECTED_PATH and others
  */
-export async function planTransfer(
+export async function proposeTransfer(
   args: TransferArgs,
   call: Call,
   verb: "copy" | "move",
-): Promise<Plan<never, TransferTodo>> {
+): Promise<ProposedTransfer> {
   const [from, to] = [call.locations[0]!, call.locations[1]!];
   const { statOf, realPathOf } = LINKS_BY_VERB[verb];
   if (verb === "move") assertNotRoot(call, from);
@@ -111,8 +75,41 @@ export async function planTransfer(
     entry: true,
   });
   const own = source.isDir ? [] : [await seen(realFrom)];
-  const version = source.isFile ? (own[0]?.version ?? undefined) : undefined;
-  return { todo: { from: realFrom, version }, base: [...own, await seen(to.path)] };
+  const over = target?.type ?? null;
+  const transfer: Transfer = {
+    do: verb,
+    path: to.path,
+    name: args.destination,
+    from: realFrom,
+    type: source.type,
+    version: source.isFile ? (own[0]?.version ?? undefined) : undefined,
+    over,
+    overwrite: args.overwrite,
+    parents: args.create_dirs,
+  };
+  return {
+    kind: "changes",
+    changes: [transfer],
+    base: [...own, await seen(to.path)],
+    reading: "list",
+    by: "call",
+    about: ({ counts }) => headingOf(args, transfer, counts),
+  };
+}
+
+/** Returns the title of a transfer, and how much of what is at the destination it can destroy. */
+function headingOf(
+  { source, destination }: TransferArgs,
+  { do: verb, over }: Transfer,
+  counts: string,
+): Heading {
+  const isCopy = verb === "copy";
+  const replacing = over === null ? "" : ", over what is there";
+  return {
+    title: `${isCopy ? "Copy" : "Move"} ${source} to ${destination}${counts}${replacing}`,
+    location: isCopy ? 1 : 0,
+    risk: over === null ? "low" : over === "dir" ? "high" : "medium",
+  };
 }
 
 /** A copy follows a link to its target; a move moves the link itself. */
@@ -175,86 +172,4 @@ export function assertNotRoot(call: Call, at: Location): void {
  */
 function isSameFile(a: FsStat, b: FsStat): boolean {
   return a.isFile && b.isFile && (a.nlink ?? 1) > 1 && a.version !== undefined && a.version === b.version;
-}
-
-/** Creates the preview: the new entry, and the entry that it replaces. */
-export async function previewTransfer(
-  verb: "Copy" | "Move",
-  { from }: TransferTodo,
-  args: TransferArgs,
-  call: Call,
-): Promise<Preview> {
-  const to = await entryPathVia(call.fs, (call.locations[1] as Location).path);
-  const [source, target] = [await lstatVia(call.fs, from), await lstatOrNull(call.fs, to)];
-  const { counts, entries, base, incomplete } = source.isDir
-    ? await movedTree(from, to, target, call)
-    : { ...NO_TREE, entries: [{ path: from, type: source.type }] };
-  const before = target?.isFile ? await readBytesForPreview(call, to) : null;
-  const isShown = source.isFile && (verb === "Copy" || before !== null);
-  const after = isShown ? await readBytesForPreview(call, from) : null;
-  return withoutUndefined({
-    title: `${verb} ${args.source} to ${args.destination}${counts}${target === null ? "" : ", over what is there"}`,
-    location: verb === "Copy" ? 1 : 0,
-    diff: after === null ? "" : await previewDiff(before, after, args.destination),
-    originalContent: before && (await textIfDecodableAsync(before)),
-    newContent: after && (await textIfDecodableAsync(after)),
-    risk: target === null ? ("low" as const) : target.isDir ? ("high" as const) : ("medium" as const),
-    base,
-    changes: entries.map(({ path: source, type }) => ({
-      path: movedPath(source, from, to),
-      from: source,
-      kind: verb === "Copy" ? ("copy" as const) : ("move" as const),
-      type,
-    })),
-    incomplete,
-  });
-}
-
-/** What a preview says of the tree that a directory is. */
-type MovedTree = Pick<TreeFacts, "entries"> & {
-  readonly counts: string;
-  readonly base: readonly BaseVersion[] | undefined;
-  readonly incomplete: string | undefined;
-};
-
-const NO_TREE: Omit<MovedTree, "entries"> = { counts: "", base: undefined, incomplete: undefined };
-
-/**
- * Returns the tree that is moved or copied. When directories are merged, the approval requires that every file to be
- * replaced is unchanged since the preview.
- */
-async function movedTree(from: string, to: string, target: FsStat | null, call: Call): Promise<MovedTree> {
-  const tree = await readTreeFacts(call, from);
-  const replaced = target?.isDir === true ? tree.entries.slice(1) : [];
-  const places = replaced.map(({ path }) => movedPath(path, from, to));
-  return {
-    entries: tree.entries,
-    counts: ` (${formatTreeCounts(tree)})`,
-    base: [...tree.base, ...(await currentVersionsOf(call.fs, places))],
-    incomplete: incompleteTreeReason(tree),
-  };
-}
-
-/** Replaces the prefix `from` of a path by `to`. */
-function movedPath(path: string, from: string, to: string): string {
-  return `${to}${path.slice(from.length)}`;
-}
-
-/**
- * Creates the missing parents of `path`, then runs `action`; the parents are removed again if it fails.
- * @throws NOT_FOUND when parents are missing and `create` is false
- */
-export async function withCreatedParents<T>(
-  fs: FsBackend,
-  path: string,
-  create: boolean,
-  action: () => Promise<T>,
-): Promise<T> {
-  const [parent] = await missingParents(fs, path);
-  if (parent === undefined) return action();
-  if (!create) throw new FilewrightError("NOT_FOUND", "the parent directory does not exist", { path });
-  return transact(fs, async (own) => {
-    await own.mkdir(parent, { parents: true, existOk: true });
-    return action();
-  });
 }

@@ -13,50 +13,10 @@ import { lstatVia, readVersioned } from "../../backends/fallback/fallback.ts";
 import { walkTree } from "../../backends/fallback/walk-tree.ts";
 import { currentVersion } from "../lib/contents.ts";
 import { encodeUtf8 } from "../lib/text.ts";
-import type { BaseVersion, Call, Preview } from "../lib/tool.ts";
+import type { BaseVersion } from "../change/change.ts";
+import type { Call } from "../lib/tool.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
-import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { Yielder } from "../../engine/yielder.ts";
-
-/** The file that a preview shows. */
-export interface PreviewedFile {
-  /** The path as the caller typed it. */
-  readonly typed: string;
-  /** The absolute path. */
-  readonly path: string;
-  /** The new permission bits in octal; absent when the call does not set them. */
-  readonly mode?: string | undefined;
-}
-
-/** Creates the preview of a change of one file's content. `before` is null for a new file. */
-export async function contentPreview(
-  what: Pick<Preview, "title" | "location" | "risk">,
-  before: Uint8Array | null,
-  after: Uint8Array,
-  { typed, path, mode }: PreviewedFile,
-): Promise<Preview> {
-  const newContent = await textIfDecodableAsync(after);
-  const hash = await engine().onThreads.sha256(after);
-  const kind = before === null ? ("create" as const) : ("edit" as const);
-  return withoutUndefined({
-    ...what,
-    diff: await previewDiff(before, after, typed),
-    originalContent: before === null ? null : await textIfDecodableAsync(before),
-    newContent,
-    newBytes: newContent === null ? after : undefined,
-    hash,
-    changes: [
-      withoutUndefined({
-        path,
-        kind,
-        type: "file" as const,
-        hash,
-        mode,
-        contents: { before, after },
-      }),
-    ],
-  });
-}
 
 /**
  * Returns the hash of a content. For several contents, returns the hash of the list of their hashes, one on
@@ -69,6 +29,11 @@ export async function hashOfAll(contents: readonly (Uint8Array | null)[]): Promi
     await yielder.yieldIfDue();
     hashes.push(bytes === null ? "-" : await engine().onThreads.sha256(bytes));
   }
+  return hashOfList(hashes);
+}
+
+/** Does the same as {@link hashOfAll} for contents whose hashes are known. */
+export function hashOfList(hashes: readonly string[]): string {
   const [only] = hashes;
   return hashes.length === 1 && only !== undefined && only !== "-"
     ? only

@@ -11,7 +11,8 @@ import { currentVersionsOf, hashOfAll, previewDiff, textIfDecodable } from "../.
 import { object } from "../../tools/lib/schema.ts";
 import { MERGE } from "../../tools/host-calls.ts";
 import { text, texts } from "../../tools/lib/shared.ts";
-import type { Call, ChangingTool, PathUse, PreviewChange } from "../../tools/lib/tool.ts";
+import type { Preview, PreviewChange } from "../../tools/change/change.ts";
+import type { Call, ChangingTool, PathUse } from "../../tools/lib/tool.ts";
 import { changedError, type ForkFiles, type ForkPlan, type PlanOptions } from "./files.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { plural } from "../../tools/lib/text.ts";
@@ -53,11 +54,11 @@ export interface AskedMerge {
 export function mergeTool(
   { name, files, planning: options, outcome }: AskedMerge,
   display: (path: string) => string,
-): { readonly tool: ChangingTool<MergeArgs, MergeData, PlannedMerge>; readonly args: MergeArgs } {
+): { readonly tool: ChangingTool<MergeArgs, MergeData>; readonly args: MergeArgs } {
   const approved = new Set(pathsOf(outcome.plan.merge));
   const args: MergeArgs = { fork: name, paths: [...approved].map(display) };
   let planned: ForkPlan | undefined = outcome.plan;
-  const tool: ChangingTool<MergeArgs, MergeData, PlannedMerge> = {
+  const tool: ChangingTool<MergeArgs, MergeData> = {
     ...MERGE,
     title: "Merge fork",
     traits: files.isCommit ? [...MERGE.traits, "recordsItself"] : MERGE.traits,
@@ -79,35 +80,41 @@ export function mergeTool(
       outcome.plan = plan;
       const { merge } = plan;
       if (merge.conflicts.length > 0 || merge.ops.length === 0)
-        return { todo: merge, base: [], settled: { data: { paths: [] } } };
+        return { kind: "settled", answer: { data: { paths: [] } } };
       // The fork went on while it was merged: rules and approvals were applied to other paths.
       if (pathsOf(merge).some((path) => !approved.has(path))) throw changedError();
-      return { todo: merge, base: [] };
-    },
-    async preview({ todo }, _args, call) {
-      const { diff, changes, contents } = await previewOf(todo, call);
-      const first = todo.ops[0];
-      const at = call.locations.findIndex(({ path }) => first !== undefined && path === pathOf(first));
-      const isRemoving = todo.ops.some(({ op }) => op === "remove");
       return {
-        title: `Merge ${changes.length} ${changes.length === 1 ? "path" : "paths"} of the fork ${name}`,
-        location: Math.max(at, 0),
-        diff,
-        originalContent: null,
-        newContent: null,
-        risk: isRemoving ? "medium" : "low",
-        hash: await hashOfAll(contents),
-        base: await currentVersionsOf(call.fs, [...new Set(pathsOf(todo))]),
-        changes,
+        kind: "act",
+        undoes: undefined,
+        show: (own) => showMerge(name, merge, own),
+        async make(own) {
+          await files.apply(merge, options, own);
+          return { data: { paths: [...new Set(pathsOf(merge))].map(own.reader.display) } };
+        },
       };
-    },
-    async apply({ todo }, _args, call) {
-      await files.apply(todo, options, call);
-      return { data: { paths: [...new Set(pathsOf(todo))].map(call.reader.display) } };
     },
     render: ({ paths }) => `Merged ${paths.length} ${paths.length === 1 ? "path" : "paths"} of ${name}`,
   };
   return { tool, args };
+}
+
+/** Returns what a reviewer sees of a merge. */
+async function showMerge(name: string, merge: PlannedMerge, call: Call): Promise<Preview> {
+  const { diff, changes, contents } = await previewOf(merge, call);
+  const first = merge.ops[0];
+  const at = call.locations.findIndex(({ path }) => first !== undefined && path === pathOf(first));
+  const isRemoving = merge.ops.some(({ op }) => op === "remove");
+  return {
+    title: `Merge ${changes.length} ${changes.length === 1 ? "path" : "paths"} of the fork ${name}`,
+    location: Math.max(at, 0),
+    diff,
+    originalContent: null,
+    newContent: null,
+    risk: isRemoving ? "medium" : "low",
+    hash: await hashOfAll(contents),
+    base: await currentVersionsOf(call.fs, [...new Set(pathsOf(merge))]),
+    changes,
+  };
 }
 
 type MergeOp = PlannedMerge["ops"][number];
@@ -150,7 +157,7 @@ interface MergeView {
   readonly contents: readonly (Uint8Array | null)[];
 }
 
-/** Returns what a reviewer sees of a merge. */
+/** Returns the changes of a merge with their diff. */
 async function previewOf(plan: PlannedMerge, { reader: { display } }: Call): Promise<MergeView> {
   const states = new Map(plan.states.map((state) => [state.path, state]));
   const made = new Set(plan.ops.filter(({ op }) => op !== "remove").map(pathOf));

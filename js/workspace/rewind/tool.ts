@@ -13,7 +13,8 @@ import { object } from "../../tools/lib/schema.ts";
 import { REWIND } from "../../tools/host-calls.ts";
 import { text, texts } from "../../tools/lib/shared.ts";
 import { effectsOfPutBack, putBackUse } from "../../tools/lib/put-back.ts";
-import type { Call, ChangingTool, PathUse, PreviewChange } from "../../tools/lib/tool.ts";
+import type { Preview, PreviewChange } from "../../tools/change/change.ts";
+import type { Call, ChangingTool, PathUse } from "../../tools/lib/tool.ts";
 
 /** The arguments of the call, which hooks see. */
 interface RewindArgs {
@@ -59,13 +60,13 @@ interface AskedRewind {
 export function rewindTool(
   { to, outcome, mayDiffer, replan }: AskedRewind,
   display: (path: string) => string,
-): { readonly tool: ChangingTool<RewindArgs, RewindData, PlannedRewind>; readonly args: RewindArgs } {
+): { readonly tool: ChangingTool<RewindArgs, RewindData>; readonly args: RewindArgs } {
   const uses = usesOf(outcome.planned.plan, display);
   const named = new Set(pathsOf(outcome.planned.plan));
   const args: RewindArgs = { to, paths: uses.map(({ typed }) => typed) };
   let first: PlannedRewind | undefined = outcome.planned;
   let failure: unknown;
-  const tool: ChangingTool<RewindArgs, RewindData, PlannedRewind> = {
+  const tool: ChangingTool<RewindArgs, RewindData> = {
     ...REWIND,
     title: "Rewind",
     description: "Takes back later changes.",
@@ -80,7 +81,6 @@ export function rewindTool(
       });
     },
     paths: () => uses,
-    undoes: ({ todo }) => todo.plan.whole,
     async plan(_args, call) {
       // Another attempt would fail alike.
       if (failure !== undefined) throw failure;
@@ -90,36 +90,42 @@ export function rewindTool(
       // Rules and approvals were applied to other paths.
       if (pathsOf(planned.plan).some((path) => !named.has(path))) throw otherRewindError();
       outcome.planned = planned;
-      const isEmpty = planned.changes.length === 0;
-      return { todo: planned, base: [], ...(isEmpty ? { settled: { data: { paths: [] } } } : {}) };
-    },
-    async preview({ todo: { plan, changes } }, _args, call) {
-      const first = call.locations.findIndex(({ path }) => path === changes[0]?.path);
+      if (planned.changes.length === 0) return { kind: "settled", answer: { data: { paths: [] } } };
       return {
-        title: titleOf(to, plan),
-        location: Math.max(first, 0),
-        diff: textOfChanges(changes),
-        originalContent: null,
-        newContent: null,
-        risk: "medium",
-        base: await currentVersionsOf(call.fs, pathsOf(plan)),
-        changes: changes.map(previewChangeOf),
+        kind: "act",
+        undoes: planned.plan.whole,
+        show: (own) => showRewind(to, planned, own),
+        async make(own) {
+          const now = await replan(own);
+          if (now.digest !== planned.digest) throw otherRewindError();
+          try {
+            await rollBackPlan(own.fs, now.plan, own.signal, "rewind the other paths, with the option paths");
+          } catch (error) {
+            failure = error;
+            throw error;
+          }
+          return { data: { paths: planned.changes.map((change) => change.display) } };
+        },
       };
-    },
-    async apply({ todo }, _args, call) {
-      const now = await replan(call);
-      if (now.digest !== todo.digest) throw otherRewindError();
-      try {
-        await rollBackPlan(call.fs, now.plan, call.signal, "rewind the other paths, with the option paths");
-      } catch (error) {
-        failure = error;
-        throw error;
-      }
-      return { data: { paths: todo.changes.map((change) => change.display) } };
     },
     render: ({ paths }) => `Rewound ${paths.length} ${paths.length === 1 ? "path" : "paths"}`,
   };
   return { tool, args };
+}
+
+/** Returns what a reviewer sees of a rewind. */
+async function showRewind(to: string, { plan, changes }: PlannedRewind, call: Call): Promise<Preview> {
+  const first = call.locations.findIndex(({ path }) => path === changes[0]?.path);
+  return {
+    title: titleOf(to, plan),
+    location: Math.max(first, 0),
+    diff: textOfChanges(changes),
+    originalContent: null,
+    newContent: null,
+    risk: "medium",
+    base: await currentVersionsOf(call.fs, pathsOf(plan)),
+    changes: changes.map(previewChangeOf),
+  };
 }
 
 /** Creates the error of a rewind that would no longer be the one that was planned or shown. */

@@ -1,0 +1,159 @@
+/** Makes a list of changes: all or none, each on the condition that the path is as the plan found it. */
+import type { FsBackend, WriteOptions } from "../../backends/backend.ts";
+import { lstatOrNull, missingParents, writeVia } from "../../backends/fallback/fallback.ts";
+import { copyTreeVia, deleteVia, removeTreeVia, renameVia } from "../../backends/fallback/fallback-tree.ts";
+import { transact } from "../../backends/transaction/transaction.ts";
+import { engine } from "../../engine/current.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import { Yielder } from "../../engine/yielder.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
+import { currentVersion, toConflict } from "../lib/contents.ts";
+import type { Answer, Call, Plan, Proposal } from "../lib/tool.ts";
+import type { Change, MakeDirectory, Outcome, Put, Remove, Transfer } from "./change.ts";
+
+/** A plan that changes something. */
+export type ChangingPlan = Exclude<Plan<unknown>, { readonly kind: "settled" }>;
+
+/** Makes the change of a plan. @throws FilewrightError CONFLICT when the state that the plan read has changed */
+export async function makePlan(plan: ChangingPlan, call: Call): Promise<Answer<unknown>> {
+  if (plan.kind === "act") return plan.make(call);
+  const outcomes = await make(plan.changes, call);
+  return plan.answer(outcomes, plan);
+}
+
+/** Returns true for a list whose contents are all known, so that a reviewer can choose among them. */
+export function isOfContents({ changes }: Proposal<unknown>): boolean {
+  return changes.every((one) => one.do === "put" || (one.do === "remove" && one.was.bytes !== null));
+}
+
+/**
+ * Makes all changes or none, in their order, and notes what was written as seen. The caller holds the locks of the paths.
+ * @throws FilewrightError CONFLICT when a path is not as the plan found it; any error of a change, after the rollback
+ */
+async function make(changes: readonly Change[], call: Call): Promise<readonly Outcome[]> {
+  const [only] = changes;
+  if (changes.length !== 1 || only === undefined) return makeSeveral(changes, call);
+  const outcome = await makeOne(only, call.fs, call);
+  await noteAsSeen(only, outcome, call);
+  return [outcome];
+}
+
+async function makeSeveral(changes: readonly Change[], call: Call): Promise<readonly Outcome[]> {
+  const yielder = new Yielder({ signal: call.signal });
+  for (const change of changes) {
+    await yielder.yieldIfDue();
+    await assertAsFound(change, call.fs);
+  }
+  const outcomes: Outcome[] = [];
+  await transact(call.fs, async (own) => {
+    for (const change of changes) {
+      await yielder.yieldIfDue();
+      outcomes.push(await makeOne(change, own, call));
+    }
+  });
+  // Once all is written, nothing stops the notes about it.
+  const unstopped = new Yielder({});
+  for (const [index, change] of changes.entries()) {
+    await unstopped.yieldIfDue();
+    await noteAsSeen(change, outcomes[index] as Outcome, call);
+  }
+  return outcomes;
+}
+
+/** Compares the version of a file with that of the plan, before the first change of several is made. @throws CONFLICT */
+async function assertAsFound(change: Change, fs: FsBackend): Promise<void> {
+  if (change.do !== "put" && change.do !== "remove") return;
+  const { path, was } = change;
+  const isThere = (await lstatOrNull(fs, path)) !== null;
+  const version = isThere ? await currentVersion(fs, path, false) : null;
+  if (version === (was?.version ?? null)) return;
+  throw new FilewrightError("CONFLICT", "changed since it was read", { path });
+}
+
+function makeOne(change: Change, fs: FsBackend, call: Call): Promise<Outcome> {
+  switch (change.do) {
+    case "put":
+      return put(change, fs, call);
+    case "remove":
+      return remove(change, fs, call);
+    case "mkdir":
+      return mkdir(change, fs);
+    default:
+      return withCreatedParents(fs, change, () => transfer(change, fs, call));
+  }
+}
+
+/** The outcome of a change that says nothing. */
+const DONE: Outcome = Object.freeze({ written: Object.freeze({}), files: 0, directories: 0, bytes: 0 });
+
+async function put(change: Put, fs: FsBackend, { settings, signal }: Call): Promise<Outcome> {
+  const { target, was, now } = change;
+  const condition: WriteOptions = withoutUndefined({
+    createDirs: change.parents ? true : undefined,
+    durability: settings.durability,
+    signal,
+    ifVersion: was?.version,
+    ifAbsent: was === null ? true : undefined,
+    mode: now.mode === undefined ? undefined : Number.parseInt(now.mode, 8),
+    hash: typeof now.hash === "string" ? now.hash : undefined,
+  });
+  try {
+    return { ...DONE, written: await writeVia(fs, target, now.bytes, condition) };
+  } catch (error) {
+    throw toConflict(error, condition, change.mayReplace);
+  }
+}
+
+async function remove(change: Remove, fs: FsBackend, { signal }: Call): Promise<Outcome> {
+  const { path, type, was } = change;
+  if (change.tree) return { ...DONE, ...(await removeTreeVia(fs, path, { signal })) };
+  const condition = { ifVersion: was.version };
+  try {
+    await deleteVia(fs, path, condition);
+  } catch (error) {
+    // Where its content was needed for the plan, another plan is needed without it.
+    throw was.bytes === null ? error : toConflict(error, condition, true);
+  }
+  return type === "dir" ? { ...DONE, directories: 1 } : { ...DONE, files: 1 };
+}
+
+async function mkdir(change: MakeDirectory, fs: FsBackend): Promise<Outcome> {
+  await fs.mkdir(change.path, { parents: change.parents, existOk: change.existOk });
+  return DONE;
+}
+
+async function transfer(change: Transfer, fs: FsBackend, { signal }: Call): Promise<Outcome> {
+  const { from, path, overwrite, version } = change;
+  const options = { overwrite, ifVersion: version, signal };
+  if (change.do === "copy") return { ...DONE, ...(await copyTreeVia(fs, from, path, options)) };
+  return { ...DONE, written: await renameVia(fs, from, path, options) };
+}
+
+/**
+ * Creates the missing parents of a path, then makes its change; the parents are removed again if it fails.
+ * @throws FilewrightError NOT_FOUND when parents are missing and are not to be made
+ */
+async function withCreatedParents(
+  fs: FsBackend,
+  { path, parents }: Transfer,
+  action: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const [parent] = await missingParents(fs, path);
+  if (parent === undefined) return action();
+  if (!parents) throw new FilewrightError("NOT_FOUND", "the parent directory does not exist", { path });
+  return transact(fs, async (own) => {
+    await own.mkdir(parent, { parents: true, existOk: true });
+    return action();
+  });
+}
+
+/** Notes the content that the caller knows from now on. The guard notes what follows from other changes. */
+async function noteAsSeen(change: Change, { written: { version } }: Outcome, { seen }: Call): Promise<void> {
+  if (change.do === "remove" && change.was.bytes !== null) seen.note(change.path, undefined);
+  if (change.do !== "put") return;
+  const { path, needs, now } = change;
+  // A plan without a hash has no use for one of content without a version.
+  const isForgotten = needs === "nothing" || (version === undefined && now.hash === undefined);
+  if (isForgotten) seen.note(path, undefined);
+  else seen.note(path, version, await (now.hash ?? engine().onThreads.sha256(now.bytes)));
+}
