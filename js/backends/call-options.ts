@@ -4,9 +4,10 @@
  * here, by `checkCalls` around its methods.
  */
 import { FilewrightError, makeError, type Signalled } from "../engine/errors.ts";
-import { type CheckedCall, checkMethods } from "../schema/checked-calls.ts";
 import type { PageRequest } from "../engine/read.ts";
 import {
+  type CheckedCall,
+  checkMethods,
   anyText,
   callback,
   choice,

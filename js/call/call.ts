@@ -7,7 +7,7 @@ import type { BegunCallOptions, CallOptions } from "../pipeline/enter.ts";
 import type { Facts } from "../pipeline/facts.ts";
 import type { ReplacedPath } from "../pipeline/paths/look-alikes.ts";
 import type { ToolResult } from "../pipeline/result.ts";
-import type { CallSignal } from "../pipeline/scheduling/call-signal.ts";
+import type { CallSignal } from "../pipeline/scheduling/running.ts";
 import type { Session } from "../pipeline/session.ts";
 import type { CanonicalCall, PresetTool } from "../presets/preset.ts";
 import type { AnyTool, Tool } from "../tools/lib/tool.ts";

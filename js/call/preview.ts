@@ -6,7 +6,7 @@ import { show } from "../tools/change/show.ts";
 import type { Arguments } from "../tools/lib/schema.ts";
 import type { AnyChangingTool } from "../tools/lib/tool.ts";
 import type { MeantCall, SentCall } from "./call.ts";
-import { judgeNow } from "./judge.ts";
+import { judgeNow } from "./steps.ts";
 
 /** Returns the preview of a change with these arguments. @throws FilewrightError as the call itself would */
 export async function previewOfSent(

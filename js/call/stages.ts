@@ -6,24 +6,20 @@
 import { runBatch } from "./batch/batch.ts";
 import { Facts } from "../pipeline/facts.ts";
 import { dataOrThrow } from "../pipeline/result.ts";
-import { CallSignal } from "../pipeline/scheduling/call-signal.ts";
+import { CallSignal } from "../pipeline/scheduling/running.ts";
 import type { Session } from "../pipeline/session.ts";
 import type { BatchArgs } from "../tools/index.ts";
 import { afterHooks } from "./after-hooks.ts";
 import { budget } from "./budget.ts";
 import type { Called, CallRequest, Next, RunCall, Stage } from "./call.ts";
-import { ending } from "./ending.ts";
+import { ending, noteReads, reporting } from "./ending.ts";
+import { lookAlikes, words } from "./failures.ts";
 import { fairness } from "./fairness.ts";
 import { type HostCall, hostStep, withoutText } from "./host.ts";
-import { judge } from "./judge.ts";
-import { lookAlikes } from "./look-alikes.ts";
 import { mean } from "./mean.ts";
-import { noteReads } from "./note-reads.ts";
 import { observing } from "./observing.ts";
 import { optimism } from "./optimism.ts";
-import { reporting } from "./reporting.ts";
-import { type BatchRunner, run } from "./run.ts";
-import { words } from "./words.ts";
+import { type BatchRunner, judge, run } from "./steps.ts";
 
 /**
  * Around the tool, the outermost first. A workspace has only the stages that its options ask for. What retries a call

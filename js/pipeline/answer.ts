@@ -7,7 +7,14 @@ import { notifySafely } from "../hooks/events.ts";
 import type { Undoability } from "../journal/index.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
 import { displayForPeople } from "../tools/render/display.ts";
-import { maxAnswerBytes } from "../tools/lib/limits.ts";
+import {
+  countLines,
+  cutToBytes,
+  fitsInBytes,
+  linesThatFit,
+  maxAnswerBytes,
+  plural,
+} from "../tools/lib/text.ts";
 import { translatedRetries } from "../tools/lib/retry.ts";
 import {
   type AnyReadingTool,
@@ -17,7 +24,6 @@ import {
   type Call,
   type PathUse,
 } from "../tools/lib/tool.ts";
-import { countLines, cutToBytes, fitsInBytes, linesThatFit, plural } from "../tools/lib/text.ts";
 import { BatchFailed, toErrorData, type ErrorData, type Failure, type Meta, type Success } from "./result.ts";
 import type { Fact, Facts } from "./facts.ts";
 import { readableRoots } from "./paths/look-alikes.ts";

@@ -18,7 +18,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { MIN_THREAD_BYTES } from "../engine/threads.ts";
 import { hashOfFile, statOrNull } from "../tools/lib/contents.ts";
 import type { Change } from "../tools/change/change.ts";
-import { type ChangingPlan, isOfContents, makePlan } from "../tools/change/make.ts";
+import { type ChangingPlan, makePlan } from "../tools/change/make.ts";
 import type { AnyChangingTool, Answer, Call, PathUse, Proposal } from "../tools/lib/tool.ts";
 import { rangesAfterChange, type LineRange, coverReplacedLines } from "../tools/lib/line-ranges.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -74,7 +74,7 @@ export async function applyGuarded(
   const { guard: level, sources } = settings;
   if (level === "off") return makePlan(plan, call);
   const { lines, unseen } = await checkBeforeChange(settings, change, plan);
-  decideStep(sources, { tool: tool.name, args, unseen }, { step: "content" });
+  if (unseen !== undefined) decideStep(sources, { tool: tool.name, args, unseen }, { step: "content" });
   const answer = await makePlan(plan, call);
   if (plan.kind === "changes") await noteMadeAsSeen(change, plan, lines, level === "refuse");
   if (unseen === undefined) return answer;
@@ -93,6 +93,7 @@ export async function assertSeen(
 ): Promise<void> {
   if (settings.guard !== "refuse") return;
   const { unseen } = await checkBeforeChange(settings, change, plan);
+  if (unseen === undefined) return;
   decideStep(settings.sources, { tool: change.tool.name, args: change.args, unseen }, { step: "content" });
 }
 
@@ -167,29 +168,27 @@ async function seenLinesAfterChange(
 ): Promise<SeenLinesByPath> {
   const { args, call } = change;
   const after = new Map<string, readonly LineRange[]>();
+  if (plan.of === "entries") {
+    for (const one of plan.changes) await assertEntriesSeen(settings, call, one);
+    return after;
+  }
   // Where a tool changes parts of files, the contents that a reviewer wrote instead are not checked.
-  const isOfReviewer = plan.by === "reviewer" && change.tool.traits.includes("edits");
-  for (const [at, written] of isOfReviewer ? [] : filesWrittenBy(change, plan)) {
+  if (plan.by === "reviewer" && change.tool.traits.includes("edits")) return after;
+  for (const [at, written] of filesWrittenBy(change, plan)) {
     const edit = editOf(written, plan);
     if (edit !== undefined) await assertLinesSeen(call, at, edit, after);
     else if (written?.do === "remove" && !written.isMoved) await assertKnownForDeletion(call, at, at.path);
     else await assertFileSeen(call, at, at.path, { isWhole: declaresWholeFile(args) });
   }
-  for (const one of plan.changes) await assertEntriesSeen(settings, call, one);
   return after;
 }
 
 /** Checks what the change of an entry removes or replaces: it concerns the paths of the call as they are. */
 async function assertEntriesSeen(settings: GuardSettings, call: Call, change: Change): Promise<void> {
   const [first, second] = call.locations as readonly [Location, Location];
-  if (isEntryRemoval(change)) await assertDeletable(settings, call, first);
+  if (change.do === "remove") await assertDeletable(settings, call, first);
   if (change.do === "copy" || change.do === "move")
     await assertDestinationSeen(call, change.do === "copy", first, second);
-}
-
-/** Returns true for the removal of an entry, for which its content was not read. */
-function isEntryRemoval(change: Change): boolean {
-  return change.do === "remove" && change.was.bytes === null;
 }
 
 /** Checks what a copy or a move replaces. */
@@ -228,8 +227,8 @@ function filesWrittenBy(
   { uses, call: { locations } }: Pick<GuardedChange, "uses" | "call">,
   plan: Proposal<unknown>,
 ): readonly (readonly [at: Location, change: Change | undefined])[] {
-  if (!isOfContents(plan)) return [];
-  const byPath = new Map(plan.changes.map((change) => [change.path, change]));
+  const byPath = new Map<string, Change>();
+  for (const change of plan.changes) byPath.set(change.path, change);
   const written: (readonly [Location, Change | undefined])[] = [];
   for (const [index, at] of locations.entries()) {
     const change = byPath.get(at.path);
@@ -309,14 +308,11 @@ async function noteMadeAsSeen(
   copies: boolean,
 ): Promise<void> {
   const { call } = change;
-  const { seen } = call;
-  const [first, second] = call.locations;
-  for (const one of plan.changes) {
-    if (isEntryRemoval(one)) forgetReadsBelow(call, one.path);
-    if (one.do === "move") await moveReads(call, (first as Location).path, (second as Location).path);
-    if (one.do === "copy")
-      await noteCopyAsSeen(call, (first as Location).path, (second as Location).path, copies);
+  if (plan.of === "entries") {
+    for (const one of plan.changes) await noteEntriesAsSeen(call, one, copies);
+    return;
   }
+  const { seen } = call;
   for (const [{ path }] of filesWrittenBy(change, plan)) {
     const part = lines.get(path);
     const noted = seen.recall(path);
@@ -327,6 +323,14 @@ async function noteMadeAsSeen(
       seen.note(path, noted.version, noted.hash, part);
     }
   }
+}
+
+/** Moves or removes the records of reads with the entries that a change moved or removed. */
+async function noteEntriesAsSeen(call: Call, change: Change, copies: boolean): Promise<void> {
+  const [first, second] = call.locations as readonly [Location, Location];
+  if (change.do === "remove") forgetReadsBelow(call, first.path);
+  if (change.do === "move") await moveReads(call, first.path, second.path);
+  if (change.do === "copy") await noteCopyAsSeen(call, first.path, second.path, copies);
 }
 
 /** Moves the records of reads of a moved tree. */

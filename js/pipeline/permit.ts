@@ -40,25 +40,23 @@ export interface RuleResult {
   readonly isKept: boolean;
 }
 
-/** The input of a plan. `isKept` is as in {@link RuleResult}. */
-export interface PlanInput {
+/** The input of a plan. */
+interface PlanInput {
   readonly tool: AnyChangingTool;
   readonly args: object;
   readonly uses: readonly PathUse[];
   readonly call: Call;
-  readonly isKept: boolean;
 }
 
 /**
- * Plans a change. A failure reveals content, and so does a plan with nothing to do, such as a dry run:
- * if the rules hide the content from the call, an approval is requested first.
+ * Plans a change whose content the rules hide from the call. A failure reveals content, and so does a plan with nothing
+ * to do, such as a dry run: an approval is requested first.
  * @throws FilewrightError APPROVAL_DENIED, and as the plan does
  */
 export async function planWithApprovalToReveal(
   session: Session,
-  { tool, args, uses, call, isKept }: PlanInput,
+  { tool, args, uses, call }: PlanInput,
 ): Promise<Plan<unknown>> {
-  if (!isKept) return tool.plan(args, call);
   let plan: Plan<unknown>;
   try {
     plan = await tool.plan(args, call);

@@ -21,8 +21,8 @@ import { type Confirm, type Confirmation, type ConfirmReply, denied, refusedBy }
 import { digestOfParts } from "../hooks/question.ts";
 import type { ExactCommand } from "../hooks/scope/command.ts";
 import type { BaseVersion, Preview } from "../tools/change/change.ts";
-import { type ChangingPlan, isOfContents } from "../tools/change/make.ts";
-import { choose, show } from "../tools/change/show.ts";
+import type { ChangingPlan } from "../tools/change/make.ts";
+import { choose, isRevisable, show } from "../tools/change/show.ts";
 import { currentVersion } from "../tools/lib/contents.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
@@ -127,7 +127,7 @@ export async function changeQuestionOf(
     base,
     outline,
     planned: preview.changes,
-    isRevisable: plan.kind === "changes" && isOfContents(plan),
+    isRevisable: isRevisable(plan),
     details: {
       type: hash === undefined ? "info" : "edit",
       title: escapeControls(title),

@@ -6,12 +6,12 @@ import type { Journal, Made } from "../journal/index.ts";
 import type { Preview } from "../tools/change/change.ts";
 import type { Answer } from "../tools/lib/tool.ts";
 
-/** Returns a change that was made with a warning for the model and its user, if it cannot be undone. */
+/** Returns a change that was made and is too large to be undone, with a warning for the model and its user. */
 export function withUndoWarning<Data>(
   made: Made<Answer<Data>>,
   { largestUndo }: Pick<Journal, "largestUndo">,
 ): Made<Answer<Data>> {
-  if (made.undo !== "too_large" || largestUndo === undefined) return made;
+  if (largestUndo === undefined) return made;
   const { result } = made;
   const warning = `this cannot be undone: of one call the history keeps ${largestUndo.words}`;
   return { ...made, result: { ...result, warnings: [...(result.warnings ?? []), warning] } };

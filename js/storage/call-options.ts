@@ -1,6 +1,7 @@
 /** The options of the calls of a storage, and their check around the methods of every engine of this package. */
-import { type CheckedCall, checkMethods } from "../schema/checked-calls.ts";
 import {
+  type CheckedCall,
+  checkMethods,
   anything,
   anyText,
   callback,

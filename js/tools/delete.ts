@@ -81,6 +81,7 @@ export const deletePath: ChangingTool<CheckedArgs["delete"], DeleteData> = {
     const hasVersion = there.isFile || (!there.isDir && there.version !== undefined);
     return {
       kind: "changes",
+      of: "entries",
       changes: [
         {
           do: "remove",

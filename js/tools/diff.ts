@@ -11,9 +11,8 @@ import type { CheckedArgs } from "./generated/internal.ts";
 import { type Arguments, compileArgumentCheck, object } from "./lib/schema.ts";
 import { COMPARE_ALIASES, choice, flag, integer, path, text, timeoutSchema } from "./lib/shared.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { encodeUtf8 } from "./lib/text.ts";
+import { encodeUtf8, maxAnswerBytes } from "./lib/text.ts";
 import { type Call, type ReadingTool, locationError } from "./lib/tool.ts";
-import { maxAnswerBytes } from "./lib/limits.ts";
 
 type CheckedDiffArgs = CheckedArgs["diff"];
 

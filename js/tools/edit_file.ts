@@ -13,6 +13,7 @@ import {
   readWholeFile,
 } from "./lib/contents.ts";
 import type { Put } from "./change/change.ts";
+import { writeWarnings } from "./change/make.ts";
 import { previewDiff } from "./render/preview.ts";
 import {
   phraseIfNamed,
@@ -32,7 +33,6 @@ import {
   omissionError,
   omissionWarnings,
 } from "./lib/omission.ts";
-import { writeWarnings } from "./lib/overwrite.ts";
 import { type EditRequest, inputSchema, outputSchema } from "./edit/schema.ts";
 import type { EditArgs, EditFileArgs, EditFileData, EditOutcome } from "./generated/types.ts";
 import { normalizeEdits, withEmptyOldTextHint } from "./edit/arguments.ts";
@@ -42,8 +42,7 @@ import { planEditsWithValues, type ValueEdit } from "./edit/value.ts";
 import { compileArgumentCheck } from "./lib/schema.ts";
 import { PATH_ALIASES } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
-import { maxAnswerBytes } from "./lib/limits.ts";
-import { plural } from "./lib/text.ts";
+import { maxAnswerBytes, plural } from "./lib/text.ts";
 
 /** The content of the file to edit, and its state. */
 interface CurrentFile extends CurrentFileFacts {
@@ -106,13 +105,41 @@ export function chosenMatchLine(
   { edits }: Pick<EditFileData, "edits">,
   { edits: asked = [] }: Pick<EditFileArgs, "edits">,
 ): string {
-  const lines = edits.map(({ index, matches, start_line }) => {
+  let lines = "";
+  for (const { index, matches, start_line } of edits) {
     const { replace_all = false, expected_matches, near_line } = asked[index] ?? {};
-    if (matches < 2 || replace_all || (expected_matches ?? near_line) !== undefined) return "";
+    if (matches < 2 || replace_all || (expected_matches ?? near_line) !== undefined) continue;
     const which = edits.length > 1 ? `edit ${index}: ` : "";
-    return `\n[warning: ${which}matches: ${matches}; only the one at line ${start_line} was replaced]`;
-  });
-  return lines.join("");
+    lines += `\n[warning: ${which}matches: ${matches}; only the one at line ${start_line} was replaced]`;
+  }
+  return lines;
+}
+
+/** What the edits of a call have among them: what none of them has need not be looked for. */
+interface Asked {
+  readonly anchors: boolean;
+  readonly values: boolean;
+  readonly inserts: boolean;
+  /** True where a new text could contain an omission. Only sent text can, so most files need no comparison. */
+  readonly mayOmit: boolean;
+  readonly mayEndInTag: boolean;
+}
+
+function askedOf(edits: readonly EditArgs[]): Asked {
+  const asked = { anchors: false, values: false, inserts: false, mayOmit: false, mayEndInTag: false };
+  for (const { from, json_pointer, insert, new_text: text = "", old_text: old = "" } of edits) {
+    asked.anchors ||= from !== undefined;
+    asked.values ||= json_pointer !== undefined;
+    asked.inserts ||= insert !== undefined;
+    asked.mayOmit ||= mayContainOmission(text);
+    asked.mayEndInTag ||= mayEndInTag(text, old);
+  }
+  return asked;
+}
+
+/** Returns true for a new text that may end in the tags of a call: they end in `>`, and few new texts do. */
+function mayEndInTag(text: string, old: string): boolean {
+  return text.trimEnd().endsWith(">") && !old.trimEnd().endsWith(">");
 }
 
 async function planEditFile(
@@ -129,7 +156,8 @@ async function planEditFile(
   if (args.expected_hash !== undefined) {
     assertExpectedHash(at, normalizeHash(args.expected_hash), await now.hash());
   }
-  const planned = await replaceInContent(now, args, call);
+  const asked = askedOf(args.edits);
+  const planned = await replaceInContent(now, args, call, asked);
   if (!planned.ok) throw await refusedEdits(planned.error, now, args, call);
   // A plan after a write of another program is based on content that the caller never saw.
   const isUnseen = outdated?.kind === "changes" && outdated.base[0]?.version !== version;
@@ -140,7 +168,7 @@ async function planEditFile(
     });
   }
   const { bytes, diff, edits, replacements } = planned;
-  await refuseRepeatedInsertion(now, edits, args, call);
+  if (asked.inserts) await refuseRepeatedInsertion(now, edits, args, call);
   const data = withoutUndefined({
     path: call.reader.display(at.path),
     applied: !args.dry_run,
@@ -150,17 +178,14 @@ async function planEditFile(
     bytes_written: bytes.length,
     truncated: diff.truncated ? true : undefined,
   });
-  const left = args.whole_file ? [] : await omissionsOfEdits(now, bytes, args, call.signal);
-  if (left.length > 0 && call.reader.refusesOmissions) throw omittedLinesError(left, call);
-  // Presets that accept omissions are also those that allow a missing new text.
-  const gone = call.reader.refusesOmissions ? [] : deletionWarnings(edits, args);
-  const warnings = [...omissionWarnings(left), ...gone, ...closingTagWarnings(args)];
+  const warnings = await warningsAbout(planned, { now, args, call, asked });
   const hashing = planned.hash ?? hashNowOrLater(bytes);
   const hash = bytes.length > MIN_CONCURRENT_HASH_BYTES ? hashing : await hashing;
   if (args.dry_run) return { kind: "settled", answer: { data: { ...data, hash: await hash }, warnings } };
   const isQuoted = edits.every(({ tier, repairs }) => tier === "exact" && repairs.length === 0);
   return {
     kind: "changes",
+    of: "contents",
     changes: [
       {
         do: "put",
@@ -188,6 +213,27 @@ async function planEditFile(
       };
     },
   };
+}
+
+/** An edit of a file as it is now. */
+interface EditWork {
+  readonly now: CurrentFile;
+  readonly args: EditRequest;
+  readonly call: Call;
+  readonly asked: Asked;
+}
+
+/** Returns the warnings about the new texts. @throws INVALID_ARGUMENT for one with lines left out, where that is refused */
+async function warningsAbout(
+  { bytes, edits }: Extract<BytesPlan, { readonly ok: true }>,
+  { now, args, call, asked }: EditWork,
+): Promise<readonly string[]> {
+  const left = args.whole_file || !asked.mayOmit ? [] : await omissionsOfEdits(now, bytes, call.signal);
+  if (left.length > 0 && call.reader.refusesOmissions) throw omittedLinesError(left, call);
+  // Presets that accept omissions are also those that allow a missing new text.
+  const gone = call.reader.refusesOmissions ? [] : deletionWarnings(edits, args);
+  const tags = asked.mayEndInTag ? closingTagWarnings(args) : [];
+  return [...(left.length === 0 ? [] : omissionWarnings(left)), ...gone, ...tags];
 }
 
 function omittedLinesError(left: readonly Omission[], { reader: { names } }: Call): FilewrightError {
@@ -292,10 +338,14 @@ const MIN_LARGE_FILE_BYTES = 4 * 1024 * 1024;
 const MIN_CONCURRENT_HASH_BYTES = 64 * 1024 * 1024;
 
 /** Returns the edits of a call for the engine, each with whether its anchors were given for the present content. */
-async function engineEdits(now: CurrentFile, args: EditRequest, call: Call): Promise<readonly ValueEdit[]> {
+async function engineEdits(
+  now: CurrentFile,
+  args: EditRequest,
+  call: Call,
+  { anchors }: Asked,
+): Promise<readonly ValueEdit[]> {
   const at = call.locations[0]!;
-  const named = args.edits.some(({ from }) => from !== undefined);
-  if (named && (await call.seen.changed(at.path, now)) !== false) await call.seen.refresh?.(at.path);
+  if (anchors && (await call.seen.changed(at.path, now)) !== false) await call.seen.refresh?.(at.path);
   const areCurrent = async ([from, to]: readonly [from: string | undefined, to: string | undefined]) =>
     from !== undefined &&
     (await call.seen.hasAnchorOf(at.path, now, from)) &&
@@ -316,7 +366,7 @@ async function engineEdits(now: CurrentFile, args: EditRequest, call: Call): Pro
       nearLine: edit.near_line,
       from: edit.from,
       to: edit.to,
-      unchanged: await areCurrent([edit.from, edit.to]),
+      unchanged: anchors && (await areCurrent([edit.from, edit.to])),
       insert: edit.insert,
       jsonPointer: edit.json_pointer,
     });
@@ -325,10 +375,15 @@ async function engineEdits(now: CurrentFile, args: EditRequest, call: Call): Pro
 }
 
 /** Returns the bytes after the edits, in the file's own encoding. @throws BINARY_FILE, ENCODING_ERROR */
-async function replaceInContent(now: CurrentFile, args: EditRequest, call: Call): Promise<BytesPlan> {
+async function replaceInContent(
+  now: CurrentFile,
+  args: EditRequest,
+  call: Call,
+  asked: Asked,
+): Promise<BytesPlan> {
   const at = call.locations[0]!;
   const { bytes: before } = now;
-  const edits = await engineEdits(now, args, call);
+  const edits = await engineEdits(now, args, call, asked);
   const options: EditOptions = {
     match: args.match ?? call.settings.edit.match,
     threshold: args.threshold,
@@ -336,12 +391,11 @@ async function replaceInContent(now: CurrentFile, args: EditRequest, call: Call)
     path: args.path,
     limits: { bytes: maxAnswerBytes(call.settings.limits) },
   };
-  const byValue = edits.some(({ jsonPointer }) => jsonPointer !== undefined);
   const hash = before.length > MIN_LARGE_FILE_BYTES;
   const planIn = (encoding: string): Promise<BytesPlan> =>
     engine().planEditsBytesAsync(before, edits, { ...options, encoding, hash, signal: call.signal });
   // Plans the edits of a large file as UTF-8, the most likely encoding, while its encoding is detected.
-  const early = before.length > MIN_LARGE_FILE_BYTES && !byValue ? planIn(UTF_8_ENCODING) : undefined;
+  const early = before.length > MIN_LARGE_FILE_BYTES && !asked.values ? planIn(UTF_8_ENCODING) : undefined;
   early?.catch(() => {}); // Not needed after all, and cancelled; the other plan reports errors.
   const { kind, mime, encoding } = await now.inspection();
   if (!isTextKind(kind)) {
@@ -350,7 +404,7 @@ async function replaceInContent(now: CurrentFile, args: EditRequest, call: Call)
   const name = encoding ?? UTF_8_ENCODING;
   const file = { mime, signal: call.signal };
   const inEncoding = { ...options, encoding: name };
-  if (byValue) return planEditsWithValues(before, edits, inEncoding, file);
+  if (asked.values) return planEditsWithValues(before, edits, inEncoding, file);
   const plan = await (early !== undefined && name === UTF_8_ENCODING ? early : planIn(name));
   if (plan.ok || mime !== NOTEBOOK_MIME || plan.error.code !== "MATCH_NOT_FOUND") return plan;
   return (await planNotebookEdits(before, edits, inEncoding, call.signal)) ?? plan;
@@ -431,9 +485,7 @@ function deletionWarnings(edits: readonly AppliedEdit[], { edits: asked }: EditR
 
 function closingTagWarnings({ edits }: EditRequest): readonly string[] {
   return edits.flatMap(({ new_text: text = "", old_text: old = "" }) => {
-    // The tags of a call end in `>`, and few new texts do.
-    const mayEndInTag = text.trimEnd().endsWith(">") && !old.trimEnd().endsWith(">");
-    return (mayEndInTag ? closingTagWarning(text) : undefined) ?? [];
+    return (mayEndInTag(text, old) ? closingTagWarning(text) : undefined) ?? [];
   });
 }
 
@@ -444,11 +496,8 @@ function closingTagWarnings({ edits }: EditRequest): readonly string[] {
 async function omissionsOfEdits(
   now: CurrentFile,
   after: Uint8Array,
-  { edits }: EditRequest,
   signal: AbortSignal | undefined,
 ): Promise<readonly Omission[]> {
-  // Only sent text can contain an omission, so most files need no comparison.
-  if (!edits.some(({ new_text }) => new_text !== undefined && mayContainOmission(new_text))) return [];
   const { kind, encoding } = await now.inspection();
   if (!isTextKind(kind) || encoding === null) return [];
   return findOmissionsOfFile({ bytes: now.bytes, encoding }, after, signal);

@@ -18,7 +18,7 @@ import type {
 import type { Rank } from "./generated/types.ts";
 import { rankedGrep } from "./grep/rank.ts";
 import { grepWithoutExcludedLines } from "./grep/search.ts";
-import { maxAnswerBytes } from "./lib/limits.ts";
+import { maxAnswerBytes } from "./lib/text.ts";
 import { otherReadableRoots } from "./render/left-out.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";

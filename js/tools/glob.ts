@@ -7,7 +7,7 @@ import { unmatchedGlobHint } from "./grep/text.ts";
 import { excludeGlobNotes, findWarnings, otherRootsNote } from "./render/left-out.ts";
 import { globsInForm } from "../backends/windows-globs.ts";
 import { findLeftOut, type LeftOutEntry } from "./lib/left-out-entry.ts";
-import { maxAnswerBytes } from "./lib/limits.ts";
+import { maxAnswerBytes } from "./lib/text.ts";
 import {
   assignmentPhrase,
   type ReaderNames,

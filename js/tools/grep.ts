@@ -28,7 +28,7 @@ import {
 } from "./every-root.ts";
 import { grepText, resultLines } from "./grep/text.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { plural } from "./lib/text.ts";
+import { maxAnswerBytes, plural } from "./lib/text.ts";
 import { matchesElsewhereNote } from "./grep/elsewhere.ts";
 import { exactly, named } from "./lib/exact.ts";
 import type { GrepData, GrepMatch, GrepSummary } from "./generated/types.ts";
@@ -44,7 +44,6 @@ import { findLeftOut } from "./lib/left-out-entry.ts";
 import { unfollowedLinksNote } from "./render/unfollowed.ts";
 import type { Answer, Call, ReadingTool } from "./lib/tool.ts";
 import { searchedGlobs } from "./lib/walks.ts";
-import { maxAnswerBytes } from "./lib/limits.ts";
 
 type GrepToolArgs = CheckedArgs["grep"];
 

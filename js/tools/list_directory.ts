@@ -15,7 +15,7 @@ import { globsInForm } from "../backends/windows-globs.ts";
 import { excludeGlobNotes, leftOutNote } from "./render/left-out.ts";
 import { shownLinkTarget } from "./render/link-target.ts";
 import type { LeftOutEntry } from "./lib/left-out-entry.ts";
-import { maxAnswerBytes } from "./lib/limits.ts";
+import { formatIsoTime, maxAnswerBytes, utf8Length } from "./lib/text.ts";
 import { unfollowedNote, unlistedLinks } from "./render/unfollowed.ts";
 import { renderListing } from "./render/listing.ts";
 import { named } from "./lib/exact.ts";
@@ -34,7 +34,6 @@ import {
   WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { formatIsoTime, utf8Length } from "./lib/text.ts";
 import { skipReasonOf } from "./lib/skip-reason.ts";
 import type { Answer, Call, ReadingTool } from "./lib/tool.ts";
 import { unignoredPaths } from "./lib/walks.ts";

@@ -54,6 +54,7 @@ Not needed before write_file, copy or move: they make missing directories themse
     const { parents, exist_ok: existOk } = args;
     return {
       kind: "changes",
+      of: "entries",
       changes: [{ do: "mkdir", path: at.path, name: args.path, parents, existOk }],
       base: [{ path: at.path, version: null }],
       reading: "list",

@@ -4,7 +4,8 @@ import type { Location } from "../policy/index.ts";
 import { FilewrightError, fromEngine } from "../engine/errors.ts";
 import { readPage } from "./lib/contents.ts";
 import { imageText, readImage } from "./render/image.ts";
-import { maxAnswerBytes, type Limits } from "./lib/limits.ts";
+import type { Limits } from "./lib/limits.ts";
+import { maxAnswerBytes, plural, utf8Length } from "./lib/text.ts";
 import { expandPaths, type RequestedFile } from "./lib/read_many_paths.ts";
 import { skipReasonOf } from "./lib/skip-reason.ts";
 import { phraseIfNamed, type Answer, type Call, type ContentBlock, type ReadingTool } from "./lib/tool.ts";
@@ -17,7 +18,6 @@ import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { choice, flag, integer, text, texts, timeoutSchema, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { Yielder } from "../engine/yielder.ts";
-import { utf8Length, plural } from "./lib/text.ts";
 
 type CheckedReadManyFilesArgs = CheckedArgs["read_many_files"];
 

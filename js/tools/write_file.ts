@@ -34,10 +34,10 @@ import {
   shrunkWarning,
   type FileTextForm,
   withEol,
-  writeWarnings,
   pastedAnswerWarning,
 } from "./lib/overwrite.ts";
 import { assertExpectedHash, normalizeHash, readWholeFile, assertFile } from "./lib/contents.ts";
+import { writeWarnings } from "./change/make.ts";
 import { previewDiff } from "./render/preview.ts";
 import type { WriteFileData } from "./generated/types.ts";
 import { object } from "./lib/schema.ts";
@@ -171,6 +171,7 @@ async function proposeWrite(
   const verb = !exists ? "Create" : args.append ? "Add to" : "Replace";
   return {
     kind: "changes",
+    of: "contents",
     changes: [
       {
         do: "put",

@@ -52,6 +52,7 @@ export const touch: ChangingTool<CheckedArgs["touch"], TouchData> = {
     }
     return {
       kind: "changes",
+      of: "contents",
       changes: [
         {
           do: "put",

@@ -12,7 +12,6 @@ import type { AllowedBy } from "../../backends/transaction/step.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import type { About, Undoability, Made } from "../../journal/index.ts";
 import { failedEarly, failureResult } from "../../pipeline/answer.ts";
-import { holdNotes, MAX_PLANS_PER_CALL } from "../../pipeline/change.ts";
 import { isGuardRefusal } from "../../pipeline/guard.ts";
 import { effectsFrom } from "../../pipeline/observe.ts";
 import { lockPathsOfCall } from "../../pipeline/path-locks.ts";
@@ -21,6 +20,7 @@ import { assertVersionsUnchanged } from "../../pipeline/review.ts";
 import { unaskedPlaceWarnings } from "../../pipeline/written-places.ts";
 import type { BatchData, BatchOutcome } from "../../tools/index.ts";
 import type { Answer, Call, Tool } from "../../tools/lib/tool.ts";
+import { holdNotes, MAX_PLANS_PER_CALL } from "../change.ts";
 import {
   approvedOf,
   type BatchCall,
@@ -155,7 +155,7 @@ async function changeAll(
   { batch: { session, call }, operations: changing, asked }: JoinedChange,
   run: (step: (operation: Operation) => Promise<Answer<unknown>>) => Promise<void>,
 ): Promise<Undoability> {
-  const held = holdNotes(session, call);
+  const held = session.staging.stage && holdNotes(session.staging.stage, session, call);
   const { callId, agent } = call.about;
   const about: About = {
     callId,

@@ -15,10 +15,10 @@ import { type BatchArgs, type BatchData, TOOLS } from "../../tools/index.ts";
 import { withCanonicalKeys } from "../../tools/lib/schema.ts";
 import type { BaseVersion } from "../../tools/change/change.ts";
 import type { AnyChangingTool, AnyReadingTool, Call, PathUse, Tool } from "../../tools/lib/tool.ts";
-import type { ApprovedChange } from "../ask.ts";
+import type { ApprovedChange } from "../change.ts";
 import { argumentsAfterHooks } from "../before-hooks.ts";
 import type { CallRequest, MeantCall, RunCall } from "../call.ts";
-import { type JudgedCall, judgeNow } from "../judge.ts";
+import { type JudgedCall, judgeNow } from "../steps.ts";
 import type { Decision } from "./question.ts";
 
 /** The call of a batch: as it was made, and what happens in it. */

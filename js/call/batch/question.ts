@@ -26,8 +26,7 @@ import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { encodeUtf8 } from "../../tools/lib/text.ts";
 import type { BaseVersion } from "../../tools/change/change.ts";
 import type { Call } from "../../tools/lib/tool.ts";
-import type { ApprovedChange } from "../ask.ts";
-import type { PlannedChange } from "../plan.ts";
+import type { ApprovedChange, PlannedChange } from "../change.ts";
 import { joinChanges } from "./joined-changes.ts";
 
 /** An operation that needs an approval. */

@@ -11,7 +11,6 @@ import { isWithin } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { ApproverGroups } from "../../hooks/approvers.ts";
 import type { Confirm } from "../../hooks/confirm.ts";
-import { MAX_PLANS_PER_CALL } from "../../pipeline/change.ts";
 import { applyGuarded, assertSeen, isGuardRefusal } from "../../pipeline/guard.ts";
 import { requestApproval, requesterOf } from "../../pipeline/permit.ts";
 import {
@@ -27,9 +26,17 @@ import { forkForTrial, type SeenFiles } from "../../tools/lib/seen.ts";
 import type { BaseVersion } from "../../tools/change/change.ts";
 import { choose } from "../../tools/change/show.ts";
 import type { AnyChangingTool, AnyReadingTool, Answer, Call, Plan } from "../../tools/lib/tool.ts";
-import { type ApprovedChange, decideAbout, NOBODY_ASKED, reviewOf } from "../ask.ts";
+import {
+  type ApprovedChange,
+  decideAbout,
+  MAX_PLANS_PER_CALL,
+  NOBODY_ASKED,
+  plan,
+  type PlannedChange,
+  reviewOf,
+  type SettledChange,
+} from "../change.ts";
 import { inTurn } from "../fairness.ts";
-import { plan, type PlannedChange, type SettledChange } from "../plan.ts";
 import {
   approvedOf,
   type BatchCall,

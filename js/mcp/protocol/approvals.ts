@@ -14,7 +14,7 @@ import process from "node:process";
 import { defaultStateDir } from "../../backends/state-directory.node.ts";
 import type { Confirm, Confirmation, ConfirmReply, Outcome, Scope } from "../../hooks/confirm.ts";
 import { escapeForPrinting, questionLines } from "../../hooks/question.ts";
-import { callerSignal } from "../../pipeline/scheduling/call-signal.ts";
+import { callerSignal } from "../../pipeline/scheduling/running.ts";
 import {
   MAX_ANSWER_SECONDS,
   type ApprovalState,

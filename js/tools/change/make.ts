@@ -1,5 +1,5 @@
 /** Makes a list of changes: all or none, each on the condition that the path is as the plan found it. */
-import type { FsBackend, WriteOptions } from "../../backends/backend.ts";
+import type { FsBackend, WriteOptions, WriteResult } from "../../backends/backend.ts";
 import { lstatOrNull, missingParents, writeVia } from "../../backends/fallback/fallback.ts";
 import { copyTreeVia, deleteVia, removeTreeVia, renameVia } from "../../backends/fallback/fallback-tree.ts";
 import { transact } from "../../backends/transaction/transaction.ts";
@@ -8,34 +8,26 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { currentVersion, toConflict } from "../lib/contents.ts";
-import type { Answer, Call, Plan, Proposal } from "../lib/tool.ts";
+import { plural } from "../lib/text.ts";
+import type { Answer, Call, Plan } from "../lib/tool.ts";
 import type { Change, MakeDirectory, Outcome, Put, Remove, Transfer } from "./change.ts";
 
 /** A plan that changes something. */
 export type ChangingPlan = Exclude<Plan<unknown>, { readonly kind: "settled" }>;
 
-/** Makes the change of a plan. @throws FilewrightError CONFLICT when the state that the plan read has changed */
-export async function makePlan(plan: ChangingPlan, call: Call): Promise<Answer<unknown>> {
-  if (plan.kind === "act") return plan.make(call);
-  const outcomes = await make(plan.changes, call);
-  return plan.answer(outcomes, plan);
-}
-
-/** Returns true for a list whose contents are all known, so that a reviewer can choose among them. */
-export function isOfContents({ changes }: Proposal<unknown>): boolean {
-  return changes.every((one) => one.do === "put" || (one.do === "remove" && one.was.bytes !== null));
-}
-
 /**
- * Makes all changes or none, in their order, and notes what was written as seen. The caller holds the locks of the paths.
+ * Makes the change of a plan. Of a list all changes or none are made, in their order, and what was written is noted as
+ * seen. The caller holds the locks of the paths.
  * @throws FilewrightError CONFLICT when a path is not as the plan found it; any error of a change, after the rollback
  */
-async function make(changes: readonly Change[], call: Call): Promise<readonly Outcome[]> {
-  const [only] = changes;
-  if (changes.length !== 1 || only === undefined) return makeSeveral(changes, call);
+export async function makePlan(plan: ChangingPlan, call: Call): Promise<Answer<unknown>> {
+  if (plan.kind === "act") return plan.make(call);
+  const [only] = plan.changes;
+  if (plan.changes.length !== 1 || only === undefined)
+    return plan.answer(await makeSeveral(plan.changes, call), plan);
   const outcome = await makeOne(only, call.fs, call);
   await noteAsSeen(only, outcome, call);
-  return [outcome];
+  return plan.answer([outcome], plan);
 }
 
 async function makeSeveral(changes: readonly Change[], call: Call): Promise<readonly Outcome[]> {
@@ -156,4 +148,24 @@ async function noteAsSeen(change: Change, { written: { version } }: Outcome, { s
   const isForgotten = needs === "nothing" || (version === undefined && now.hash === undefined);
   if (isForgotten) seen.note(path, undefined);
   else seen.note(path, version, await (now.hash ?? engine().onThreads.sha256(now.bytes)));
+}
+
+/**
+ * Returns warnings about side effects of a write, such as hard links that keep the old content. `name` is the
+ * file, if the call writes several.
+ */
+export function writeWarnings({ inPlace, otherNames }: WriteResult, name?: string): readonly string[] {
+  const prefix = name === undefined ? "" : `${name}: `;
+  const warnings: string[] = [];
+  if (inPlace === true)
+    warnings.push(
+      `${prefix}written in place, which is not atomic: no new file could take its place in the directory`,
+    );
+  if (otherNames !== undefined && otherNames > 0)
+    warnings.push(
+      `${prefix}the file had ${plural(otherNames, "other name")} (hard links), which ${
+        otherNames === 1 ? "keeps" : "keep"
+      } the old content`,
+    );
+  return warnings;
 }

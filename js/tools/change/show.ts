@@ -27,7 +27,7 @@ import type {
   Remove,
   Transfer,
 } from "./change.ts";
-import { type ChangingPlan, isOfContents } from "./make.ts";
+import type { ChangingPlan } from "./make.ts";
 
 /** Returns what a reviewer sees of a plan. */
 export async function show(plan: ChangingPlan, call: Call): Promise<Preview> {
@@ -87,7 +87,7 @@ async function showList(plan: Proposal<unknown>, call: Call): Promise<Preview> {
       reading === "list" && first?.hash !== undefined && newContent === null
         ? (after ?? undefined)
         : undefined,
-    hash: isOfContents(plan) ? hashOfList(hashes) : undefined,
+    hash: plan.of === "contents" ? hashOfList(hashes) : undefined,
     base: [...plan.base, ...shown.flatMap(({ base }) => base)],
     changes: paths,
     incomplete: shown.find(({ incomplete }) => incomplete !== undefined)?.incomplete,
@@ -212,6 +212,11 @@ async function transferredContents(
   return { before, after, isCompared: after !== null };
 }
 
+/** Returns true for a plan of contents, among which a reviewer can choose. */
+export function isRevisable(plan: ChangingPlan): plan is Proposal<unknown> {
+  return plan.kind === "changes" && plan.of === "contents";
+}
+
 /**
  * Returns a plan with what a reviewer chose of its contents: other ones, and files that are left as they are. `isSelection`
  * is true where the contents consist of planned lines and lines that were there before. A plan without contents stays.
@@ -221,7 +226,7 @@ export async function choose(
   files: ChosenFiles,
   isSelection: boolean,
 ): Promise<ChangingPlan> {
-  if (plan.kind !== "changes" || !isOfContents(plan)) return plan;
+  if (!isRevisable(plan)) return plan;
   const isLeft = (path: string): boolean => files.get(path) === null;
   // A file that is not moved after all stays where it is.
   const unmoved = new Set(

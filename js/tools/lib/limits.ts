@@ -81,11 +81,3 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
 export const LIMITS_WITHOUT_PAGES: Pick<Limits, "pageBytes"> = Object.freeze({
   pageBytes: Number.MAX_SAFE_INTEGER,
 });
-
-/** Returns the maximum size of an answer's text in UTF-8 bytes, for a call that names no size. */
-export function maxAnswerBytes({
-  outputBytes,
-  pageBytes,
-}: Pick<Limits, "outputBytes" | "pageBytes">): number {
-  return Math.min(outputBytes, pageBytes);
-}

@@ -11,7 +11,8 @@ const LAST_LINE_UNKNOWN: number = Number.MAX_SAFE_INTEGER;
 /** Sorts ranges and merges those that overlap or touch. */
 export function mergeRanges(ranges: readonly LineRange[]): readonly LineRange[] {
   const joined: [number, number][] = [];
-  for (const [first, last] of ranges.filter(([from, to]) => from <= to).sort((a, b) => a[0] - b[0])) {
+  for (const [first, last] of ranges.toSorted((a, b) => a[0] - b[0])) {
+    if (first > last) continue;
     const previous = joined.at(-1);
     if (previous !== undefined && first <= previous[1] + 1) previous[1] = Math.max(previous[1], last);
     else joined.push([first, last]);
@@ -32,13 +33,20 @@ export function undefinedIfWhole(ranges: readonly LineRange[]): readonly LineRan
  * line before or after it. Used to decide whether an edit touches only lines that were read.
  */
 export function coverReplacedLines(ranges: readonly LineRange[], hunks: readonly DiffHunk[]): boolean {
-  const holds = (first: number, last: number): boolean =>
-    ranges.some(([from, to]) => from <= first && last <= to);
-  return hunks.every(({ oldStart, oldLines }) =>
-    oldLines > 0
-      ? holds(oldStart, oldStart + oldLines - 1)
-      : holds(oldStart, oldStart) || holds(oldStart + 1, oldStart + 1),
-  );
+  for (const { oldStart, oldLines } of hunks) {
+    const isCovered =
+      oldLines > 0
+        ? holds(ranges, oldStart, oldStart + oldLines - 1)
+        : holds(ranges, oldStart, oldStart) || holds(ranges, oldStart + 1, oldStart + 1);
+    if (!isCovered) return false;
+  }
+  return true;
+}
+
+/** Returns true when one of the ranges has all of these lines. */
+function holds(ranges: readonly LineRange[], first: number, last: number): boolean {
+  for (const [from, to] of ranges) if (from <= first && last <= to) return true;
+  return false;
 }
 
 /**

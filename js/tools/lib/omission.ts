@@ -119,7 +119,7 @@ const OMISSION_OPENING_CODES: ReadonlySet<number> = new Set(
  * such as `[lines 1-20`.
  */
 const OMISSION_CLUE =
-  /\.{3}|…|rest|remainder|remaining|existing|previous|other|unchanged|original|continues|same|omitted|truncated|no change|keep|^\s*\[(?:lines|output|file) /iu;
+  /\.{3}|…|rest|remainder|remaining|existing|previous|other|unchanged|original|continues|same|omitted|truncated|no change|keep|^\s*\[(?:lines|output|file) /imu;
 
 /**
  * Returns the numbers, from 1, of the lines that could stand for omitted lines. Of most lines only the first
@@ -167,8 +167,13 @@ function mayBeOmissionLine(text: string, start: number, end: number): boolean {
 
 /** Returns true when a text contains a line that could stand for omitted lines. */
 export function mayContainOmission(text: string): boolean {
+  // A short text is looked through at once: a clue is in few of them. In a long one most characters are skipped.
+  if (text.length < MAX_CLUE_UNITS && !OMISSION_CLUE.test(text)) return false;
   return suspectLineNumbers(text).size > 0;
 }
+
+/** The UTF-16 units of a text that is looked through before its lines are. */
+const MAX_CLUE_UNITS = 4096;
 
 function isSuspectLine(line: string): boolean {
   return isOmissionComment(line) || isAnswerNotice(line) || line.endsWith(TRUNCATED_LINE_END);

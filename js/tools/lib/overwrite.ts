@@ -1,8 +1,7 @@
 /**
  * Decides which properties of a replaced file an overwrite keeps (encoding, byte order mark, line endings),
- * and creates the warnings about a write.
+ * and creates the warnings about a content.
  */
-import type { WriteResult } from "../../backends/backend.ts";
 import { engine } from "../../engine/current.ts";
 import type { Eol } from "../../engine/read.ts";
 import { isTextKind } from "./contents.ts";
@@ -66,26 +65,6 @@ export function shrunkWarning(before: ContentExtent, after: ContentExtent): stri
 
 function formatExtent({ bytes, lines }: ContentExtent): string {
   return lines === undefined ? plural(bytes, "byte") : `${plural(lines, "line")}, ${plural(bytes, "byte")}`;
-}
-
-/**
- * Returns warnings about side effects of a write, such as hard links that keep the old content. `name` is the
- * file, if the call writes several.
- */
-export function writeWarnings({ inPlace, otherNames }: WriteResult, name?: string): readonly string[] {
-  const prefix = name === undefined ? "" : `${name}: `;
-  const warnings: string[] = [];
-  if (inPlace === true)
-    warnings.push(
-      `${prefix}written in place, which is not atomic: no new file could take its place in the directory`,
-    );
-  if (otherNames !== undefined && otherNames > 0)
-    warnings.push(
-      `${prefix}the file had ${plural(otherNames, "other name")} (hard links), which ${
-        otherNames === 1 ? "keeps" : "keep"
-      } the old content`,
-    );
-  return warnings;
 }
 
 /** Returns the text with every line ending converted to `eol`. */

@@ -8,7 +8,7 @@ import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { Change, Put, Remove } from "../change/change.ts";
 import type { ApplyPatchData, PatchOutcome } from "../generated/types.ts";
 import { diffContentsAsync } from "../render/preview.ts";
-import { maxAnswerBytes } from "./limits.ts";
+import { maxAnswerBytes } from "./text.ts";
 import type { Answer, Call } from "./tool.ts";
 
 /** A patch as it is planned. */

@@ -8,9 +8,10 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { CorrectedPatch, PatchedFile } from "../../engine/text/patch.ts";
 import type { ApplyPatchData } from "../generated/types.ts";
 import type { BaseVersion, Change, Heading, PreviewChange } from "../change/change.ts";
+import { writeWarnings } from "../change/make.ts";
 import { isTextKind, readWholeFile } from "./contents.ts";
 import { findOmissionsOfFile, type Omission, omissionError, omissionWarnings } from "./omission.ts";
-import { textFormOf, writeWarnings } from "./overwrite.ts";
+import { textFormOf } from "./overwrite.ts";
 import {
   type CurrentFile,
   type CurrentState,
@@ -140,6 +141,7 @@ function proposePatch(
   };
   return {
     kind: "changes",
+    of: "contents",
     changes,
     base,
     reading: {

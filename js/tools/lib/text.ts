@@ -5,6 +5,7 @@
 
 import { utf8Length } from "../../engine/wire/bytes.ts";
 import type { Yielder } from "../../engine/yielder.ts";
+import type { Limits } from "./limits.ts";
 
 export { utf8Length };
 
@@ -134,4 +135,12 @@ export function formatIsoTime(ms: number): string {
     lastTime = { ms: whole, text };
   }
   return lastTime.text;
+}
+
+/** Returns the maximum size of an answer's text in UTF-8 bytes, for a call that names no size. */
+export function maxAnswerBytes({
+  outputBytes,
+  pageBytes,
+}: Pick<Limits, "outputBytes" | "pageBytes">): number {
+  return Math.min(outputBytes, pageBytes);
 }

@@ -269,6 +269,11 @@ export interface Settled<Data> {
 /** A list of changes, which the pipeline shows to a reviewer, compares with what the caller has seen, and makes. */
 export interface Proposal<Data> {
   readonly kind: "changes";
+  /**
+   * Which changes these are. `contents`: of files whose contents are all known, so that the guard compares their lines
+   * and a reviewer can choose among them. `entries`: of entries as a whole, by their versions alone.
+   */
+  readonly of: "contents" | "entries";
   /** In the order in which they are made. */
   readonly changes: readonly Change[];
   /**

@@ -89,6 +89,7 @@ export async function proposeTransfer(
   };
   return {
     kind: "changes",
+    of: "entries",
     changes: [transfer],
     base: [...own, await seen(to.path)],
     reading: "list",

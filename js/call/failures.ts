@@ -1,19 +1,42 @@
-/**
- * Makes a call once more with an existing path that looks like the missing one, or for a read lies in another root, and
- * says so in the answer.
- */
+/** What becomes of a failure: another try with a path that looks the same, or an answer. */
 import { FilewrightError } from "../engine/errors.ts";
-import { isJson } from "../pipeline/answer.ts";
+import { answerOfRefusal } from "../hooks/confirm.ts";
+import { HookException } from "../hooks/run.ts";
+import { failureResult, isJson } from "../pipeline/answer.ts";
 import { lookAlikeContext } from "../pipeline/enter.ts";
 import type { Facts } from "../pipeline/facts.ts";
 import { type ReplacedPath, replaceByLookAlikes } from "../pipeline/paths/look-alikes.ts";
-import type { ToolResult } from "../pipeline/result.ts";
+import type { Failure, ToolResult } from "../pipeline/result.ts";
 import type { Session } from "../pipeline/session.ts";
-import type { Stage } from "./call.ts";
+import type { CallRequest, Stage } from "./call.ts";
+
+/** Makes an answer of an error, in the words and names of the caller. */
+export const words: Stage = {
+  run: (request, next) => next(request).catch((thrown: unknown) => answerOf(request, thrown)),
+};
+
+/** Returns the answer of a call that failed, also outside this stage. @throws what a hook raised */
+export async function answerOf(
+  { session, known, facts, limited }: CallRequest,
+  error: unknown,
+): Promise<Failure> {
+  if (error instanceof HookException) throw error.what;
+  const thrown = limited.told(error);
+  facts.tell({ what: "failed", by: answerOfRefusal(thrown) });
+  const { tool = known, meant, callId = "" } = facts.last("meant") ?? {};
+  const { uses = [], locations = [] } = facts.last("located") ?? {};
+  const fs = facts.last("sees")?.fs;
+  const { started } = facts;
+  return failureResult(session, { tool, thrown, uses, locations, started, meant, fs, callId });
+}
 
 /** Error codes of calls whose path may have a look-alike. */
 const LOOK_ALIKE_CODES: ReadonlySet<string> = new Set(["NOT_FOUND", "PATCH_FAILED"]);
 
+/**
+ * Makes a call once more with an existing path that looks like the missing one, or for a read lies in another root, and
+ * says so in the answer.
+ */
 export const lookAlikes: Stage = {
   run: (request, next) =>
     next(request).catch(async (thrown: unknown) => {

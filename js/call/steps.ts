@@ -1,17 +1,23 @@
 /**
- * The second step of a call, of three: its paths, and whether policy, rules and grants allow it. The tool gets no
- * content before, though a storage may send it with the first look; a preview that a hook asks for is judged by itself.
+ * The second and the third step of a call, of three. Its paths, and whether policy, rules and grants allow it: the tool
+ * gets no content before, though a storage may send it with the first look; a preview that a hook asks for is judged by
+ * itself. Then the tool reads, or changes files once that is approved, and the answer is made.
  */
-import { admitCall, type AdmittedCall } from "../pipeline/enter.ts";
 import type { Confirm } from "../hooks/confirm.ts";
+import type { Made } from "../journal/index.ts";
+import { successResult } from "../pipeline/answer.ts";
+import { admitCall, type AdmittedCall } from "../pipeline/enter.ts";
 import { sessionAtMoment } from "../pipeline/moments.ts";
-import { makeGates } from "../pipeline/sources.ts";
 import { type EarlyLocks, lockContendedPaths, mayLockEarly } from "../pipeline/path-locks.ts";
+import type { ToolResult } from "../pipeline/result.ts";
 import type { Session } from "../pipeline/session.ts";
+import { makeGates } from "../pipeline/sources.ts";
 import type { Location } from "../policy/index.ts";
-import type { PathUse } from "../tools/lib/tool.ts";
-import { takeSlot } from "./fairness.ts";
+import type { BatchData } from "../tools/index.ts";
+import type { Answer, Call, PathUse } from "../tools/lib/tool.ts";
 import type { MeantCall } from "./call.ts";
+import { changeFiles, settledChange } from "./change.ts";
+import { takeScan, takeSlot } from "./fairness.ts";
 
 /** A call that may be made, if need be after an approval of its change. */
 export interface JudgedCall {
@@ -76,4 +82,46 @@ function withApproversByName(session: Session, calledAs: string): Session {
   const confirmFor = (name: string): Confirm | undefined => gates.confirmFor(name, calledAs);
   const settings = { hooks: hooks.bound, resolver: files.resolver };
   return { ...session, gates: makeGates({ ...gates, confirmFor }, settings) };
+}
+
+/** Runs the operations of a batch. */
+export type BatchRunner = (judged: JudgedCall, call: Call) => Promise<Made<Answer<BatchData>>>;
+
+/** Runs a call that may be made, and returns its answer. @throws FilewrightError as the tool does; HookException */
+export async function run(judged: JudgedCall, runBatch: BatchRunner): Promise<ToolResult> {
+  const { tool, args, request } = judged.meant;
+  try {
+    const { timeout_ms: timeoutMs } = args as { readonly timeout_ms?: unknown };
+    const isTimed = typeof timeoutMs === "number" && !tool.traits.includes("keepsTime");
+    const { call: untimed } = judged.admitted;
+    const call = isTimed ? { ...untimed, timer: request.limited.limit(timeoutMs) } : untimed;
+    // A call that locked early has its slot already.
+    if (request.session.scheduling.slots !== undefined && request.taken.length === 0) await takeSlot(request);
+    if (tool.kind === "change") {
+      const { session, uses, admitted, early } = judged;
+      const asked = { session, tool, args, uses, call, facts: request.facts, admitted, early };
+      return await answer(judged, call, await changeFiles(asked));
+    }
+    if (tool.kind === "batch") return await answer(judged, call, await runBatch(judged, call));
+    const scans = tool.scans?.(args) ?? false;
+    if (scans !== false) await takeScan(request, judged.session);
+    // A call that gives a part when its time is over ends itself.
+    if (scans === "partial") request.limited.untimed();
+    return await answer(judged, call, settledChange(await tool.run(args, call)));
+  } finally {
+    await judged.early?.locks.release();
+  }
+}
+
+/** Returns the answer of a call that has succeeded. */
+function answer(judged: JudgedCall, call: Call, made: Made<Answer<unknown>>): Promise<ToolResult> {
+  const { session, meant, uses } = judged;
+  const { tool, args, canonical, modified } = meant;
+  const { facts } = meant.request;
+  if (session.hooks.bound.length > 0)
+    facts.tell({ what: "ran", call: { tool, args, uses, call, fixedText: canonical?.fixedText === true } });
+  const { started } = facts;
+  const { result, undo } = made;
+  const done = { tool, args, call, answer: result, undo, facts, modifiedByHook: modified, started };
+  return successResult({ ...done, meant: canonical });
 }

@@ -1,0 +1,352 @@
+/**
+ * A change, in three steps: its tool says what it would do, and nothing is written; where an approval is needed, a
+ * reviewer sees the exact bytes and decides; then lock, compare, make.
+ *
+ * Under the lock the plan is made only from the versions that it was computed from (`js/tools/change/make.ts`). Where
+ * another writer was faster, the tool plans again, and that plan may fail with CONFLICT itself. What a reviewer approved is
+ * never planned again: `assertStateUnchanged` in `js/pipeline/review.ts` compares what he has seen, and the call fails with
+ * CONFLICT.
+ */
+import type { MaybePromise } from "../backends/backend.ts";
+import type { AllowedBy } from "../backends/transaction/step.ts";
+import { checkAborted, FilewrightError } from "../engine/errors.ts";
+import type { Confirm } from "../hooks/confirm.ts";
+import type { About, Made } from "../journal/index.ts";
+import type { AdmittedCall } from "../pipeline/enter.ts";
+import type { Fact, Facts } from "../pipeline/facts.ts";
+import {
+  applyGuarded,
+  assertSeen,
+  type GuardSettings,
+  guardSettingsOf,
+  isGuardRefusal,
+} from "../pipeline/guard.ts";
+import { effectsFrom } from "../pipeline/observe.ts";
+import type { NotesInCommit } from "../pipeline/past/reads.ts";
+import { acquireLocks, type EarlyLocks, type HeldLocks, lockKeysOf } from "../pipeline/path-locks.ts";
+import {
+  allowedByAnswer,
+  approvalFactsIfNeeded,
+  decidePersonally,
+  planWithApprovalToReveal,
+} from "../pipeline/permit.ts";
+import { assertStateUnchanged, type ReviewedPlan, reviewUntilApproved } from "../pipeline/review.ts";
+import type { Session } from "../pipeline/session.ts";
+import { isWrongAssumption } from "../pipeline/staged.ts";
+import { withUndoWarning } from "../pipeline/undo-note.ts";
+import {
+  checkWrittenPlaces,
+  isDryRun,
+  type PlaceToApprove,
+  unaskedPlaceWarnings,
+  type WrittenPath,
+} from "../pipeline/written-places.ts";
+import type { RecordOp } from "../storage/storage.ts";
+import { type ChangingPlan, makePlan } from "../tools/change/make.ts";
+import { holdSeen, type SeenFiles } from "../tools/lib/seen.ts";
+import type { AnyChangingTool, Answer, Call, PathUse, Plan } from "../tools/lib/tool.ts";
+
+/** A change that a call may make, if need be after an approval. */
+interface Change {
+  readonly session: Session;
+  readonly tool: AnyChangingTool;
+  readonly args: object;
+  readonly uses: readonly PathUse[];
+  readonly call: Call;
+  /** The facts of the call, to which the change is added. */
+  readonly facts: Facts;
+  readonly admitted: Pick<AdmittedCall, "sources" | "ruled" | "isKept">;
+  /** The locks that the call has taken already; undefined for none. */
+  readonly early: EarlyLocks | undefined;
+}
+
+/** A change that has nothing to write, such as a dry run. */
+export interface SettledChange {
+  readonly settled: Answer<unknown>;
+  /** True when a reviewer has seen it before. */
+  readonly isReviewed: boolean;
+}
+
+/** A planned change. */
+export interface PlannedChange {
+  readonly change: Change;
+  readonly plan: ChangingPlan;
+  readonly guarding: GuardSettings;
+  /** The real paths to lock, in their order: those of the change, and directories that may be repositories. */
+  readonly keys: readonly WrittenPath[];
+  /** The places that it writes and that need an approval. */
+  readonly places: readonly PlaceToApprove[];
+}
+
+/**
+ * Makes a change: plan, ask, commit. The first plan and the decision of a reviewer need no lock; only a call that locked
+ * early (`steps.ts`) plans with its locks.
+ */
+export async function changeFiles(asked: Change): Promise<Made<Answer<unknown>>> {
+  const planned = await plan(asked);
+  if ("settled" in planned) return settledChange(planned.settled);
+  const approved = await ask(planned);
+  return "settled" in approved ? settledChange(approved.settled) : commit(approved);
+}
+
+/** Plans a change. @throws FilewrightError as its tool does */
+export async function plan(change: Change): Promise<PlannedChange | SettledChange> {
+  const { session, admitted } = change;
+  // The real paths are determined while the tool plans, because most plans begin with a read.
+  const located = locateWrites(change);
+  located.catch(() => {}); // The await below reports the error; the error of a failed plan is more specific.
+  const planned = await planOf(change, admitted.isKept);
+  if (planned.kind === "settled") return { settled: planned.answer, isReviewed: false };
+  return { change, plan: planned, guarding: guardSettingsOf(session, admitted.sources), ...(await located) };
+}
+
+/** Returns the plan of the tool. With `isKept` the rules hide what it reads until a reviewer has approved it. */
+function planOf(change: Change, isKept: boolean): MaybePromise<Plan<unknown>> {
+  const { session, tool, args, call } = change;
+  return isKept ? planWithApprovalToReveal(session, change) : tool.plan(args, call);
+}
+
+/** Returns the real paths of a change, and those of its places that need an approval. */
+async function locateWrites({
+  session,
+  uses,
+  call,
+}: Change): Promise<Pick<PlannedChange, "keys" | "places">> {
+  const keys = await lockKeysOf(uses, call);
+  return { keys, places: await checkWrittenPlaces(session, keys, call) };
+}
+
+/** A change that may be made now. */
+export interface ApprovedChange extends PlannedChange {
+  /** What the reviewer has seen and said; undefined where nobody was asked. */
+  readonly reviewed: ReviewedPlan | undefined;
+  /** True for a change that goes ahead without a question and is unreviewed until a person keeps it. */
+  readonly isUnreviewed: boolean;
+  /** The reasons why it was allowed; undefined where no rule, approval, answer or review allowed it. */
+  readonly allowedBy: readonly AllowedBy[] | undefined;
+}
+
+/** A change that needs no question. */
+export const NOBODY_ASKED = { reviewed: undefined, isUnreviewed: false, allowedBy: undefined } as const;
+
+/** Asks for the approval of a planned change, where it needs one. @throws FilewrightError APPROVAL_DENIED */
+async function ask(planned: PlannedChange): Promise<ApprovedChange | SettledChange> {
+  const decided = await decideAbout(planned);
+  return "approver" in decided ? askReviewer(planned, decided.approver) : decided;
+}
+
+/** Returns the person to ask about a planned change, or the change where none needs to be. @throws FilewrightError APPROVAL_DENIED */
+export async function decideAbout(
+  planned: PlannedChange,
+): Promise<ApprovedChange | { readonly approver: Confirm }> {
+  const { session, tool, args, uses, call, admitted } = planned.change;
+  const { sources, ruled } = admitted;
+  // No source is left to decide: there is no rule, no approver, and no option that wants an approval or a review.
+  if (!session.gates.mayAsk(tool.name) && ruled.source === "none") return { ...planned, ...NOBODY_ASKED };
+  const covering = approvalFactsIfNeeded(session, { tool, args, uses, call }, ruled, planned.places);
+  const personal = decidePersonally(session, {
+    sources,
+    tool: tool.name,
+    ruled,
+    covering: covering && (await covering),
+    asked: planned.places,
+  });
+  const { approver, isUnreviewed, allowedBy } = personal;
+  if (approver !== undefined) return { approver };
+  return { ...planned, reviewed: undefined, isUnreviewed, allowedBy: allowedBy && [allowedBy] };
+}
+
+/** Returns the fact about a review that a made change tells. */
+export function reviewOf({ approval, revisions, note }: ReviewedPlan): Fact {
+  return { what: "reviewed", approval, isModified: revisions.length > 0, note };
+}
+
+/** Asks a reviewer, again after each change that he wants, until he approves or refuses. */
+async function askReviewer(
+  planned: PlannedChange,
+  approver: Confirm,
+): Promise<ApprovedChange | SettledChange> {
+  const { guarding, change } = planned;
+  const { session, tool, args, uses, call, admitted } = change;
+  const reviewable = { tool, args, uses, call };
+  await assertSeen(guarding, reviewable, planned.plan);
+  call.timer.untimed?.();
+  const reviewed = await reviewUntilApproved(session, reviewable, planned.plan, approver, async (isTrial) => {
+    const next = await planOf(change, admitted.isKept && isTrial !== true);
+    if (next.kind !== "settled") await assertSeen(guarding, reviewable, next);
+    return next;
+  });
+  if ("kind" in reviewed) return { settled: reviewed.answer, isReviewed: true };
+  // Links may have changed while the reviewer decided, so the real paths are determined again.
+  const { keys } = await locateWrites(change);
+  const allowedBy = [allowedByAnswer(reviewed.approval)];
+  return { ...planned, plan: reviewed.plan, keys, reviewed, isUnreviewed: false, allowedBy };
+}
+
+/** Returns the change of a call that has nothing to write. */
+export function settledChange(answer: Answer<unknown>): Made<Answer<unknown>> {
+  return { result: answer, undo: "nothing" };
+}
+
+/** Makes a change. @throws FilewrightError CONFLICT and others */
+async function commit(approved: ApprovedChange): Promise<Made<Answer<unknown>>> {
+  const { change, reviewed } = approved;
+  const { session, tool, args, call, facts, early } = change;
+  const asked = reviewed !== undefined;
+  let locks = await locksOf(approved);
+  // Reads from before the question are outdated, unless a shared lock has read again; so are those that another
+  // commit replaced.
+  if ((asked && !locks.isShared) || session.staging.stage?.isOutdated() === true)
+    session.staging.stage?.refresh();
+  // True once the call was planned on what came with its locks.
+  let isPlannedLocked = locks === early?.locks;
+  let { plan } = approved;
+  try {
+    for (let attempt = 1; ; attempt++) {
+      checkAborted(call.signal);
+      const made = await applyOnce(approved, plan, attempt === MAX_PLANS_PER_CALL);
+      if (made !== undefined) {
+        facts.tell({ what: "waited", reason: "lock", ms: locks.waitedMs });
+        return made;
+      }
+      if (locks.isSkipped) {
+        locks = await lockAll(approved, locks);
+        isPlannedLocked = false;
+      }
+      if (!locks.isShared || isPlannedLocked) session.staging.stage?.refresh();
+      isPlannedLocked = true;
+      const next = await tool.plan(args, call, plan);
+      if (next.kind === "settled") return settledChange(next.answer);
+      plan = next;
+    }
+  } finally {
+    await locks.release();
+  }
+}
+
+/**
+ * Locks what the backend left out because it saw no reason to lock: after a conflict it does, so that no writer starves.
+ * What was held before is released first, also where this fails.
+ */
+async function lockAll({ change, keys }: ApprovedChange, held: HeldLocks): Promise<HeldLocks> {
+  await held.release();
+  const optimistic = true;
+  const locks = await acquireLocks(change.session, keys, change.call, optimistic);
+  return { ...locks, waitedMs: held.waitedMs + locks.waitedMs };
+}
+
+/** Returns the locks of a change: those that the call has already, or others. */
+async function locksOf({ change, keys, reviewed }: ApprovedChange): Promise<HeldLocks> {
+  const { session, call, early } = change;
+  const asked = reviewed !== undefined;
+  if (!asked && early?.areFor(keys) === true) return early.locks;
+  // The call was read through a link, or a reviewer was asked: these are other locks, or they were held too long.
+  await early?.locks.release();
+  const optimistic = !asked;
+  return acquireLocks(session, keys, call, optimistic);
+}
+
+/** Applies a plan; undefined for a conflict after which another plan is made, unless this is the last one. */
+async function applyOnce(
+  approved: ApprovedChange,
+  plan: ApprovedChange["plan"],
+  isLast: boolean,
+): Promise<Made<Answer<unknown>> | undefined> {
+  try {
+    return await apply(approved, plan);
+  } catch (error) {
+    if (approved.reviewed !== undefined || isLast || !mayPlanAgain(approved, error)) throw error;
+    return undefined;
+  }
+}
+
+/** Returns true for a conflict with another writer, after which the change can be planned on what is there now. */
+function mayPlanAgain({ change: { session } }: ApprovedChange, error: unknown): boolean {
+  if (!(error instanceof FilewrightError) || error.code !== "CONFLICT") return false;
+  if (session.gates.guard === "refuse" && isGuardRefusal(error)) return false;
+  return !isWrongAssumption(session, error);
+}
+
+/** Applies a plan under the locks, and adds its effects to the facts. */
+async function apply(approved: ApprovedChange, plan: ApprovedChange["plan"]): Promise<Made<Answer<unknown>>> {
+  const { change, places, reviewed, allowedBy } = approved;
+  const { session, tool, args, uses, call, facts } = change;
+  const effectsNow = session.observers.hashes ? await effectsFrom(uses, call) : undefined;
+  call.timer.untimed?.();
+  const { result: answer, undo } = await applyRecorded(approved, plan);
+  facts.tell({ what: "changed", effects: await effectsNow?.(), allowedBy });
+  if (reviewed !== undefined) facts.tell(reviewOf(reviewed));
+  const isUnasked = places.length > 0 && session.gates.confirmFor(tool.name) === undefined && !isDryRun(args);
+  const warnings = [...(answer.warnings ?? []), ...(isUnasked ? unaskedPlaceWarnings(places) : [])];
+  return { result: { ...answer, warnings }, undo };
+}
+
+/** Applies a plan so that it can be rolled back, after comparing the approved state with the current one. */
+async function applyRecorded(
+  approved: ApprovedChange,
+  plan: ApprovedChange["plan"],
+): Promise<Made<Answer<unknown>>> {
+  const { change, guarding, reviewed, isUnreviewed, allowedBy } = approved;
+  const { session, tool, args, uses, call } = change;
+  const held = session.staging.stage && holdNotes(session.staging.stage, session, call);
+  const undoes = plan.kind === "act" ? plan.undoes : undefined;
+  const about: About = {
+    callId: call.about.callId,
+    tool: tool.name,
+    agent: call.about.agent,
+    rollback: tool.traits.includes("writesSeveral") ? "always" : "try",
+    signal: call.signal,
+    records: held?.records,
+    unrecorded: tool.exactCommand === undefined ? undefined : [],
+    // A rewind leaves nothing new to review. An undo records itself, below.
+    unreviewed: isUnreviewed && undoes === undefined,
+    allowedBy,
+    undoes,
+  };
+  if (tool.traits.includes("recordsItself")) {
+    if (reviewed !== undefined) await assertStateUnchanged(reviewed, { uses, call });
+    const own: Call = { ...call, about: { ...call.about, isUnreviewed, allowedBy } };
+    return { result: await makePlan(plan, own), undo: "undoable" };
+  }
+  const made = await session.past.journal.change(call.fs, about, async (fs) => {
+    const own: Call = { ...call, fs, seen: held?.seen ?? call.seen };
+    if (reviewed !== undefined) await assertStateUnchanged(reviewed, { uses, call: own });
+    return applyGuarded(guarding, { tool, args, uses, call: own }, plan);
+  });
+  held?.committed();
+  return made.undo === "too_large" ? withUndoWarning(made, session.past.journal) : made;
+}
+
+/** The maximum number of plans for one call; a new one is needed when another writer was faster. */
+export const MAX_PLANS_PER_CALL: number = 8;
+
+/** The notes of a change about the content that it has seen. They count once the change is committed. */
+interface HeldNotes {
+  /** The record for the calls of the change. */
+  readonly seen: SeenFiles;
+  /** Returns the notes that can be a part of the commit. */
+  records(): readonly RecordOp[];
+  /** Makes all notes in the record itself. */
+  committed(): void;
+}
+
+/** Holds back what a change on a stage notes as seen; without a stage it counts at once. */
+export function holdNotes(
+  stage: NonNullable<Session["staging"]["stage"]>,
+  { past: { reads } }: Pick<Session, "past">,
+  { seen, about: { agent } }: Pick<Call, "seen" | "about">,
+): HeldNotes {
+  const held = holdSeen(seen);
+  let noted: NotesInCommit | undefined;
+  return {
+    seen: held.seen,
+    records() {
+      noted = reads.inCommit(agent, held.notes());
+      return noted?.ops ?? [];
+    },
+    committed() {
+      held.release((version) => stage.committedVersion(version));
+      noted?.committed();
+    },
+  };
+}
