@@ -27,7 +27,7 @@ import { checkLimit } from "../../records/check.ts";
 import { checkCommitOptions, checkOps, checkStoredPath, pathsOfOp } from "../check.ts";
 import { closedError, conflictError, unknownVersionError, unlistedError } from "../failure.ts";
 import { Draft, type ReadyOp } from "../memory/draft.ts";
-import { entriesByPath, isDirNode, nodeAt } from "../memory/nodes.ts";
+import { entriesByPath, isDirNode, nodeAt, type StoredDir } from "../memory/nodes.ts";
 import { probeStorage } from "../probe.ts";
 import type {
   ChangePage,
@@ -320,7 +320,7 @@ class PlacedStorage implements Storage {
     const steps: Step[] = [];
     for (const op of ops) {
       const ready = await this.#ready(op);
-      const own = stepsOf(ready, draft.root, this.#movesOf(op, ops));
+      const own = stepsOf(ready, draft.root, this.#movesOf(op, ops, draft.root));
       draft.apply(ready);
       for (const step of own) steps.push(step);
     }
@@ -333,10 +333,10 @@ class PlacedStorage implements Storage {
   }
 
   /** Returns what one call moves for an operation. Where others change the same tree, each of its files is moved by itself. */
-  #movesOf(op: Op, ops: readonly Op[]): StoreAbilities["moves"] {
+  #movesOf(op: Op, ops: readonly Op[], root: StoredDir): StoreAbilities["moves"] {
     const { moves } = this.#store.abilities;
     // One call moves a file in either case.
-    if (op.op !== "move" || moves !== "trees" || this.#known.entry(op.from)?.type === "file") return moves;
+    if (op.op !== "move" || moves !== "trees" || nodeAt(root, op.from)?.entry.type === "file") return moves;
     const tops = [op.from, op.to];
     const isBelow = (path: string): boolean => tops.some((top) => isWithin(path, top));
     const isAlone = ops.every((other) => other === op || !pathsOfOp(other).some(isBelow));
