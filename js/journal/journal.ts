@@ -10,7 +10,6 @@ import type { FsBackend, MaybePromise } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
 import { untilAborted, Yielder } from "../engine/yielder.ts";
-import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import {
   beyondHistoryError,
@@ -21,7 +20,13 @@ import {
   nextTimestamp,
   unknownCallError,
 } from "./call-id.ts";
-import { modeLeftBy, preImageOf, type PreImage, withoutMode } from "../backends/transaction/pre-image.ts";
+import {
+  hashOfFile,
+  modeLeftBy,
+  preImageOf,
+  type PreImage,
+  withoutMode,
+} from "../backends/transaction/pre-image.ts";
 import { type RollbackRetries, recoverAll, rollbackRetriesOf } from "./recovery.ts";
 import {
   type RecordEntry,
@@ -400,12 +405,18 @@ async function readFinalStates(fs: FsBackend, transaction: Transaction): Promise
       finals.push([path, image]);
       continue;
     }
-    const stat = await lstatOrNull(fs, path);
-    const hash =
-      stat?.isFile === true && stat.version === undefined
-        ? { hash: engine().sha256(await fs.readBytes(path)) }
-        : {};
-    finals.push([path, stat === null ? null : { ...withoutMode(preImageOf(stat)), ...hash }]);
+    finals.push([path, await readFinalState(fs, path)]);
   }
   return finals;
+}
+
+/** Returns the state of a path. Without an id, only its content tells that a moved and restored file is the same. */
+async function readFinalState(fs: FsBackend, path: string): Promise<PreImage | null> {
+  const stat = await lstatOrNull(fs, path);
+  if (stat === null) return null;
+  const image = withoutMode(preImageOf(stat));
+  if (!stat.isFile || (stat.version !== undefined && stat.fileId !== undefined)) return image;
+  // The change is made, and one that cannot be read stays known by its version.
+  const hash = await hashOfFile(fs.trusted?.() ?? fs, path).catch(() => undefined);
+  return hash === undefined ? image : { ...image, hash };
 }

@@ -236,8 +236,7 @@ export async function restoreByContent(
       });
       return;
     case "dir":
-      if (!inPlace) await fs.mkdir(path, { parents: false, existOk: false, ...FLUSHED_BY_RECORD });
-      if (image.mode !== undefined && fs.chmod !== undefined) await chmodVia(fs, path, image.mode);
+      await restoreDirectory(fs, path, inPlace ? now : null, image);
       return;
     case "symlink":
       await symlinkVia(fs, image.target ?? "", path);
@@ -245,6 +244,20 @@ export async function restoreByContent(
     case "other":
       throw backendError("UNSUPPORTED_OPERATION", path, "a FIFO, socket or device cannot be made again");
   }
+}
+
+/** Makes a directory, or gives one that is there (`now`) its former bits. */
+async function restoreDirectory(
+  fs: FsBackend,
+  path: string,
+  now: FsStat | null,
+  { mode }: PreImage,
+): Promise<void> {
+  if (now === null) await fs.mkdir(path, { parents: false, existOk: false, ...FLUSHED_BY_RECORD });
+  if (mode === undefined || fs.chmod === undefined) return;
+  // A storage without permission bits shows the ordinary ones, and refuses to set them.
+  const there = now ?? (await lstatOrNull(fs, path));
+  if (there?.mode !== mode) await chmodVia(fs, path, mode);
 }
 
 /**

@@ -322,12 +322,16 @@ class Rollback {
     return isSame ? now : given;
   }
 
-  /** What this rollback restored in a directory is found at its former path once the directory is moved back. */
+  /**
+   * What this rollback restored in a directory is found at its former path once the directory is moved back. A storage
+   * without ids may give it another version there, so its content tells whether it is what was restored.
+   */
   #moveNotes(to: string, from: string): void {
-    for (const [path, note] of [...this.#restored]) {
+    for (const [path, { found, now }] of [...this.#restored]) {
       if (!path.startsWith(`${to}/`)) continue;
       this.#restored.delete(path);
-      this.#restored.set(from + path.slice(to.length), note);
+      const moved = now.fileId === undefined ? {} : now;
+      this.#restored.set(from + path.slice(to.length), { found, now: moved });
     }
   }
 
