@@ -17,7 +17,7 @@ import { withWindowsPaths } from "../backends/windows-paths.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { type Approvals, makeApprovals } from "../hooks/approvals.ts";
-import { ApproverGroups } from "../hooks/approvers.ts";
+import { ApproverGroups } from "../hooks/approver-groups.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import { notifySafely } from "../hooks/events.ts";
 import { type Preset, PRESET_OPTION, type PresetName } from "../presets/index.ts";

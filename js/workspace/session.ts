@@ -7,7 +7,7 @@ import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import { IGNORE_FILES } from "../backends/walk/ignore-files.ts";
 import { engine } from "../engine/current.ts";
 import { makeApprovals } from "../hooks/approvals.ts";
-import { ApproverGroups } from "../hooks/approvers.ts";
+import { ApproverGroups } from "../hooks/approver-groups.ts";
 import { approversFor, type BoundHook } from "../hooks/run.ts";
 import { type Journal, makeJournal } from "../journal/index.ts";
 import { makeMoments } from "../pipeline/moments.ts";

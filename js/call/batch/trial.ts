@@ -9,7 +9,7 @@
 import { OverlayBackend } from "../../backends/overlay/overlay.ts";
 import { isWithin } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { ApproverGroups } from "../../hooks/approvers.ts";
+import { ApproverGroups } from "../../hooks/approver-groups.ts";
 import type { Confirm } from "../../hooks/confirm.ts";
 import { applyGuarded, assertSeen, isGuardRefusal } from "../../pipeline/guard.ts";
 import { requestApproval, requesterOf } from "../../pipeline/permit.ts";
