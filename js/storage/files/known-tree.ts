@@ -79,7 +79,7 @@ export class KnownTree {
    */
   async look(paths: Iterable<string>, signal?: AbortSignal): Promise<ReadonlyMap<string, FilewrightError>> {
     const errors = new Map<string, FilewrightError>();
-    let left: Iterable<string> = paths;
+    let left: readonly string[] = [...paths];
     for (let looks = 1; ; looks++) {
       const since = this.log.head;
       for (const path of left) errors.delete(path);
@@ -102,10 +102,10 @@ export class KnownTree {
 
   /** Returns the paths of those entries that differ from the known ones and may be older: others have noted changes. */
   #unsure(entries: readonly Entry[], since: Version): readonly string[] {
-    const news = entries.filter((entry) => isNews(entry, this.entry(entry.path))).map(({ path }) => path);
     const changed = this.log.pathsSince(since);
+    if (changed?.size === 0) return [];
+    const news = entries.filter((entry) => isNews(entry, this.entry(entry.path))).map(({ path }) => path);
     if (changed === undefined) return news;
-    if (changed.size === 0) return [];
     const above = withParents(changed);
     return news.filter((path) => above.has(path) || [...withParents([path])].some((at) => changed.has(at)));
   }
