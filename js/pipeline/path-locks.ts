@@ -109,23 +109,45 @@ export async function lockKeysOf(
   for (const [index, use] of uses.entries()) {
     await yielder.yieldIfDue();
     const { path } = locations[index] as Location;
-    const real = fs === undefined ? path : await realPlaceOf(use, path, fs);
-    const other = byPath.get(real);
     // A tool that transfers a tree names its source first.
     const from = use.argument === "destination" && uses.length === 2 ? [...byPath.keys()][0] : undefined;
-    byPath.set(real, {
-      path: real,
-      tree: use.tree === true || other?.tree === true,
-      write: use.intent === "write" || other?.write === true,
-      ...withoutUndefined({ from, belowReplaced: use.belowReplaced }),
-    });
-    if (use.intent !== "write") continue;
-    // The directory is locked as well, so that two calls cannot complete a repository together.
-    for (const directory of possibleRepositoriesOn(real)) {
-      if (!byPath.has(directory)) byPath.set(directory, { path: directory, tree: false, write: false });
-    }
+    for (const real of await writtenPlacesOf(use, path, fs)) addKey(byPath, real, use, from);
   }
   return sortYielding([...byPath.values()], (a, b) => (a.path < b.path ? -1 : 1), yielder);
+}
+
+/** Adds the key of a place, and those of directories that a call may complete to a repository. */
+function addKey(
+  byPath: Map<string, PathLockKey>,
+  path: string,
+  use: PathUse,
+  from: string | undefined,
+): void {
+  const other = byPath.get(path);
+  byPath.set(path, {
+    path,
+    tree: use.tree === true || other?.tree === true,
+    write: use.intent === "write" || other?.write === true,
+    ...withoutUndefined({ from, belowReplaced: use.belowReplaced }),
+  });
+  if (use.intent !== "write") return;
+  // The directory is locked as well, so that two calls cannot complete a repository together.
+  for (const directory of possibleRepositoriesOn(path)) {
+    if (!byPath.has(directory)) byPath.set(directory, { path: directory, tree: false, write: false });
+  }
+}
+
+/** Returns the places of a use of a path: two for what is written through a link, those of the link and of its target. */
+async function writtenPlacesOf(
+  use: PathUse,
+  path: string,
+  fs: FsBackend | undefined,
+): Promise<readonly string[]> {
+  if (fs === undefined) return [path];
+  const own = await realPlaceOf(use, path, fs);
+  if (use.writesThrough !== true) return [own];
+  const target = await realPathOf(fs, path, false);
+  return target === own ? [own] : [own, target];
 }
 
 /** Returns the real path of a use of a path. What is below a replaced entry has none yet. */

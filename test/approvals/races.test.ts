@@ -94,6 +94,11 @@ const ROWS: readonly Row[] = [
     pAppears,
   ],
   [
+    "a copy over a link, whose target changes",
+    call("copy", { source: "b.txt", destination: "link", overwrite: true }),
+    (at) => at.write("a.txt", "evil()\n"),
+  ],
+  [
     "a copy, the parent of its destination becomes a link",
     call("copy", { source: "a.txt", destination: "z/n.txt" }),
     zToLink,

@@ -59,3 +59,18 @@ describe.each(KINDS)("the list of a patch on %s", (kind) => {
     expect(result.text).toContain(`nothing of ${refused}`);
   });
 });
+
+test.each(KINDS)("a copy over a link shows the content that it replaces on %s", async (kind) => {
+  const asked: Confirmation[] = [];
+  const seed = { "new.txt": "new\n", "old.txt": "old\n", link: { link: "old.txt" } };
+  const confirm: Confirm = async (question) => {
+    asked.push(question);
+    return { outcome: "proceed_once" };
+  };
+  const { ws, text } = await place(kind, seed, { confirm });
+  const args = { source: "new.txt", destination: "link", overwrite: true };
+  expect((await ws.call("copy", args)).ok).toBe(true);
+  expect(asked[0]).toMatchObject({ originalContent: "old\n", newContent: "new\n" });
+  expect(asked[0]?.fileDiff).toContain("-old\n+new\n");
+  expect(await text("old.txt")).toBe("new\n");
+});

@@ -1,5 +1,5 @@
 /**
- * The known entries of a file store: a tree that `stat` and `list` refresh, and the log of its changes. A content is read
+ * The known entries of a file store: a tree that `look` and `scan` refresh, and the log of its changes. A content is read
  * for its hash only if the known entry has another version or no hash. A listing has an unreadable file, with no hash,
  * and an unreadable directory, with the code of its error; a look at the path of the file, and a listing of the
  * directory itself, fail.
@@ -27,14 +27,14 @@ interface ChangeOrigin {
 /** The maximum number of contents of which a path is known: those that were noted last. */
 const MAX_KNOWN_CONTENTS = 200_000;
 
-/** The number of times that a look is repeated for paths that others find changed meanwhile. */
+/** The number of looks at a path that others find changed meanwhile; the last one counts, even if it is older. */
 const MAX_LOOKS = 10;
 
 /** The time after which a listing tries to read an unreadable file again, in milliseconds. */
 const RETRY_MS = 5000;
 
 /** The number of unreadable files of which that time is known. */
-const MAX_RETRIES = 10_000;
+const MAX_TRIED = 10_000;
 
 /** The entries of a directory, `gone` for those that it had; with the error of one that cannot be listed. */
 interface Listed {
@@ -247,11 +247,11 @@ export class KnownTree {
     return { directory, entries, failure };
   }
 
-  /** Returns those known entries of an unreadable directory that can still be looked at. */
+  /** Returns those known entries of an unreadable directory that can still be looked at. The others are gone. */
   async #stillThere(paths: readonly string[]): Promise<readonly FoundEntry[]> {
     const found: FoundEntry[] = [];
     for (const group of concurrentGroups(paths)) {
-      const stats = await Promise.all(group.map((path) => this.#store.stat(path).catch(() => null)));
+      const stats = await Promise.all(group.map((path) => this.#store.stat(path).catch(nullUnlessCancelled)));
       for (const one of stats) if (one !== null) found.push(one);
     }
     return found;
@@ -279,7 +279,7 @@ export class KnownTree {
       return await this.#entry(found);
     } catch (error) {
       if (!(error instanceof FilewrightError)) throw error;
-      if (this.#triedAt.size >= MAX_RETRIES) this.#triedAt.clear();
+      if (this.#triedAt.size >= MAX_TRIED) this.#triedAt.clear();
       this.#triedAt.set(found.path, performance.now());
       return entryOf(found, undefined);
     }
@@ -299,6 +299,12 @@ export class KnownTree {
       throw error;
     }
   }
+}
+
+/** Returns null for what cannot be looked at. @throws CANCELLED, and what is no error of a storage */
+function nullUnlessCancelled(error: unknown): null {
+  if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
+  return null;
 }
 
 /** Yields the entries of listed directories, and of those that can be listed again, or no more. */

@@ -8,9 +8,9 @@
  */
 import type { EntryType, WriteResult } from "../../backends/backend.ts";
 
-/** A file as the plan found it. */
-interface FileBefore {
-  /** Undefined where the backend has no versions. */
+/** An entry as the plan found it. */
+interface EntryBefore {
+  /** Undefined for a directory or link, and where the change does not depend on it. */
   readonly version: string | undefined;
   /** Null where the plan did not need the content; a preview reads it then. */
   readonly bytes: Uint8Array | null;
@@ -41,17 +41,18 @@ export interface Put extends OfPath {
   /** The path that is written: `path`, or the missing target of a link there. */
   readonly target: string;
   /** Null where no file is. */
-  readonly was: FileBefore | null;
+  readonly was: EntryBefore | null;
   readonly now: FileAfter;
   /** The file that is moved to this path while its content changes; its removal is a change of its own. */
-  readonly from: (FileBefore & { readonly path: string }) | null;
+  readonly from: (EntryBefore & { readonly path: string }) | null;
   /** True when missing parent directories are made. */
   readonly parents: boolean;
   /** True when a file that appears at the path meanwhile may be replaced, after another plan. */
   readonly mayReplace: boolean;
   /**
-   * What the caller must have read of the file: the `lines` that change; the same or nothing for an edit that has
-   * `quoted` them; the whole `file`; `nothing` where content is added, after which the file does not count as read.
+   * What the caller must have read of the file: the `lines` that change; `quoted` is the same, but nothing where the caller
+   * never read the file, because the edit quotes what it replaces; the whole `file`; `nothing` where content is added, after
+   * which the file does not count as read.
    */
   readonly needs: "lines" | "quoted" | "file" | "nothing";
 }
@@ -61,8 +62,8 @@ export interface Remove extends OfPath {
   readonly do: "remove";
   readonly type: EntryType;
   readonly tree: boolean;
-  /** The version and the content are known where the removal depends on them. */
-  readonly was: FileBefore;
+  /** A directory has neither version nor content. */
+  readonly was: EntryBefore;
   /** True when the file is moved: another change of the list has its content. */
   readonly isMoved: boolean;
 }
@@ -83,7 +84,10 @@ export interface Transfer extends OfPath {
   readonly type: EntryType;
   /** The version of a file that is copied or moved; undefined for anything else. */
   readonly version: string | undefined;
-  /** The type of the entry that is replaced, or a directory that is merged; null for none. */
+  /**
+   * The type of the entry that is replaced, or a directory that is merged; null for none. A copy over a link replaces the
+   * content of its target.
+   */
   readonly over: EntryType | null;
   readonly overwrite: boolean;
   readonly parents: boolean;
@@ -95,7 +99,7 @@ export type Change = Put | Remove | MakeDirectory | Transfer;
 /** What a made change answers. */
 export interface Outcome {
   readonly written: WriteResult;
-  /** The entries that were removed or copied. */
+  /** The entries that were removed or copied, and the bytes that were copied. */
   readonly files: number;
   readonly directories: number;
   readonly bytes: number;
@@ -112,7 +116,7 @@ export interface BaseVersion {
 /** How much existing content a change can destroy. */
 type Risk = "low" | "medium" | "high";
 
-/** The view of a reviewer on a list: its title, and the file that it concerns first. */
+/** How a question about a list begins: its title, the file that it concerns first, and its risk. */
 export interface Heading {
   readonly title: string;
   /** The index of the file concerned in the locations of the call. */

@@ -1,6 +1,9 @@
-/** Makes a list of changes: all or none, each on the condition that the path is as the plan found it. */
+/**
+ * Makes a list of changes: all or none. A file is written, removed or moved only with the version that the plan found, and
+ * a directory is removed only where one still is.
+ */
 import type { FsBackend, WriteOptions, WriteResult } from "../../backends/backend.ts";
-import { lstatOrNull, missingParents, writeVia } from "../../backends/fallback/fallback.ts";
+import { lstatOrNull, lstatVia, missingParents, writeVia } from "../../backends/fallback/fallback.ts";
 import { copyTreeVia, deleteVia, removeTreeVia, renameVia } from "../../backends/fallback/fallback-tree.ts";
 import { transact } from "../../backends/transaction/transaction.ts";
 import { engine } from "../../engine/current.ts";
@@ -98,16 +101,29 @@ async function put(change: Put, fs: FsBackend, { settings, signal }: Call): Prom
 
 async function remove(change: Remove, fs: FsBackend, { signal }: Call): Promise<Outcome> {
   const { path, type, was } = change;
-  if (change.tree) return { ...DONE, ...(await removeTreeVia(fs, path, { signal })) };
   const condition = { ifVersion: was.version };
   try {
+    // A directory has no version, so that only its type tells what took its place.
+    if (was.version === undefined) await assertType(change, fs);
+    if (change.tree) return { ...DONE, ...(await removeTreeVia(fs, path, { signal })) };
     await deleteVia(fs, path, condition);
   } catch (error) {
-    // Where its content was needed for the plan, another plan is needed without it.
-    throw was.bytes === null ? error : toConflict(error, condition, true);
+    // What is gone, or another entry by now, is planned again.
+    throw isGone(error) ? changedError(path, error) : error;
   }
   return type === "dir" ? { ...DONE, directories: 1 } : { ...DONE, files: 1 };
 }
+
+/** Checks that the entry to remove is still one of the planned type. @throws CONFLICT; NOT_FOUND when there is none */
+async function assertType({ path, type }: Remove, fs: FsBackend): Promise<void> {
+  const now = await lstatVia(fs, path);
+  if (now.type !== type) throw changedError(path);
+}
+
+const isGone = (error: unknown): boolean => error instanceof FilewrightError && error.code === "NOT_FOUND";
+
+const changedError = (path: string, cause?: unknown): FilewrightError =>
+  new FilewrightError("CONFLICT", "changed while it was removed", { path, cause });
 
 async function mkdir(change: MakeDirectory, fs: FsBackend): Promise<Outcome> {
   await fs.mkdir(change.path, { parents: change.parents, existOk: change.existOk });

@@ -37,7 +37,7 @@ export async function show(plan: ChangingPlan, call: Call): Promise<Preview> {
 /** What a reviewer sees of one change. */
 interface Shown {
   readonly change: Change;
-  /** Its paths; none for a file that is moved, which is shown where it goes. */
+  /** Its paths; none for the removal of a file that is moved, which is shown where it goes. */
   readonly paths: readonly PreviewChange[];
   /** The contents before and after, as far as they are shown. */
   readonly before: Uint8Array | null;
@@ -51,8 +51,8 @@ interface Shown {
   readonly incomplete: string | undefined;
 }
 
-/** What is shown of a single entry without contents. */
-const ENTRY = {
+/** Nothing shown besides the paths. */
+const NOTHING_MORE = {
   before: null,
   after: null,
   isCompared: false,
@@ -111,7 +111,7 @@ function showOne(change: Change, call: Call): Promise<Shown> | Shown {
       return change.type === "dir" ? showRemovedTree(change, call) : showRemoved(change, call);
     case "mkdir": {
       const made: PreviewChange = { path: change.path, kind: "create", type: "dir" };
-      return { ...ENTRY, change, paths: [made] };
+      return { ...NOTHING_MORE, change, paths: [made] };
     }
     default:
       return showTransfer(change, call);
@@ -134,7 +134,7 @@ async function showPut(change: Put, call: Call): Promise<Shown> {
     mode: isModeNew ? now.mode : undefined,
     contents: { before: from === null ? before : from.bytes, after },
   });
-  return { ...ENTRY, change, paths: [shown], before, after, isCompared: true, hash };
+  return { ...NOTHING_MORE, change, paths: [shown], before, after, isCompared: true, hash };
 }
 
 /** Returns the content that a change replaces. A large file was not read for the plan, but the reviewer must see it. */
@@ -152,7 +152,7 @@ async function showRemoved(change: Remove, call: Call): Promise<Shown> {
   const contents = { before, after: null };
   const shown = isKnown ? { ...gone, contents } : gone;
   return {
-    ...ENTRY,
+    ...NOTHING_MORE,
     change,
     paths: change.isMoved ? [] : [shown],
     ...contents,
@@ -164,7 +164,7 @@ async function showRemoved(change: Remove, call: Call): Promise<Shown> {
 async function showRemovedTree(change: Remove, call: Call): Promise<Shown> {
   const tree = await readTreeFacts(call, await entryPathVia(call.fs, change.path));
   return {
-    ...ENTRY,
+    ...NOTHING_MORE,
     change,
     paths: tree.entries.map(({ path, type }) => ({ path, kind: "delete", type })),
     base: tree.base,
@@ -185,13 +185,13 @@ async function showTransfer(change: Transfer, call: Call): Promise<Shown> {
   });
   if (type !== "dir") {
     const contents = await transferredContents(change, to, call);
-    return { ...ENTRY, change, paths: [pathOf({ path: from, type })], ...contents };
+    return { ...NOTHING_MORE, change, paths: [pathOf({ path: from, type })], ...contents };
   }
   const tree = await readTreeFacts(call, from);
   // When directories are merged, the approval requires that every file to be replaced is unchanged since the preview.
   const replaced = over === "dir" ? tree.entries.slice(1).map(({ path }) => moved(path)) : [];
   return {
-    ...ENTRY,
+    ...NOTHING_MORE,
     change,
     paths: tree.entries.map(pathOf),
     base: [...tree.base, ...(await currentVersionsOf(call.fs, replaced))],
@@ -206,7 +206,8 @@ async function transferredContents(
   to: string,
   call: Call,
 ): Promise<Pick<Shown, "before" | "after" | "isCompared">> {
-  const before = over === "file" ? await readBytesForPreview(call, to) : null;
+  const isReplaced = over === "file" || (verb === "copy" && over === "symlink");
+  const before = isReplaced ? await readBytesForPreview(call, to) : null;
   const isShown = type === "file" && (verb === "copy" || before !== null);
   const after = isShown ? await readBytesForPreview(call, from) : null;
   return { before, after, isCompared: after !== null };

@@ -76,6 +76,10 @@ export async function proposeTransfer(
   });
   const own = source.isDir ? [] : [await seen(realFrom)];
   const over = target?.type ?? null;
+  const there = [await seen(to.path)];
+  // A copy over a link replaces the content of the link's target.
+  if (verb === "copy" && over === "symlink")
+    there.push({ path: to.path, version: await currentVersion(call.fs, to.path, false) });
   const transfer: Transfer = {
     do: verb,
     path: to.path,
@@ -91,7 +95,7 @@ export async function proposeTransfer(
     kind: "changes",
     of: "entries",
     changes: [transfer],
-    base: [...own, await seen(to.path)],
+    base: [...own, ...there],
     reading: "list",
     by: "call",
     about: ({ counts }) => headingOf(args, transfer, counts),
