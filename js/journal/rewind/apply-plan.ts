@@ -16,8 +16,9 @@ const FILE_STATE_CODES: ReadonlySet<Code> = new Set<Code>([
   "OUTSIDE_ALLOWED",
 ]);
 
-/** The remedies for failures of the storage; a full one has the same for every call. */
+/** The remedies for failures of the storage, which are not those of single paths. */
 const REMEDY_BY_CODE: Partial<Readonly<Record<Code, string>>> = {
+  NO_SPACE: "try again once there is room",
   READ_ONLY: "try again once it can be written",
   PERMISSION_DENIED: "try again once it can be written",
   IO_ERROR: "try again once the storage works again",
@@ -32,14 +33,21 @@ export async function rollBackPlan(
 ): Promise<void> {
   const { conflicts, failed, failure } = await rollBack(fs, steps, given, signal);
   const [left] = [...failed, ...conflicts];
-  if (failure !== null && !FILE_STATE_CODES.has(failure.code)) throw storageFailure(left, failure);
+  if (failure !== null && !FILE_STATE_CODES.has(failure.code)) throw storageFailure(left, failure, hint);
   if (left !== undefined) throw backendError("CONFLICT", left, "could not be put back", { hint });
 }
 
-/** Returns the error of a storage that could not restore a path. One that names its own place stays as it is. */
-function storageFailure(path: string | undefined, failure: FilewrightError): FilewrightError {
+/**
+ * Returns the error of a storage that could not restore a path, with `otherwise` where its code has no remedy of its own.
+ * One that names its own place stays as it is.
+ */
+function storageFailure(
+  path: string | undefined,
+  failure: FilewrightError,
+  otherwise: string | undefined,
+): FilewrightError {
   if (failure.complete) return failure;
-  const { code, message, details, hint = REMEDY_BY_CODE[code] } = failure;
+  const { code, message, details, hint = REMEDY_BY_CODE[code] ?? otherwise } = failure;
   return makeError(code, message, { path, hint, details, cause: failure });
 }
 
