@@ -81,6 +81,13 @@ export async function rollBack(
  */
 type ParentMatch = "same" | "made again" | "gone" | "other";
 
+/** The result of a rollback at a path: the state that its step had recorded, the present one, and its size and time. */
+interface RestoredNote {
+  readonly found: StepResult;
+  readonly now: StepResult;
+  readonly facts: string;
+}
+
 class Rollback {
   readonly #fs: FsBackend;
   /**
@@ -90,7 +97,7 @@ class Rollback {
   readonly #trusted: FsBackend;
   readonly #given: ReadonlyMap<number, StepResult>;
   /** The results of this rollback at each path, with the state that the rolled-back step had recorded. */
-  readonly #restored = new Map<string, { readonly found: StepResult; readonly now: StepResult }>();
+  readonly #restored = new Map<string, RestoredNote>();
   readonly #settled: number[] = [];
   readonly #conflicts = new Set<string>();
   readonly #failed = new Set<string>();
@@ -254,7 +261,7 @@ class Rollback {
     if (!(await this.#isUntouchedBelow(step))) return false;
     const version = target.type === "file" ? target.version : undefined;
     await fs.rename?.(to, from, { overwrite: false, ifVersion: version });
-    this.#moveNotes(to, from);
+    await this.#moveNotes(to, from);
     await this.#note(from, moved);
     if (over === null) return true;
     if ((await this.#asideOf(step.aside, over, true)) !== undefined) {
@@ -324,14 +331,17 @@ class Rollback {
 
   /**
    * What this rollback restored in a directory is found at its former path once the directory is moved back. A storage
-   * without ids may give it another version there, so its content tells whether it is what was restored.
+   * without ids may give it another version there. Where its size and time are others too, its content has to tell.
    */
-  #moveNotes(to: string, from: string): void {
-    for (const [path, { found, now }] of [...this.#restored]) {
+  async #moveNotes(to: string, from: string): Promise<void> {
+    for (const [path, note] of [...this.#restored]) {
       if (!path.startsWith(`${to}/`)) continue;
       this.#restored.delete(path);
-      const moved = now.fileId === undefined ? {} : now;
-      this.#restored.set(from + path.slice(to.length), { found, now: moved });
+      const moved = from + path.slice(to.length);
+      const stat = note.now.fileId === undefined ? await lstatOrNull(this.#fs, moved) : null;
+      const isSame = stat !== null && changeDetectingFacts(stat) === note.facts;
+      const now = note.now.fileId !== undefined ? note.now : isSame ? toStepResult(stat) : {};
+      this.#restored.set(moved, { ...note, now });
     }
   }
 
@@ -339,7 +349,11 @@ class Rollback {
     const stat = await lstatOrNull(this.#fs, path);
     if (stat === null) this.#restored.delete(path);
     else
-      this.#restored.set(path, { found: found === null ? {} : toStepResult(found), now: toStepResult(stat) });
+      this.#restored.set(path, {
+        found: found === null ? {} : toStepResult(found),
+        now: toStepResult(stat),
+        facts: changeDetectingFacts(stat),
+      });
   }
 }
 

@@ -14,7 +14,7 @@ const FIRST_SEED = Number(process.env["FILEWRIGHT_REWIND_SEED"] ?? 1);
 const CALLS = 30;
 
 /** Seeds of sessions that failed once. */
-const KNOWN_SEEDS = [5132, 5167, 7001, 7012, 7024, 7099];
+const KNOWN_SEEDS = [5132, 5167, 7001, 7012, 7024, 7099, 40030];
 
 const SEED = { a: "x\n", "d/a": "one\r\n", "d/e/a": "z" };
 
