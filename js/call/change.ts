@@ -44,10 +44,10 @@ import {
 import type { RecordOp } from "../storage/storage.ts";
 import { type ChangingPlan, makePlan } from "../tools/change/make.ts";
 import { holdSeen, type SeenFiles } from "../tools/lib/seen.ts";
-import type { AnyChangingTool, Answer, Call, PathUse, Plan } from "../tools/lib/tool.ts";
+import type { AnyChangingTool, Answer, Call, PathUse, Plan, Settled } from "../tools/lib/tool.ts";
 
 /** A change that a call may make, if need be after an approval. */
-interface Change {
+interface ChangingCall {
   readonly session: Session;
   readonly tool: AnyChangingTool;
   readonly args: object;
@@ -60,16 +60,9 @@ interface Change {
   readonly early: EarlyLocks | undefined;
 }
 
-/** A change that has nothing to write, such as a dry run. */
-export interface SettledChange {
-  readonly settled: Answer<unknown>;
-  /** True when a reviewer has seen it before. */
-  readonly isReviewed: boolean;
-}
-
 /** A planned change. */
 export interface PlannedChange {
-  readonly change: Change;
+  readonly change: ChangingCall;
   readonly plan: ChangingPlan;
   readonly guarding: GuardSettings;
   /** The real paths to lock, in their order: those of the change, and directories that may be repositories. */
@@ -82,26 +75,26 @@ export interface PlannedChange {
  * Makes a change: plan, ask, commit. The first plan and the decision of a reviewer need no lock; only a call that locked
  * early (`steps.ts`) plans with its locks.
  */
-export async function changeFiles(asked: Change): Promise<Made<Answer<unknown>>> {
+export async function changeFiles(asked: ChangingCall): Promise<Made<Answer<unknown>>> {
   const planned = await plan(asked);
-  if ("settled" in planned) return settledChange(planned.settled);
+  if ("answer" in planned) return settledChange(planned.answer);
   const approved = await ask(planned);
-  return "settled" in approved ? settledChange(approved.settled) : commit(approved);
+  return "answer" in approved ? settledChange(approved.answer) : commit(approved);
 }
 
 /** Plans a change. @throws FilewrightError as its tool does */
-export async function plan(change: Change): Promise<PlannedChange | SettledChange> {
+export async function plan(change: ChangingCall): Promise<PlannedChange | Settled<unknown>> {
   const { session, admitted } = change;
   // The real paths are determined while the tool plans, because most plans begin with a read.
   const located = locateWrites(change);
   located.catch(() => {}); // The await below reports the error; the error of a failed plan is more specific.
   const planned = await planOf(change, admitted.isKept);
-  if (planned.kind === "settled") return { settled: planned.answer, isReviewed: false };
+  if (planned.kind === "settled") return planned;
   return { change, plan: planned, guarding: guardSettingsOf(session, admitted.sources), ...(await located) };
 }
 
 /** Returns the plan of the tool. With `isKept` the rules hide what it reads until a reviewer has approved it. */
-function planOf(change: Change, isKept: boolean): MaybePromise<Plan<unknown>> {
+function planOf(change: ChangingCall, isKept: boolean): MaybePromise<Plan<unknown>> {
   const { session, tool, args, call } = change;
   return isKept ? planWithApprovalToReveal(session, change) : tool.plan(args, call);
 }
@@ -111,7 +104,7 @@ async function locateWrites({
   session,
   uses,
   call,
-}: Change): Promise<Pick<PlannedChange, "keys" | "places">> {
+}: ChangingCall): Promise<Pick<PlannedChange, "keys" | "places">> {
   const keys = await lockKeysOf(uses, call);
   return { keys, places: await checkWrittenPlaces(session, keys, call) };
 }
@@ -130,7 +123,7 @@ export interface ApprovedChange extends PlannedChange {
 export const NOBODY_ASKED = { reviewed: undefined, isUnreviewed: false, allowedBy: undefined } as const;
 
 /** Asks for the approval of a planned change, where it needs one. @throws FilewrightError APPROVAL_DENIED */
-async function ask(planned: PlannedChange): Promise<ApprovedChange | SettledChange> {
+async function ask(planned: PlannedChange): Promise<ApprovedChange | Settled<unknown>> {
   const decided = await decideAbout(planned);
   return "approver" in decided ? askReviewer(planned, decided.approver) : decided;
 }
@@ -165,7 +158,7 @@ export function reviewOf({ approval, revisions, note }: ReviewedPlan): Fact {
 async function askReviewer(
   planned: PlannedChange,
   approver: Confirm,
-): Promise<ApprovedChange | SettledChange> {
+): Promise<ApprovedChange | Settled<unknown>> {
   const { guarding, change } = planned;
   const { session, tool, args, uses, call, admitted } = change;
   const reviewable = { tool, args, uses, call };
@@ -176,7 +169,7 @@ async function askReviewer(
     if (next.kind !== "settled") await assertSeen(guarding, reviewable, next);
     return next;
   });
-  if ("kind" in reviewed) return { settled: reviewed.answer, isReviewed: true };
+  if ("answer" in reviewed) return reviewed;
   // Links may have changed while the reviewer decided, so the real paths are determined again.
   const { keys } = await locateWrites(change);
   const allowedBy = [allowedByAnswer(reviewed.approval)];

@@ -25,7 +25,7 @@ import { realPathOf } from "../../policy/grant-paths.ts";
 import { forkForTrial, type SeenFiles } from "../../tools/lib/seen.ts";
 import type { BaseVersion } from "../../tools/change/change.ts";
 import { choose } from "../../tools/change/show.ts";
-import type { AnyChangingTool, AnyReadingTool, Answer, Call, Plan } from "../../tools/lib/tool.ts";
+import type { AnyChangingTool, AnyReadingTool, Answer, Call, Plan, Settled } from "../../tools/lib/tool.ts";
 import {
   type ApprovedChange,
   decideAbout,
@@ -34,7 +34,6 @@ import {
   plan,
   type PlannedChange,
   reviewOf,
-  type SettledChange,
 } from "../change.ts";
 import { inTurn } from "../fairness.ts";
 import {
@@ -153,9 +152,9 @@ class Trial implements Tried {
     if (tool.kind === "read") return readInTurn(judged, tool, call);
     for (let attempt = 1; ; attempt++) {
       const planned = await this.#plan(judged, tool, call);
-      if ("settled" in planned) {
+      if ("answer" in planned) {
         if (this.#mayAsk) operation.trial = await this.#records.settled(judged, call);
-        return planned.settled;
+        return planned.answer;
       }
       const decided = await this.#decide(operation, judged, planned);
       const answer = await this.#apply(operation, decided, attempt === MAX_PLANS_PER_CALL);
@@ -258,7 +257,7 @@ class Trial implements Tried {
     { session, meant, uses, admitted }: JudgedOperation,
     tool: AnyChangingTool,
     call: Call,
-  ): Promise<PlannedChange | SettledChange> {
+  ): Promise<PlannedChange | Settled<unknown>> {
     const { sources, ruled, isKept } = admitted;
     const { args } = meant;
     const { dry_run: isDryRun } = this.#batch.args;
