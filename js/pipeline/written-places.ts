@@ -48,17 +48,15 @@ export async function checkWrittenPlaces(
   keys: readonly WrittenPath[],
   { fs, signal }: Pick<Call, "fs" | "signal">,
 ): Promise<readonly PlaceToApprove[]> {
-  const written = keys.filter(({ write }) => write);
   // A directory with many written files is looked at once.
   const looked = new Map<string, Promise<readonly string[]>>();
   const asked: PlaceToApprove[] = [];
   const yielder = new Yielder({ signal });
-  for (let at = 0; at < written.length; at += PATHS_CHECKED_AT_ONCE) {
-    const some = written.slice(at, at + PATHS_CHECKED_AT_ONCE);
-    for (const places of await Promise.all(
-      some.map((key) => checkWrittenPath(session, key, looked, { fs, signal })),
-    ))
-      asked.push(...places);
+  for (let at = 0; at < keys.length; at += PATHS_CHECKED_AT_ONCE) {
+    const checks: Promise<readonly PlaceToApprove[]>[] = [];
+    for (const key of keys.slice(at, at + PATHS_CHECKED_AT_ONCE))
+      if (key.write) checks.push(checkWrittenPath(session, key, looked, { fs, signal }));
+    for (const places of await Promise.all(checks)) asked.push(...places);
     await yielder.yieldIfDue();
   }
   return asked;

@@ -132,14 +132,10 @@ function askedOf(edits: readonly EditArgs[]): Asked {
     asked.values ||= json_pointer !== undefined;
     asked.inserts ||= insert !== undefined;
     asked.mayOmit ||= mayContainOmission(text);
-    asked.mayEndInTag ||= mayEndInTag(text, old);
+    // The tags of a call end in `>`, and few new texts do.
+    asked.mayEndInTag ||= text.trimEnd().endsWith(">") && !old.trimEnd().endsWith(">");
   }
   return asked;
-}
-
-/** Returns true for a new text that may end in the tags of a call: they end in `>`, and few new texts do. */
-function mayEndInTag(text: string, old: string): boolean {
-  return text.trimEnd().endsWith(">") && !old.trimEnd().endsWith(">");
 }
 
 async function planEditFile(
@@ -179,7 +175,8 @@ async function planEditFile(
     truncated: diff.truncated ? true : undefined,
   });
   const warnings = await warningsAbout(planned, { now, args, call, asked });
-  const hashing = planned.hash ?? hashNowOrLater(bytes);
+  const { sha256 } = bytes.length > MIN_LARGE_FILE_BYTES ? engine().onThreads : engine();
+  const hashing = planned.hash ?? sha256(bytes);
   const hash = bytes.length > MIN_CONCURRENT_HASH_BYTES ? hashing : await hashing;
   if (args.dry_run) return { kind: "settled", answer: { data: { ...data, hash: await hash }, warnings } };
   const isQuoted = edits.every(({ tier, repairs }) => tier === "exact" && repairs.length === 0);
@@ -319,10 +316,6 @@ function withStaleness(error: FilewrightError, changed: boolean | undefined): Fi
   const details = { ...error.details, file_changed_since_read: changed };
   const message = changed ? `${error.message}\nThe file has changed since it was read.` : error.message;
   return new FilewrightError(code, message, { hint, complete, path, details });
-}
-
-function hashNowOrLater(bytes: Uint8Array): string | Promise<string> {
-  return bytes.length > MIN_LARGE_FILE_BYTES ? engine().onThreads.sha256(bytes) : engine().sha256(bytes);
 }
 
 const UTF_8_ENCODING = "utf-8";
@@ -485,7 +478,7 @@ function deletionWarnings(edits: readonly AppliedEdit[], { edits: asked }: EditR
 
 function closingTagWarnings({ edits }: EditRequest): readonly string[] {
   return edits.flatMap(({ new_text: text = "", old_text: old = "" }) => {
-    return (mayEndInTag(text, old) ? closingTagWarning(text) : undefined) ?? [];
+    return (old.trimEnd().endsWith(">") ? undefined : closingTagWarning(text)) ?? [];
   });
 }
 
