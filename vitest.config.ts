@@ -90,7 +90,9 @@ const SHARED_PROCESS = { isolate: false };
 const SETUP = { setupFiles: ["test/support/setup.ts"] };
 /** Against a hang, not a measure of time: other programs may keep the machine busy. `expect.poll` waits 1 s by default. */
 const POLLING = { expect: { poll: { timeout: 30_000 } } };
-const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 60_000, ...POLLING };
+/** Tests that run at once wait for processes and clocks, and use no processor meanwhile. */
+const CONCURRENCY = { maxConcurrency: 20 };
+const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 60_000, ...CONCURRENCY, ...POLLING };
 /**
  * Slow tests and those of processes run beside others, and the addon of CI is optimised little: one of 65 s took 120 s
  * once.

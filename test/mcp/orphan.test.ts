@@ -82,30 +82,35 @@ describe.skipIf(process.platform === "win32")("a server whose client was killed"
   });
 });
 
-describe.skipIf(process.platform === "win32")("a server whose launcher has ended", () => {
-  test.each([
+// At once: each waits for ten seconds.
+describe.skipIf(process.platform === "win32").concurrent("a server whose launcher has ended", () => {
+  test.for([
     ["much later", "exit 0", 2500],
     ["at once", "sleep 3; exit 0", 0],
-  ])("goes on for the client that speaks to it %s", { timeout: 30_000 }, async (_, end, pause) => {
-    await using at = await scratch();
-    // The launcher puts the server in the background and ends.
-    const args = ["-c", `"$@" <&3 & ${end}`, "sh", ...serverIn(at.dir)];
-    const launcher = spawn("sh", args, { stdio: ["ignore", "pipe", "ignore", "pipe"] });
-    const input = launcher.stdio[3] as NodeJS.WritableStream;
-    let answers = "";
-    launcher.stdout?.on("data", (text) => {
-      answers += String(text);
-    });
-    await new Promise((resolve) => launcher.once("exit", resolve));
-    await expect.poll(() => existsSync(join(at.dir, "pid")), { timeout: 5000 }).toBe(true);
-    await new Promise((resolve) => setTimeout(resolve, pause));
-    input.write(`${JSON.stringify(INITIALIZE)}\n`);
-    await expect.poll(() => answers, { timeout: 10_000 }).toContain('"serverInfo"');
-    await new Promise((resolve) => setTimeout(resolve, 7000));
-    input.write(`${JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/list" })}\n`);
-    await expect.poll(() => answers, { timeout: 10_000 }).toContain('"id":2');
-    input.end();
-    const pid = Number(readFileSync(join(at.dir, "pid"), "utf8"));
-    await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
-  });
+  ] as const)(
+    "goes on for the client that speaks to it %s",
+    { timeout: 30_000 },
+    async ([, end, pause], { expect }) => {
+      await using at = await scratch();
+      // The launcher puts the server in the background and ends.
+      const args = ["-c", `"$@" <&3 & ${end}`, "sh", ...serverIn(at.dir)];
+      const launcher = spawn("sh", args, { stdio: ["ignore", "pipe", "ignore", "pipe"] });
+      const input = launcher.stdio[3] as NodeJS.WritableStream;
+      let answers = "";
+      launcher.stdout?.on("data", (text) => {
+        answers += String(text);
+      });
+      await new Promise((resolve) => launcher.once("exit", resolve));
+      await expect.poll(() => existsSync(join(at.dir, "pid")), { timeout: 5000 }).toBe(true);
+      await new Promise((resolve) => setTimeout(resolve, pause));
+      input.write(`${JSON.stringify(INITIALIZE)}\n`);
+      await expect.poll(() => answers, { timeout: 10_000 }).toContain('"serverInfo"');
+      await new Promise((resolve) => setTimeout(resolve, 7000));
+      input.write(`${JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/list" })}\n`);
+      await expect.poll(() => answers, { timeout: 10_000 }).toContain('"id":2');
+      input.end();
+      const pid = Number(readFileSync(join(at.dir, "pid"), "utf8"));
+      await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+    },
+  );
 });
