@@ -72,9 +72,9 @@ const hunks = (count: number): string =>
 const toFile = (body: string): string => `--- a/f\n+++ b/f\n${body}`;
 const oneHunk = toFile("@@ -1,2 +1,2 @@\n-line 0\n+LINE 0\n line 1\n");
 const rows = (count: number): string => lines(count, (n) => `k${n}: {a: 1, b: [x, y]}\n`);
-const tables = lines(20_000, (n) => `[k${n}]\na = 1\nb = ["x", "y"]\n`);
+const tables = lines(6_000, (n) => `[k${n}]\na = 1\nb = ["x", "y"]\n`);
 const json = JSON.stringify(
-  Array.from({ length: 30_000 }, (_, n) => ({ a: n })),
+  Array.from({ length: 12_000 }, (_, n) => ({ a: n })),
   null,
   1,
 );
@@ -95,65 +95,65 @@ const approving: Partial<WorkspaceOptions> = { confirm: () => ({ outcome: "proce
 
 const CASES: readonly Case[] = [
   {
-    name: "a patch of 40,000 hunks that does not fit",
+    name: "a patch of 10,000 hunks that does not fit",
     content: "x\n",
-    call: ["apply_patch", { patch: toFile(hunks(40_000)) }],
+    call: ["apply_patch", { patch: toFile(hunks(10_000)) }],
     fails: "PATCH_FAILED",
   },
   {
-    name: "a patch of 40,000 hunks in a batch",
+    name: "a patch of 10,000 hunks in a batch",
     content: "x\n",
     call: [
       "batch",
-      { operations: [{ tool: "apply_patch", args: { patch: toFile(hunks(40_000)) } }], atomic: true },
+      { operations: [{ tool: "apply_patch", args: { patch: toFile(hunks(10_000)) } }], atomic: true },
     ],
     fails: "PATCH_FAILED",
   },
   {
-    name: "a patch that adds 60,000 lines",
+    name: "a patch that adds 20,000 lines",
     content: "x\n",
     call: [
       "apply_patch",
-      { patch: `--- /dev/null\n+++ b/n\n@@ -0,0 +1,60000 @@\n${lines(60_000, (n) => `+line ${n}\n`)}` },
+      { patch: `--- /dev/null\n+++ b/n\n@@ -0,0 +1,20000 @@\n${lines(20_000, (n) => `+line ${n}\n`)}` },
     ],
   },
-  { name: "a patch of a large file", content: lines(60_000), call: ["apply_patch", { patch: oneHunk }] },
+  { name: "a patch of a large file", content: lines(20_000), call: ["apply_patch", { patch: oneHunk }] },
   {
     name: "a patch of a large file that a person approves",
-    content: lines(60_000),
+    content: lines(20_000),
     call: ["apply_patch", { patch: oneHunk }],
     options: approving,
   },
   {
     name: "a patch of a large Latin-1 file",
-    content: latin1(`line 0\nline 1\n${lines(60_000, (n) => `caf\xe9 ${n}\n`)}`),
+    content: latin1(`line 0\nline 1\n${lines(20_000, (n) => `caf\xe9 ${n}\n`)}`),
     call: ["apply_patch", { patch: oneHunk }],
   },
   {
     name: "a patch of a large UTF-16 file",
-    content: utf16(lines(60_000)),
+    content: utf16(lines(20_000)),
     call: ["apply_patch", { patch: oneHunk }],
   },
   {
     name: "an edit of a large file",
-    content: lines(60_000),
+    content: lines(20_000),
     call: ["edit_file", { path: "f", old_text: "line 777\n", new_text: "x\n" }],
   },
   {
     name: "an edit of a large file whose lines were not read",
-    content: lines(60_000),
+    content: lines(20_000),
     call: ["edit_file", { path: "f", old_text: "line 777\n", new_text: "x\n" }],
     options: { guard: "warn" },
   },
   {
     name: "an edit of a large file that a person approves",
-    content: lines(60_000),
+    content: lines(20_000),
     call: ["edit_file", { path: "f", old_text: "line 777\n", new_text: "x\n" }],
     options: approving,
   },
   {
     name: "an edit of a large file that leaves out lines",
-    content: lines(60_000),
+    content: lines(20_000),
     call: [
       "edit_file",
       { path: "f", old_text: "line 777\nline 778\nline 779\n", new_text: `line 777\n${OMITTED}` },
@@ -162,25 +162,25 @@ const CASES: readonly Case[] = [
   },
   {
     name: "a large file that is written with lines left out",
-    content: lines(60_000),
-    call: ["write_file", { path: "f", content: `${lines(30_000)}${OMITTED}` }],
+    content: lines(20_000),
+    call: ["write_file", { path: "f", content: `${lines(15_000)}${OMITTED}` }],
     fails: "INVALID_ARGUMENT",
   },
   {
     name: "a large file that is written over another",
-    content: lines(60_000),
-    call: ["write_file", { path: "f", content: lines(60_000, (n) => `other ${n}\n`) }],
+    content: lines(20_000),
+    call: ["write_file", { path: "f", content: lines(20_000, (n) => `other ${n}\n`) }],
   },
   {
     name: "a large file that is written over another, and that a person approves",
-    content: lines(60_000),
-    call: ["write_file", { path: "f", content: lines(60_000, (n) => `other ${n}\n`) }],
+    content: lines(20_000),
+    call: ["write_file", { path: "f", content: lines(20_000, (n) => `other ${n}\n`) }],
     options: approving,
   },
   {
     name: "a large Latin-1 file that is written over another",
-    content: latin1(lines(60_000, (n) => `caf\xe9 ${n}\n`)),
-    call: ["write_file", { path: "f", content: lines(60_000, (n) => `caf\xe9s ${n}\n`) }],
+    content: latin1(lines(20_000, (n) => `caf\xe9 ${n}\n`)),
+    call: ["write_file", { path: "f", content: lines(20_000, (n) => `caf\xe9s ${n}\n`) }],
   },
   {
     name: "a cell of a large CSV file",
@@ -209,11 +209,11 @@ const CASES: readonly Case[] = [
   },
   ...(
     [
-      ["YAML", "f.yaml", rows(20_000), "/k500/a"],
+      ["YAML", "f.yaml", rows(6_000), "/k500/a"],
       ["TOML", "f.toml", tables, "/k500/a"],
       ["JSON", "f.json", json, "/500/a"],
-      ["XML", "f.xml", `<r>${lines(20_000, (n) => `<e>${n}</e>\n`)}</r>`, "/r/e/500"],
-      ["CSV", "f.csv", `a,b\n${lines(40_000, (n) => `${n},x\n`)}`, "/500/a"],
+      ["XML", "f.xml", `<r>${lines(12_000, (n) => `<e>${n}</e>\n`)}</r>`, "/r/e/500"],
+      ["CSV", "f.csv", `a,b\n${lines(20_000, (n) => `${n},x\n`)}`, "/500/a"],
     ] as const
   ).flatMap(([format, file, content, pointer]): readonly Case[] => [
     {
@@ -237,8 +237,8 @@ const CASES: readonly Case[] = [
   },
   {
     name: "the diff of two large texts",
-    content: lines(60_000),
-    call: ["diff", { a: "f", content_b: lines(60_000, (n) => (n % 3 === 0 ? `x ${n}\n` : `line ${n}\n`)) }],
+    content: lines(20_000),
+    call: ["diff", { a: "f", content_b: lines(20_000, (n) => (n % 3 === 0 ? `x ${n}\n` : `line ${n}\n`)) }],
   },
   {
     name: "a patch of a file of megabytes",
@@ -264,7 +264,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: "a page of a large file",
-    content: lines(60_000),
+    content: lines(20_000),
     call: ["read_file", { path: "f", start_line: -5 }],
   },
 ];
@@ -341,7 +341,7 @@ describe("a large file in another format", () => {
 
   it.each(["f.toml", "f.yaml"])("is given up at once when the call is cancelled: %s", async (file) => {
     setEngine(before);
-    const content = file === "f.toml" ? tables : rows(20_000);
+    const content = file === "f.toml" ? tables : rows(6_000);
     const ws = await openWorkspace({ root: "/ws", backend: new MemoryBackend({ [`/ws/${file}`]: content }) });
     const cancel = new AbortController();
     const running = ws.call("read_file", { path: file, json_pointer: "/k500/a" }, { signal: cancel.signal });
