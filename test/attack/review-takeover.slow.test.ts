@@ -95,7 +95,8 @@ describeChromium("another user's program at the port of the page", () => {
     await allow.click({ force: true, timeout: 500 }).catch(() => {});
   }
 
-  it.each(["agreeing", "refusing", "silent"])(
+  // At once: each waits for seconds until a tab or a server gives up.
+  it.concurrent.each(["agreeing", "refusing", "silent"])(
     "is told nothing and answers nothing: %s",
     async (manner) => {
       await using desk = await openDesk();

@@ -54,7 +54,7 @@ describeParity("searches of NodeBackend in worker threads", () => {
     put("2/empty.txt", "");
     put("2/large.txt", "needle in a large file\n".repeat(20_000));
     // Files that are longer than the block in which a worker searches most files, and end around its end.
-    const filler = "nothing to be found in this filler of a line\n".repeat(12_000);
+    const filler = "nothing to be found in this filler of a line\n".repeat(6000);
     put("4/last-line.txt", `${filler}the needle at last`);
     put("4/last-cr.txt", `${filler}the needle\r\nlast 7\r`);
     put("4/late-nul.txt", `${filler}\0needle\n`);

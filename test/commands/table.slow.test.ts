@@ -57,9 +57,9 @@ type Tier = (typeof TIERS)[number];
 
 // Root stands for containers; a host without root is one user alone.
 const users = process.getuid?.() === 0 ? [0, NOBODY] : [process.getuid?.() ?? 0];
-/** The rows for a user: all of them for the first, which is root where there is one; by day half of them for another. */
+/** The rows for a user: by night all of them; by day each tier runs each row, as one of the users. */
 const rowsOf = (tier: Tier, uid: number): readonly number[] =>
-  uid === users[0] ? [...ROWS.keys()] : share([...ROWS.keys()], users.length, TIERS.indexOf(tier));
+  share([...ROWS.keys()], users.length, TIERS.indexOf(tier) + users.indexOf(uid));
 
 describe.skipIf(process.platform !== "linux").each(TIERS)("the %s tier", (tier) => {
   test.each(users)("holds the rows of its column when the host is user %i", { timeout: 600_000 }, (uid) => {

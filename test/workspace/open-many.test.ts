@@ -21,11 +21,11 @@ interface Facts {
   readonly failed: readonly string[];
 }
 
-/** Runs a program with 256 descriptors; returns what it printed. */
+/** Runs a program with 128 descriptors; returns what it printed. */
 function run(engine: string, args: readonly string[]): unknown {
   const { status, stdout, stderr } = spawnSync(
     "sh",
-    ["-c", `ulimit -n 256; exec "$0" "$@"`, execPath, ...args],
+    ["-c", `ulimit -n 128; exec "$0" "$@"`, execPath, ...args],
     { encoding: "utf8", env: { ...env, FILEWRIGHT_ENGINE: engine } },
   );
   expect([status, stderr]).toEqual([0, ""]);
@@ -35,7 +35,7 @@ function run(engine: string, args: readonly string[]): unknown {
 test.skipIf(platform !== "linux")(
   "a patch of more files than there are descriptors is refused with a remedy that works",
   () => {
-    const outcomes = run("native", [PATCH_PROGRAM, temporaryDirectory(), "235"]) as readonly {
+    const outcomes = run("native", [PATCH_PROGRAM, temporaryDirectory(), "107"]) as readonly {
       readonly count: number;
       readonly there: number;
       readonly failure?: string;
@@ -66,17 +66,17 @@ test.skipIf(platform !== "linux")(
 );
 
 const CASES: readonly (readonly [count: number, states: "own" | "same", order: string])[] = [
-  [200, "own", "one-by-one"],
-  [200, "same", "one-by-one"],
-  [75, "own", "at-once"],
-  [75, "same", "at-once"],
+  [70, "own", "one-by-one"],
+  [70, "same", "one-by-one"],
+  [24, "own", "at-once"],
+  [24, "same", "at-once"],
 ];
 
 describe.skipIf(platform !== "linux").each([
   ["native", 1, CASES],
   // Its workspaces hold no descriptor, so by day it opens those alone that share a state directory.
   ["wasm", 0, share(CASES, 2, 1)],
-] as const)("with the engine %s and 256 descriptors", (engine, each, cases) => {
+] as const)("with the engine %s and 128 descriptors", (engine, each, cases) => {
   test.each(cases)("%i workspaces with %s state directories work when used %s", (count, states, order) => {
     const args = [PROGRAM, temporaryDirectory(), `${each}`, `${count}`, states, order];
     const { start, most, failed, closed, ...held } = run(engine, args) as Facts;
