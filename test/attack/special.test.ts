@@ -6,8 +6,9 @@ import { createServer } from "node:net";
 import process from "node:process";
 import { describe, expect, test } from "vitest";
 import { LocalBackend, openWorkspace } from "../../js/index.node.ts";
+import { isNight } from "../support/share.ts";
 import { BASE } from "./race.ts";
-import { ARMS, diskOf, type Row, runRows, type Step, world } from "./world.ts";
+import { type Arm, ARMS, diskOf, type Row, runRows, type Step, world } from "./world.ts";
 
 const NOT_REGULAR = "NOT_REGULAR_FILE";
 const fifo = { special: "fifo" } as const;
@@ -97,6 +98,8 @@ const ROWS: readonly Row[] = [
 runRows(ROWS);
 
 const disks = ARMS.filter((arm) => arm.disk);
+/** The depth of a deep tree. The disk without the addon goes through all directories for each, so by day it has half. */
+const depthOf = ({ resolver }: Arm): number => (resolver === "node" && !isNight ? 250 : 500);
 
 describe.each(disks)("$name", (arm) => {
   test("a hundred calls on pipes delay no other call", async () => {
@@ -234,9 +237,10 @@ describe.each(disks)("$name", (arm) => {
     expect(part?.bytes).toHaveLength(10);
   });
 
-  test("a tree five hundred directories deep is made, searched and removed", async () => {
+  test("a tree of hundreds of directories in each other is made, searched and removed", async () => {
     const at = await world(arm);
-    const path = Array.from({ length: 500 }, () => "d").join("/");
+    const depth = depthOf(arm);
+    const path = Array.from({ length: depth }, () => "d").join("/");
     expect(await at.ws.call("mkdir", { path })).toMatchObject({ ok: true });
     expect(await at.ws.call("write_file", { path: `${path}/f`, content: "deep" })).toMatchObject({
       ok: true,
@@ -255,7 +259,7 @@ describe.each(disks)("$name", (arm) => {
     }
     expect(await at.ws.call("delete", { path: "d", recursive: true })).toMatchObject({
       ok: true,
-      data: { directories: 500, files: 1 },
+      data: { directories: depth, files: 1 },
     });
   });
 });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, it } from "vitest";
 import "../../../js/engine/index.node.ts";
 import { postgresStorage } from "../../../js/storage/postgres/index.ts";
+import { isNight } from "../../support/share.ts";
 import { missingServer, startPostgres, type TestServer } from "../postgres/server.mjs";
 import { compareForksWithWalks } from "./fork-parity.ts";
 
@@ -16,6 +17,9 @@ describe.skipIf(missingServer() !== undefined)("a search in a fork on Postgres",
   it("answers as a walk of the fork, while forks of forks and their parents change", async () => {
     const client = server.pool();
     let number = 0;
-    await compareForksWithWalks(() => postgresStorage({ client, workspace: `parity-${number++}` }), 4);
+    await compareForksWithWalks(
+      () => postgresStorage({ client, workspace: `parity-${number++}` }),
+      isNight ? 4 : 2,
+    );
   }, 240_000);
 });
