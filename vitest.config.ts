@@ -13,7 +13,6 @@ const alone = [
   "test/attack/races.slow.test.ts",
   "test/backends/local.slow.test.ts",
   "test/browser/workers.slow.test.ts",
-  "test/mcp/drain.slow.test.ts",
   "test/requirements/002.slow.test.ts",
 ];
 /**
