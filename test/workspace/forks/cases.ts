@@ -1,18 +1,22 @@
 /** The cases of forks that hold for every kind of files. */
 import { expect, it } from "vitest";
 import type { ForkWorkspace, Workspace } from "../../../js/index.node.ts";
+import { isNight } from "../../support/share.ts";
 import { absolute, ok, type OpenSubject, rootedAt, treeOf, write } from "./subject.ts";
 
 const LINES = Array.from({ length: 10 }, (_, i) => `line ${i}\n`);
 const linesWith = (changes: Readonly<Record<number, string>>): string =>
   LINES.map((line, i) => changes[i] ?? line).join("");
 
-/** Declares the cases over one kind of files. */
-export function forkCases(open: OpenSubject): void {
-  const test = (
-    name: string,
-    run: (ws: Workspace, forkOf: (name?: string) => Promise<ForkWorkspace>) => Promise<void>,
-  ): void => {
+type Run = (ws: Workspace, forkOf: (name?: string) => Promise<ForkWorkspace>) => Promise<void>;
+
+/** Declares the cases over one kind of files, or by day every `oneOf`-th of them, as `share` does. */
+export function forkCases(open: OpenSubject, oneOf = 1, part = 0): void {
+  let index = 0;
+  const test = (name: string, run: Run): void => {
+    const isShared = isNight || index % oneOf === part;
+    index += 1;
+    if (!isShared) return;
     it(name, async () => {
       const { ws, dispose } = await open();
       const { text } = await ws.call("access_info", {});

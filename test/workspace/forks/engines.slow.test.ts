@@ -1,4 +1,4 @@
-/** Forks over Postgres, PGlite and an S3-compatible store. */
+/** Forks over Postgres and an S3-compatible store, which divide the cases by day. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe } from "vitest";
 import type pg from "pg";
@@ -23,7 +23,7 @@ describe.skipIf(missingServer() !== undefined)("forks on Postgres", () => {
     const ws = await openWorkspace({ storage, root: "/repo", ...options });
     return { ws, dispose: () => ws.close() };
   };
-  forkCases(open);
+  forkCases(open, 2, 0);
 });
 
 describe.skipIf(LACKS_VERSITYGW)("forks on versitygw", () => {
@@ -39,5 +39,5 @@ describe.skipIf(LACKS_VERSITYGW)("forks on versitygw", () => {
     const ws = await openWorkspace({ storage, root: "/repo", ...options });
     return { ws, dispose: () => ws.close() };
   };
-  forkCases(open);
+  forkCases(open, 2, 1);
 });
