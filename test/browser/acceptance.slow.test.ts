@@ -26,7 +26,7 @@ const IDS = CASES.map((line) => (JSON.parse(line) as { readonly id: string }).id
  * the three, with which they are compared. All run natively on a disk (test/acceptance/run.mjs).
  */
 const IDS_BY_ENGINE: Readonly<Record<string, readonly string[]>> = {
-  native: [0, 1, 2].flatMap((part) => share(IDS, 6, part)),
+  native: IDS.filter((id) => [0, 1, 2].some((part) => share(IDS, 6, part).includes(id))),
   wasm: share(IDS, 6, 0),
   storage: share(IDS, 6, 1),
   chromium: share(IDS, 6, 2),
