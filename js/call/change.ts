@@ -2,8 +2,9 @@
  * A change, in three steps: its tool says what it would do, and nothing is written; where an approval is needed, a
  * reviewer sees the exact bytes and decides; then lock, compare, make.
  *
- * Under the lock the plan is made only from the versions that it was computed from (`js/tools/change/make.ts`). Where
- * another writer was faster, the tool plans again, and that plan may fail with CONFLICT itself. What a reviewer approved is
+ * Under the lock the plan is carried out only where each file still has the version that it was computed from
+ * (`js/tools/change/make.ts`). Where another writer was faster, the tool plans again, and that plan may fail with CONFLICT
+ * itself. What a reviewer approved is
  * never planned again: `assertStateUnchanged` in `js/pipeline/review.ts` compares what he has seen, and the call fails with
  * CONFLICT.
  */
@@ -36,13 +37,12 @@ import { isWrongAssumption } from "../pipeline/staged.ts";
 import { withUndoWarning } from "../pipeline/undo-note.ts";
 import {
   checkWrittenPlaces,
-  isDryRun,
   type PlaceToApprove,
   unaskedPlaceWarnings,
   type WrittenPath,
 } from "../pipeline/written-places.ts";
 import type { RecordOp } from "../storage/storage.ts";
-import { type ChangingPlan, makePlan } from "../tools/change/make.ts";
+import { type ChangingPlan, carryOut } from "../tools/change/make.ts";
 import { holdSeen, type SeenFiles } from "../tools/lib/seen.ts";
 import type { AnyChangingTool, Answer, Call, PathUse, Plan, Settled } from "../tools/lib/tool.ts";
 
@@ -187,8 +187,8 @@ async function commit(approved: ApprovedChange): Promise<Made<Answer<unknown>>> 
   const { session, tool, args, call, facts, early } = change;
   const asked = reviewed !== undefined;
   let locks = await locksOf(approved);
-  // Reads from before the question are outdated, unless a shared lock has read again; so are those that another
-  // commit replaced.
+  // What was read before a question is read again, unless a shared lock has brought the present state; and what another
+  // commit has replaced.
   if ((asked && !locks.isShared) || session.staging.stage?.isOutdated() === true)
     session.staging.stage?.refresh();
   // True once the call was planned on what came with its locks.
@@ -198,11 +198,9 @@ async function commit(approved: ApprovedChange): Promise<Made<Answer<unknown>>> 
     for (let attempt = 1; ; attempt++) {
       checkAborted(call.signal);
       const made = await applyOnce(approved, plan, attempt === MAX_PLANS_PER_CALL);
-      if (made !== undefined) {
-        facts.tell({ what: "waited", reason: "lock", ms: locks.waitedMs });
-        return made;
-      }
+      if (made !== undefined) return made;
       if (locks.isSkipped) {
+        // These locks bring the present state, so the next plan needs no other.
         locks = await lockAll(approved, locks);
         isPlannedLocked = false;
       }
@@ -213,6 +211,7 @@ async function commit(approved: ApprovedChange): Promise<Made<Answer<unknown>>> 
       plan = next;
     }
   } finally {
+    facts.tell({ what: "waited", reason: "lock", ms: locks.waitedMs });
     await locks.release();
   }
 }
@@ -263,13 +262,13 @@ function mayPlanAgain({ change: { session } }: ApprovedChange, error: unknown): 
 /** Applies a plan under the locks, and adds its effects to the facts. */
 async function apply(approved: ApprovedChange, plan: ApprovedChange["plan"]): Promise<Made<Answer<unknown>>> {
   const { change, places, reviewed, allowedBy } = approved;
-  const { session, tool, args, uses, call, facts } = change;
+  const { session, tool, uses, call, facts } = change;
   const effectsNow = session.observers.hashes ? await effectsFrom(uses, call) : undefined;
   call.timer.untimed?.();
   const { result: answer, undo } = await applyRecorded(approved, plan);
   facts.tell({ what: "changed", effects: await effectsNow?.(), allowedBy });
   if (reviewed !== undefined) facts.tell(reviewOf(reviewed));
-  const isUnasked = places.length > 0 && session.gates.confirmFor(tool.name) === undefined && !isDryRun(args);
+  const isUnasked = places.length > 0 && session.gates.confirmFor(tool.name) === undefined;
   const warnings = [...(answer.warnings ?? []), ...(isUnasked ? unaskedPlaceWarnings(places) : [])];
   return { result: { ...answer, warnings }, undo };
 }
@@ -299,7 +298,7 @@ async function applyRecorded(
   if (tool.traits.includes("recordsItself")) {
     if (reviewed !== undefined) await assertStateUnchanged(reviewed, { uses, call });
     const own: Call = { ...call, about: { ...call.about, isUnreviewed, allowedBy } };
-    return { result: await makePlan(plan, own), undo: "undoable" };
+    return { result: await carryOut(plan, own), undo: "undoable" };
   }
   const made = await session.past.journal.change(call.fs, about, async (fs) => {
     const own: Call = { ...call, fs, seen: held?.seen ?? call.seen };

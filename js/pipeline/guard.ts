@@ -18,7 +18,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { MIN_THREAD_BYTES } from "../engine/threads.ts";
 import { hashOfFile, statOrNull } from "../tools/lib/contents.ts";
 import type { Change } from "../tools/change/change.ts";
-import { type ChangingPlan, makePlan } from "../tools/change/make.ts";
+import { type ChangingPlan, carryOut } from "../tools/change/make.ts";
 import type { AnyChangingTool, Answer, Call, PathUse, Proposal } from "../tools/lib/tool.ts";
 import { rangesAfterChange, type LineRange, coverReplacedLines } from "../tools/lib/line-ranges.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -72,10 +72,10 @@ export async function applyGuarded(
 ): Promise<Answer<unknown>> {
   const { tool, args, call } = change;
   const { guard: level, sources } = settings;
-  if (level === "off") return makePlan(plan, call);
+  if (level === "off") return carryOut(plan, call);
   const { lines, unseen } = await checkBeforeChange(settings, change, plan);
   if (unseen !== undefined) decideStep(sources, { tool: tool.name, args, unseen }, { step: "content" });
-  const answer = await makePlan(plan, call);
+  const answer = await carryOut(plan, call);
   if (plan.kind === "changes") await noteMadeAsSeen(change, plan, lines, level === "refuse");
   if (unseen === undefined) return answer;
   return { ...answer, warnings: [...(answer.warnings ?? []), guardWarningOf(unseen, call)] };

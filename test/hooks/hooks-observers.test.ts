@@ -322,6 +322,28 @@ describe("observers", () => {
     ]);
   });
 
+  test("a call that waited for a lock and then failed says how long", async () => {
+    class Slow extends MemoryBackend {
+      override async writeBytes(...args: Parameters<MemoryBackend["writeBytes"]>) {
+        await new Promise((done) => setTimeout(done, 50));
+        return super.writeBytes(...args);
+      }
+    }
+    const told = new Map<boolean, number | undefined>();
+    const observer: Observer = { end: ({ ok, lock_wait_ms }) => void told.set(ok, lock_wait_ms) };
+    const ws = await openWorkspace({
+      backend: new Slow({ "/w/a": "one\n" }),
+      root: "/w",
+      observers: [observer],
+    });
+    await ws.call("read_file", { path: "a" });
+    told.clear();
+    const edit = { path: "a", old_text: "one", new_text: "two" };
+    const results = await Promise.all([ws.call("edit_file", edit), ws.call("edit_file", edit)]);
+    expect(results.map(({ ok }) => ok)).toEqual([true, false]);
+    expect(told.get(false)).toBeGreaterThan(10);
+  });
+
   test("a call that a hook raised out of is told too", async () => {
     const seen: unknown[] = [];
     const ws = await open([{ end: ({ ok, code }) => void seen.push([ok, code]) }], {

@@ -23,7 +23,7 @@ export type ChangingPlan = Exclude<Plan<unknown>, { readonly kind: "settled" }>;
  * seen. The caller holds the locks of the paths.
  * @throws FilewrightError CONFLICT when a path is not as the plan found it; any error of a change, after the rollback
  */
-export async function makePlan(plan: ChangingPlan, call: Call): Promise<Answer<unknown>> {
+export async function carryOut(plan: ChangingPlan, call: Call): Promise<Answer<unknown>> {
   if (plan.kind === "act") return plan.make(call);
   const [only] = plan.changes;
   if (plan.changes.length !== 1 || only === undefined)
@@ -160,7 +160,7 @@ async function noteAsSeen(change: Change, { written: { version } }: Outcome, { s
   if (change.do === "remove" && change.was.bytes !== null) seen.note(change.path, undefined);
   if (change.do !== "put") return;
   const { path, needs, now } = change;
-  // A plan without a hash has no use for one of content without a version.
+  // Without a version and a hash there is nothing to recognise the content by.
   const isForgotten = needs === "nothing" || (version === undefined && now.hash === undefined);
   if (isForgotten) seen.note(path, undefined);
   else seen.note(path, version, await (now.hash ?? engine().onThreads.sha256(now.bytes)));

@@ -277,8 +277,8 @@ export interface Proposal<Data> {
   /** In the order in which they are made. */
   readonly changes: readonly Change[];
   /**
-   * The versions of the entries from which the plan was computed; null for a missing entry. If one has
-   * changed, the call is planned again or fails with CONFLICT.
+   * The versions of the entries from which the plan was computed; null for a missing entry. What a reviewer approved is
+   * made only if all of them are unchanged. Without a review the conditions of the changes decide.
    */
   readonly base: readonly BaseVersion[];
   /** How a reviewer reads the list: in its own order with a diff made from it, or as the tool has it. */
