@@ -15,6 +15,7 @@ import {
 } from "../../js/index.node.ts";
 import { type MemoryStorage, memoryStorage, toBackend } from "../../js/storage/index.node.ts";
 import { describeParity, engines } from "../parity/engines.ts";
+import { isNight } from "../support/share.ts";
 
 /** Both ways, which must say the same; how many matches there are, and how it was known. */
 async function both(backend: FsBackend, query: SearchQuery): Promise<readonly [number, string]> {
@@ -170,7 +171,7 @@ describeParity("searches of memory", () => {
             }
           },
         ),
-        { numRuns: 50, seed: 2026 },
+        { numRuns: isNight ? 50 : 20, seed: 2026 },
       );
     });
 

@@ -10,6 +10,7 @@ import { describe, expect, it } from "vitest";
 import "../../../js/engine/index.node.ts";
 import { memoryStorage, type Storage } from "../../../js/storage/index.ts";
 import { openWorkspace, type Workspace, type WorkspaceOptions } from "../../../js/workspace/index.node.ts";
+import { isNight } from "../../support/share.ts";
 import { answer, change, commitAll, deny, openScanned, query } from "./generated.ts";
 import { untilWarm } from "./support.ts";
 
@@ -70,7 +71,7 @@ describe("a search with a mirror", () => {
             for (const ws of opened) await ws.close();
           }
         }),
-        { numRuns: 40, seed: 20_261_126 },
+        { numRuns: isNight ? 40 : 16, seed: 20_261_126 },
       );
     } finally {
       rmSync(folder, { recursive: true, force: true });
