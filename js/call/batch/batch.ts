@@ -17,9 +17,10 @@ import { effectsFrom } from "../../pipeline/observe.ts";
 import { lockPathsOfCall } from "../../pipeline/path-locks.ts";
 import { BatchFailed, type ErrorData, type ToolResult } from "../../pipeline/result.ts";
 import { assertVersionsUnchanged } from "../../pipeline/review.ts";
+import type { Session } from "../../pipeline/session.ts";
 import { unaskedPlaceWarnings } from "../../pipeline/written-places.ts";
 import type { BatchData, BatchOutcome } from "../../tools/index.ts";
-import type { Answer, Call, Tool } from "../../tools/lib/tool.ts";
+import type { Answer, Call, PathUse, Tool } from "../../tools/lib/tool.ts";
 import { holdNotes, MAX_PLANS_PER_CALL } from "../change.ts";
 import {
   approvedOf,
@@ -97,6 +98,9 @@ function allowedByOperations(operations: readonly Operation[]): readonly Allowed
   return found.size === 0 ? undefined : [...found.values()];
 }
 
+/** Runs a step for each operation, in order. */
+type RunOperations = (step: (operation: Operation) => Promise<Answer<unknown>>) => Promise<void>;
+
 /** The changing operations of a batch as one change. */
 interface JoinedChange {
   readonly batch: BatchCall;
@@ -117,43 +121,75 @@ async function commitOperations(
   const changing = operations.filter((one) => one.tool.kind === "change" && refusalOf(one) === undefined);
   const uses = changing.flatMap((operation) => pathsOf(operation).uses);
   const locations = changing.flatMap((operation) => pathsOf(operation).locations);
-  const located: Call = { ...call, locations };
   const change: JoinedChange = { batch, operations: changing, asked };
+  const locks = new BatchLocks(session, uses, { ...call, locations });
   await runInOrder(session, operations, async (run) => {
-    let unlock = await lockPathsOfCall(session, uses, located);
+    await locks.take();
     try {
       if (asked) await assertVersionsUnchanged(versionsBeforeBatch(operations), session.files.fs);
-      const effects = session.observers.hashes ? await effectsFrom(uses, located) : undefined;
-      const { stage } = session.staging;
-      if (asked || stage?.isOutdated() === true) stage?.refresh();
-      for (let attempt = 1; ; attempt++) {
-        try {
-          undo = await changeAll(change, run);
-          break;
-        } catch (error) {
-          const isStale = stage !== undefined && isConflict(error) && !isGuardRefusal(error);
-          if (asked || !isStale || attempt === MAX_PLANS_PER_CALL) throw error;
-          // The paths of the conflict are locked this time.
-          await unlock();
-          unlock = async () => {};
-          unlock = await lockPathsOfCall(session, uses, located);
-          stage.refresh();
-        }
-      }
+      const effects = session.observers.hashes ? await effectsFrom(uses, locks.call) : undefined;
+      undo = await changeAgainAfterConflicts(change, run, locks);
       const { facts } = request;
       facts.tell({ what: "located", args, uses, locations });
       facts.tell({ what: "changed", effects: await effects?.(), allowedBy: allowedByOperations(changing) });
     } finally {
-      await unlock();
+      await locks.release();
     }
   });
   return undo;
 }
 
+/** The locks of all paths that a batch changes. */
+class BatchLocks {
+  readonly call: Call;
+  readonly #session: Session;
+  readonly #uses: readonly PathUse[];
+  #unlock: (() => Promise<void>) | undefined;
+
+  constructor(session: Session, uses: readonly PathUse[], call: Call) {
+    this.#session = session;
+    this.#uses = uses;
+    this.call = call;
+  }
+
+  /** Takes the locks, after releasing those that are held: those of a conflict are not left out a second time. */
+  async take(): Promise<void> {
+    await this.release();
+    this.#unlock = await lockPathsOfCall(this.#session, this.#uses, this.call);
+  }
+
+  async release(): Promise<void> {
+    const unlock = this.#unlock;
+    this.#unlock = undefined;
+    await unlock?.();
+  }
+}
+
+/** Makes all operations, and once more where another commit was faster and nobody has approved them. */
+async function changeAgainAfterConflicts(
+  change: JoinedChange,
+  run: RunOperations,
+  locks: BatchLocks,
+): Promise<Undoability> {
+  const { asked, batch } = change;
+  const { stage } = batch.session.staging;
+  if (asked || stage?.isOutdated() === true) stage?.refresh();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await changeAll(change, run);
+    } catch (error) {
+      const isStale = stage !== undefined && isConflict(error) && !isGuardRefusal(error);
+      if (asked || !isStale || attempt === MAX_PLANS_PER_CALL) throw error;
+      await locks.take();
+      stage.refresh();
+    }
+  }
+}
+
 /** Makes all operations as one change of the history. `run` runs each of them, in order. */
 async function changeAll(
   { batch: { session, call }, operations: changing, asked }: JoinedChange,
-  run: (step: (operation: Operation) => Promise<Answer<unknown>>) => Promise<void>,
+  run: RunOperations,
 ): Promise<Undoability> {
   const held = session.staging.stage && holdNotes(session.staging.stage, session, call);
   const { callId, agent } = call.about;
