@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { builtModules } from "./test/support/built-modules.ts";
 
 const slow = "test/**/*.slow.test.ts";
 /**
@@ -86,7 +87,6 @@ const published = [
  * changes of the process.
  */
 const SHARED_PROCESS = { isolate: false };
-const SETUP = { setupFiles: ["test/support/setup.ts"] };
 /** Against a hang, not a measure of time: other programs may keep the machine busy. `expect.poll` waits 1 s by default. */
 const POLLING = { expect: { poll: { timeout: 30_000 } } };
 /** Tests that run at once wait for processes and clocks, and use no processor meanwhile. */
@@ -97,6 +97,16 @@ const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 60_000, ...CONCURRENCY, ...
  * once.
  */
 const SLOW_TIMEOUTS = { testTimeout: 300_000, hookTimeout: 300_000, ...POLLING };
+
+/**
+ * CI sets the variable, where dist/ is fresh: its tests load what is published. Elsewhere, and to count covered lines, tests
+ * load the sources.
+ */
+const BUILT =
+  process.env["FILEWRIGHT_TEST_BUILT"] === "1"
+    ? { plugins: [builtModules(import.meta.dirname)], deps: { external: [/\/dist\//] } }
+    : { plugins: [], deps: {} };
+const SETUP = { setupFiles: ["test/support/setup.ts"], server: { deps: BUILT.deps } };
 
 export default defineConfig({
   test: {
@@ -117,6 +127,7 @@ export default defineConfig({
     },
     projects: [
       {
+        plugins: BUILT.plugins,
         test: {
           name: "fast",
           globalSetup: "test/support/temporary-files.ts",
@@ -128,6 +139,7 @@ export default defineConfig({
         },
       },
       {
+        plugins: BUILT.plugins,
         test: {
           name: "processes",
           include: processes,
@@ -138,6 +150,7 @@ export default defineConfig({
         },
       },
       {
+        plugins: BUILT.plugins,
         test: {
           name: "published",
           include: published,
@@ -149,6 +162,7 @@ export default defineConfig({
       },
       // Real processes, races and big files: minutes, not seconds.
       {
+        plugins: BUILT.plugins,
         test: {
           name: "slow",
           include: [slow],
@@ -159,6 +173,7 @@ export default defineConfig({
         },
       },
       {
+        plugins: BUILT.plugins,
         test: {
           name: "packed",
           include: packed,
@@ -168,8 +183,14 @@ export default defineConfig({
           ...SLOW_TIMEOUTS,
         },
       },
-      { test: { name: "nightly", include: nightly, ...SETUP, ...SLOW_TIMEOUTS } },
-      { test: { name: "alone", include: alone, ...SETUP, ...SLOW_TIMEOUTS } },
+      {
+        plugins: BUILT.plugins,
+        test: { name: "nightly", include: nightly, ...SETUP, ...SLOW_TIMEOUTS },
+      },
+      {
+        plugins: BUILT.plugins,
+        test: { name: "alone", include: alone, ...SETUP, ...SLOW_TIMEOUTS },
+      },
     ],
   },
 });

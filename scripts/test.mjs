@@ -44,6 +44,8 @@ const hasFlag = (name) => process.argv.includes(name);
 const inCi = process.env.CI === "true";
 // By night the tests run all generated cases (test/support/share.ts).
 if (hasFlag("--nightly")) process.env.FILEWRIGHT_NIGHT = "1";
+// vitest.config.ts
+if (inCi && !hasFlag("--coverage")) process.env.FILEWRIGHT_TEST_BUILT = "1";
 const REPORTS_FOLDER = ".cache/test";
 /**
  * The environment of the tests that flush the most: by day CI keeps their temporary files in memory. By night, and in all
