@@ -4,9 +4,8 @@
  *
  * Under the lock the plan is carried out only where each file still has the version that it was computed from
  * (`js/tools/change/make.ts`). Where another writer was faster, the tool plans again, and that plan may fail with CONFLICT
- * itself. What a reviewer approved is
- * never planned again: `assertStateUnchanged` in `js/pipeline/review.ts` compares what he has seen, and the call fails with
- * CONFLICT.
+ * itself. An approved change is never planned again: `assertStateUnchanged` in `js/pipeline/review.ts` compares the state
+ * that the reviewer has seen, and the call fails with CONFLICT.
  */
 import type { MaybePromise } from "../backends/backend.ts";
 import type { AllowedBy } from "../backends/transaction/step.ts";

@@ -1,4 +1,4 @@
-/** What becomes of a failure: another try with a path that looks the same, or an answer. */
+/** The stages that handle a failure: another try with a path that looks the same, or an answer. */
 import { FilewrightError } from "../engine/errors.ts";
 import { answerOfRefusal } from "../hooks/confirm.ts";
 import { HookException } from "../hooks/run.ts";

@@ -165,7 +165,7 @@ class BatchLocks {
   }
 }
 
-/** Makes all operations, and once more where another commit was faster and nobody has approved them. */
+/** Makes all operations, and repeats them if another commit was faster, unless a reviewer has approved them. */
 async function changeAgainAfterConflicts(
   change: JoinedChange,
   run: RunOperations,

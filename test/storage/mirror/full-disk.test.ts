@@ -1,44 +1,18 @@
 /** The copy of a storage's files on a disk that is full: what it leaves there, and that it goes on once there is room. */
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import "../../../js/engine/index.node.ts";
 import { DiskCopy } from "../../../js/storage/mirror/disk-copy.node.ts";
-import { afterThisTest } from "../../support/cleanups.ts";
-
-/** Mounts an empty disk of 256 KiB; undefined where that is not permitted. */
-function mountSmallDisk(): string | undefined {
-  const directory = mkdtempSync(join(tmpdir(), "fw-mirror-full-"));
-  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", directory]);
-  if (status === 0) return directory;
-  rmSync(directory, { recursive: true });
-  return undefined;
-}
-
-function unmount(directory: string): void {
-  spawnSync("umount", ["-l", directory]);
-  rmSync(directory, { recursive: true, force: true });
-}
-
-function smallDisk(): string {
-  const directory = mountSmallDisk();
-  if (directory === undefined) throw new Error("no disk was mounted");
-  afterThisTest(() => unmount(directory));
-  return directory;
-}
-
-const probe = mountSmallDisk();
-if (probe !== undefined) unmount(probe);
+import { mayMountDisks, smallDisk } from "../../support/small-disk.ts";
 
 const hash = (letter: string): string => letter.repeat(64);
 const bytes = (length: number): Uint8Array => new Uint8Array(length).fill(120);
 const diskFull = expect.objectContaining({ code: "ENOSPC" });
 
-describe.skipIf(probe === undefined)("the copy of a storage on a full disk", () => {
+describe.skipIf(!mayMountDisks())("the copy of a storage on a full disk", () => {
   it("keeps no part of a file, so that the file can be written once there is room", async () => {
-    const disk = smallDisk();
+    const disk = smallDisk("256k");
     const copy = await DiskCopy.open(join(disk, "copy"));
     copy.write("/d/kept", hash("a"), bytes(10));
     copy.write("/d/file", hash("b"), bytes(20));
@@ -53,7 +27,7 @@ describe.skipIf(probe === undefined)("the copy of a storage on a full disk", () 
   });
 
   it("leaves no draft of a record that cannot be saved, and saves it once there is room", async () => {
-    const disk = smallDisk();
+    const disk = smallDisk("256k");
     const copy = await DiskCopy.open(join(disk, "copy"));
     for (let at = 0; at < 20; at++) copy.write(`/f${at}`, hash("a"), bytes(10));
     writeFileSync(join(disk, "filler"), bytes(100_000));

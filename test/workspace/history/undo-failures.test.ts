@@ -1,7 +1,6 @@
 /** An undo and a rewind that the storage refuses: the code of the cause, nothing changed, and both work afterwards. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
@@ -16,6 +15,7 @@ import {
 import { filesOf, memoryStorage, type Storage } from "../../../js/storage/index.ts";
 import { afterThisTest } from "../../support/cleanups.ts";
 import { errorOf, idOfCall } from "../../support/calls.ts";
+import { mayMountDisks, smallDisk } from "../../support/small-disk.ts";
 import { temporary } from "../../tools/harness.ts";
 import { treeOf } from "../rewind/sessions.ts";
 
@@ -148,24 +148,7 @@ test("an undo that cannot be rolled back either says so, and the next call of it
   expect(await treeOf({ ws, root })).toEqual(after);
 });
 
-/** Mounts an empty disk of 1 MiB; undefined where that is not permitted. */
-function mountSmallDisk(): string | undefined {
-  const directory = mkdtempSync(join(tmpdir(), "fw-undo-full-"));
-  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", directory]);
-  if (status === 0) return directory;
-  rmSync(directory, { recursive: true });
-  return undefined;
-}
-
-function unmount(directory: string): void {
-  spawnSync("umount", ["-l", directory]);
-  rmSync(directory, { recursive: true, force: true });
-}
-
-const probe = mountSmallDisk();
-if (probe !== undefined) unmount(probe);
-
-describe.skipIf(probe === undefined)("on a small disk", () => {
+describe.skipIf(!mayMountDisks())("on a small disk", () => {
   test.each([
     ["the files", (disk: string) => ({ root: join(disk, "ws"), stateDir: undefined })],
     [
@@ -173,8 +156,7 @@ describe.skipIf(probe === undefined)("on a small disk", () => {
       (disk: string) => ({ root: join(disk, "ws"), stateDir: join(disk, "state") }),
     ],
   ] as const)("%s: a full one is NO_SPACE, and the undo works once there is room", async (_name, places) => {
-    const disk = mountSmallDisk() as string;
-    afterThisTest(() => unmount(disk));
+    const disk = smallDisk("1m");
     const { stateDir: elsewhere } = await temporary();
     const { root, stateDir = elsewhere } = places(disk);
     mkdirSync(root);
@@ -199,8 +181,7 @@ describe.skipIf(probe === undefined)("on a small disk", () => {
   });
 
   test("a read-only one is READ_ONLY, and the undo works once it can be written", async () => {
-    const disk = mountSmallDisk() as string;
-    afterThisTest(() => unmount(disk));
+    const disk = smallDisk("1m");
     const { stateDir } = await temporary();
     const root = join(disk, "ws");
     mkdirSync(root);
