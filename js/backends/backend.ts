@@ -300,7 +300,7 @@ export interface FsBackend {
   grantSecrets?(paths: readonly string[]): void;
   /**
    * Returns a copy of the backend that treats secrets as ordinary files. Filewright uses it for its own work, such as
-   * a rollback, which has to read and restore every file.
+   * a rollback, which has to read and restore every file. It uses real paths, so that the copy may refuse links.
    */
   trusted?(): FsBackend;
   /** Frees caches and their watches. Later calls build them again. */

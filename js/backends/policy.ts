@@ -53,5 +53,15 @@ export function ignoresCase({ paths, foldsCase }: Pick<SandboxPolicy, "paths" | 
   return paths === "windows" || foldsCase === true;
 }
 
+/**
+ * Returns a policy with secrets as ordinary files, for what the host itself reads by real paths. A link that another
+ * program puts on the way meanwhile must not lead to a secret, so links are not followed.
+ */
+export function withoutSecretFilter(policy: SandboxPolicy): SandboxPolicy {
+  // Where links may lead anywhere, real paths are allowed by that alone.
+  const followSymlinks = policy.followSymlinks === "any" ? "any" : "never";
+  return { ...policy, secrets: "allow", followSymlinks };
+}
+
 /** The kind of access a call needs to a path. */
 export type Intent = "read" | "write";

@@ -7,9 +7,11 @@
  * itself. An approved change is never planned again: `assertStateUnchanged` in `js/pipeline/review.ts` compares the state
  * that the reviewer has seen, and the call fails with CONFLICT.
  */
-import type { MaybePromise } from "../backends/backend.ts";
+import type { FsBackend, MaybePromise } from "../backends/backend.ts";
 import type { AllowedBy } from "../backends/transaction/step.ts";
+import type { FilesFound, FoundFile } from "../backends/transaction/step-maker.ts";
 import { checkAborted, FilewrightError } from "../engine/errors.ts";
+import { forEachYielding, Yielder } from "../engine/yielder.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import type { About, Made } from "../journal/index.ts";
 import type { AdmittedCall } from "../pipeline/enter.ts";
@@ -40,6 +42,7 @@ import {
   unaskedPlaceWarnings,
   type WrittenPath,
 } from "../pipeline/written-places.ts";
+import type { Location } from "../policy/index.ts";
 import type { RecordOp } from "../storage/storage.ts";
 import { type ChangingPlan, carryOut } from "../tools/change/make.ts";
 import { holdSeen, type SeenFiles } from "../tools/lib/seen.ts";
@@ -299,13 +302,49 @@ async function applyRecorded(
     const own: Call = { ...call, about: { ...call.about, isUnreviewed, allowedBy } };
     return { result: await carryOut(plan, own), undo: "undoable" };
   }
-  const made = await session.past.journal.change(call.fs, about, async (fs) => {
+  const run = async (fs: FsBackend): Promise<Answer<unknown>> => {
     const own: Call = { ...call, fs, seen: held?.seen ?? call.seen };
     if (reviewed !== undefined) await assertStateUnchanged(reviewed, { uses, call: own });
     return applyGuarded(guarding, { tool, args, uses, call: own }, plan);
-  });
+  };
+  const made = await session.past.journal.change(call.fs, about, run, await filesFound(approved, plan));
   held?.committed();
   return made.undo === "too_large" ? withUndoWarning(made, session.past.journal) : made;
+}
+
+/** Returns the files that a list replaces, as the plan found them. */
+async function filesFound(approved: ApprovedChange, plan: ChangingPlan): Promise<FilesFound | undefined> {
+  if (plan.kind === "act") return undefined;
+  // Another plan is made because something has changed, which may be a link on the way to a file.
+  const yielder = new Yielder({ signal: approved.change.call.signal });
+  const places = plan === approved.plan ? await placesOf(approved, yielder) : undefined;
+  const found = new Map<string, FoundFile>();
+  for (const change of plan.changes) {
+    await yielder.yieldIfDue();
+    if (change.do !== "put" || change.was === null) continue;
+    const { bytes, version, stat } = change.was;
+    if (bytes === null || version === undefined || stat === undefined) continue;
+    found.set(change.target, { bytes, version, stat, real: places?.get(change.path) });
+  }
+  return found;
+}
+
+/** Returns the real paths of the files that a call writes, by their paths. */
+async function placesOf(
+  { keys, change: { uses, call } }: ApprovedChange,
+  yielder: Yielder,
+): Promise<ReadonlyMap<string, string>> {
+  const places = new Map<string, string>();
+  await forEachYielding(keys, yielder, ({ of, path }) => {
+    if (of !== undefined) places.set(of, path);
+  });
+  // These are the places of links themselves.
+  let index = 0;
+  await forEachYielding(uses, yielder, ({ entry, writesThrough }) => {
+    const { path } = call.locations[index++] as Location;
+    if (entry === true || writesThrough === true) places.delete(path);
+  });
+  return places;
 }
 
 /** The maximum number of plans for one call; a new one is needed when another writer was faster. */

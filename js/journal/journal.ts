@@ -47,7 +47,6 @@ import type {
   JournalOptions,
   LargestUndo,
   Undoability,
-  Made,
   StateBefore,
 } from "./types.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
@@ -102,11 +101,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     });
   };
 
-  const change = async <T>(
-    fs: FsBackend,
-    about: ChangeFacts,
-    run: (fs: FsBackend) => Promise<T>,
-  ): Promise<Made<T>> => {
+  const change: Journal["change"] = async (fs, about, run, found) => {
     const required = about.rollback === "always";
     if (!keep && about.unreviewed === true) throw cannotBeReviewedError();
     // A single operation without an undo needs no record: it is atomic by itself.
@@ -116,6 +111,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       ...TRANSACTION_LIMITS[about.rollback],
       required,
       contents: keep,
+      found,
       sink: async (steps, notes) => {
         if (log === undefined) {
           log = await store.begin(about.callId);
@@ -128,11 +124,10 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     const failed = async (error: unknown): Promise<unknown> => {
       const outcome = await transaction.rollBack();
       if (outcome.failed.length === 0) await log?.close(null);
-      // The record stays as it is: if this process ends, the next one tries again.
-      else retries.add(transaction, log);
+      else retries.add(transaction, log); // The record stays: if this process ends, the next one tries again.
       return withOutcome(error, outcome);
     };
-    let result: T;
+    let result: Awaited<ReturnType<typeof run>>;
     try {
       result = await run(transaction.backend);
     } catch (error) {

@@ -2,6 +2,7 @@
 import type { FsBackend } from "../backends/backend.ts";
 import type { PastState, PreImage } from "../backends/transaction/pre-image.ts";
 import type { AllowedBy, FinalStates, RecordHeader, Step, StepResult } from "../backends/transaction/step.ts";
+import type { FilesFound } from "../backends/transaction/step-maker.ts";
 import type { RecordOp } from "../storage/storage.ts";
 import type { Recovery, RunLocked } from "./recovery.ts";
 import type { JournalStore } from "./store.ts";
@@ -137,8 +138,16 @@ export interface Journal {
   readonly largestUndo: LargestUndo | undefined;
   /** True where a change is one commit of a storage, which refuses to remove a directory that holds something. */
   readonly isOneCommit: boolean;
-  /** Runs `run` on a backend that records each step. Rolls the steps back when it fails. */
-  change<T>(fs: FsBackend, about: ChangeFacts, run: (fs: FsBackend) => Promise<T>): Promise<Made<T>>;
+  /**
+   * Runs `run` on a backend that records each step. Rolls the steps back when it fails. `found` are the files that the
+   * change was planned on, which need not be read again.
+   */
+  change<T>(
+    fs: FsBackend,
+    about: ChangeFacts,
+    run: (fs: FsBackend) => Promise<T>,
+    found?: FilesFound,
+  ): Promise<Made<T>>;
   /** Returns the changes that can be undone, the newest first; with `all`, also those that cannot. */
   history(all?: boolean): Promise<readonly HistoryRecord[]>;
   /**

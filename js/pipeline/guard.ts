@@ -9,6 +9,7 @@
  *
  * This file finds out what was not seen; the source `guard` of the decision refuses by it.
  */
+import type { FsStat } from "../backends/backend.ts";
 import type { DecisionSource, Location } from "../policy/index.ts";
 import { lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
 import { walkTree } from "../backends/fallback/walk-tree.ts";
@@ -17,7 +18,7 @@ import type { DiffHunk } from "../engine/text/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { MIN_THREAD_BYTES } from "../engine/threads.ts";
 import { hashOfFile, statOrNull } from "../tools/lib/contents.ts";
-import type { Change } from "../tools/change/change.ts";
+import type { Change, Put } from "../tools/change/change.ts";
 import { type ChangingPlan, carryOut } from "../tools/change/make.ts";
 import type { AnyChangingTool, Answer, Call, PathUse, Proposal } from "../tools/lib/tool.ts";
 import { rangesAfterChange, type LineRange, coverReplacedLines } from "../tools/lib/line-ranges.ts";
@@ -127,8 +128,19 @@ async function writtenLinesByPath(plan: Proposal<unknown>): Promise<SeenLinesByP
   return lines;
 }
 
+/**
+ * Returns the facts about a file by which its write was planned, null for no file. The write is made only while the file is
+ * in this state. Undefined where it has no such condition.
+ */
+function foundBy(change: Change | undefined): FsStat | null | undefined {
+  if (change?.do !== "put") return undefined;
+  if (change.was === null) return null;
+  return change.was.version === undefined ? undefined : change.was.stat;
+}
+
 /** The change of a part of a file. */
 interface Edit {
+  readonly change: Put;
   readonly before: Uint8Array;
   readonly after: Uint8Array;
   /** True when the old text of the edit occurs exactly once, as it was sent. */
@@ -141,7 +153,7 @@ function editOf(change: Change | undefined, { by }: Proposal<unknown>): Edit | u
   const { was, now, needs } = change;
   const before = was?.bytes ?? null;
   if (before === null || (needs !== "lines" && needs !== "quoted")) return undefined;
-  return { before, after: now.bytes, isQuoted: needs === "quoted" };
+  return { change, before, after: now.bytes, isQuoted: needs === "quoted" };
 }
 
 function guardWarningOf({ path, details = {} }: FilewrightError, { reader: { display } }: Call): string {
@@ -178,7 +190,10 @@ async function seenLinesAfterChange(
     const edit = editOf(written, plan);
     if (edit !== undefined) await assertLinesSeen(call, at, edit, after);
     else if (written?.do === "remove" && !written.isMoved) await assertKnownForDeletion(call, at, at.path);
-    else await assertFileSeen(call, at, at.path, { isWhole: declaresWholeFile(args) });
+    else {
+      const check = { isWhole: declaresWholeFile(args), found: foundBy(written) };
+      await assertFileSeen(call, at, at.path, check);
+    }
   }
   return after;
 }
@@ -269,7 +284,7 @@ async function assertLinesSeen(
   edit: Edit,
   after: Map<string, readonly LineRange[]>,
 ): Promise<void> {
-  const stat = await statOrNull(call.fs, at.path);
+  const stat = foundBy(edit.change) ?? (await statOrNull(call.fs, at.path));
   if (stat === null || !stat.isFile) return;
   await bringInReads(call, at.path, stat);
   if (call.settings.acceptsQuotes && edit.isQuoted && call.seen.recall(at.path) === undefined) {

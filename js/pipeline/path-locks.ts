@@ -111,7 +111,7 @@ export async function lockKeysOf(
     const { path } = locations[index] as Location;
     // A tool that transfers a tree names its source first.
     const from = use.argument === "destination" && uses.length === 2 ? [...byPath.keys()][0] : undefined;
-    for (const real of await writtenPlacesOf(use, path, fs)) addKey(byPath, real, use, from);
+    for (const real of await writtenPlacesOf(use, path, fs)) addKey(byPath, { real, of: path }, use, from);
   }
   return sortYielding([...byPath.values()], (a, b) => (a.path < b.path ? -1 : 1), yielder);
 }
@@ -119,13 +119,14 @@ export async function lockKeysOf(
 /** Adds the key of a place, and those of directories that a call may complete to a repository. */
 function addKey(
   byPath: Map<string, PathLockKey>,
-  path: string,
+  { real: path, of }: { readonly real: string; readonly of: string },
   use: PathUse,
   from: string | undefined,
 ): void {
   const other = byPath.get(path);
   byPath.set(path, {
     path,
+    of,
     tree: use.tree === true || other?.tree === true,
     write: use.intent === "write" || other?.write === true,
     ...withoutUndefined({ from, belowReplaced: use.belowReplaced }),

@@ -29,6 +29,8 @@ export interface PlaceToApprove {
 
 /** One real path of a call. */
 export type WrittenPath = LockKey & {
+  /** The path of the call whose real path this is; undefined for a directory that is only read. */
+  readonly of?: string | undefined;
   readonly write: boolean;
   /** True when nothing can be there yet, because an entry above it is replaced by a directory, which is locked. */
   readonly belowReplaced?: boolean | undefined;

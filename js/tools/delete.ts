@@ -89,7 +89,7 @@ export const deletePath: ChangingTool<CheckedArgs["delete"], DeleteData> = {
           name: args.path,
           type: there.type,
           tree: there.isDir && args.recursive,
-          was: { version: hasVersion ? (version ?? undefined) : undefined, bytes: null, mode: undefined },
+          was: { version: hasVersion ? (version ?? undefined) : undefined, bytes: null, stat: undefined },
           isMoved: false,
         },
       ],

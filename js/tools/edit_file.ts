@@ -144,7 +144,7 @@ async function planEditFile(
   outdated?: Plan<EditFileData>,
 ): Promise<Plan<EditFileData>> {
   const at = call.locations[0]!;
-  const { bytes: before, version } = await readWholeFile(call, at, call.settings.limits.grepFileBytes);
+  const { bytes: before, version, stat } = await readWholeFile(call, at, call.settings.limits.grepFileBytes);
   let inspected: Promise<Inspection> | undefined;
   const inspection = (): Promise<Inspection> =>
     (inspected ??= engine().reading.inspect(before, { name: at.path, signal: call.signal }));
@@ -189,7 +189,7 @@ async function planEditFile(
         path: at.path,
         name: args.path,
         target: at.path,
-        was: { version, bytes: before, mode: undefined },
+        was: { version, bytes: before, stat },
         now: { bytes, mode: undefined, hash },
         from: null,
         parents: false,

@@ -1,5 +1,6 @@
 /** `write_file`: creates, replaces or extends one file, atomically. */
 import type { Location } from "../policy/index.ts";
+import type { FsStat } from "../backends/backend.ts";
 import { lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
 import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
@@ -97,6 +98,8 @@ interface PathBeforeWrite {
   /** The size in bytes. */
   readonly size: number;
   readonly version: string | null;
+  /** The facts that were read with the content. */
+  readonly stat: FsStat | undefined;
   /** The path that is written: the path of the call, or the target of a dangling link. */
   readonly target: string;
 }
@@ -131,8 +134,8 @@ async function inspectPathBeforeWrite(
   const unused = !needed && args.content_encoding === "base64";
   const limit = unused ? MAX_DIFF_BYTES : call.settings.limits.grepFileBytes;
   try {
-    const { bytes, version } = await readWholeFile(call, at, limit);
-    return { exists: true, bytes, size: bytes.length, version, target: at.path };
+    const { bytes, version, stat } = await readWholeFile(call, at, limit);
+    return { exists: true, bytes, size: bytes.length, version, stat, target: at.path };
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
     if (error.code === "NOT_FOUND") return inspectMissingPathBeforeWrite(args, call, at);
@@ -140,7 +143,8 @@ async function inspectPathBeforeWrite(
     // reading it.
     if (needed || (error.code !== "TOO_LARGE" && error.code !== "PERMISSION_DENIED")) throw error;
     const { version, size } = await call.fs.stat(at.path);
-    return { exists: true, bytes: null, size, version: version ?? null, target: at.path };
+    const unread = { bytes: null, stat: undefined };
+    return { ...unread, exists: true, size, version: version ?? null, target: at.path };
   }
 }
 
@@ -156,7 +160,7 @@ async function inspectMissingPathBeforeWrite(
   const link = await lstatOrNull(call.fs, at.path);
   if (link !== null && !args.overwrite) throw locationError("ALREADY_EXISTS", at);
   const target = link === null ? at.path : await realpathVia(call.fs, at.path);
-  return { exists: false, bytes: null, size: 0, version: null, target };
+  return { exists: false, bytes: null, size: 0, version: null, stat: undefined, target };
 }
 
 /** Creates the plan, once the old content is known. */
@@ -166,7 +170,7 @@ async function proposeWrite(
   found: PathBeforeWrite,
 ): Promise<Proposal<WriteFileData>> {
   const { path } = call.locations[0]!;
-  const { exists, bytes: before, version, target } = found;
+  const { exists, bytes: before, version, stat, target } = found;
   const { bytes, data, warnings } = await describeWrite(args, call, found, undefined);
   const verb = !exists ? "Create" : args.append ? "Add to" : "Replace";
   return {
@@ -178,7 +182,7 @@ async function proposeWrite(
         path,
         name: args.path,
         target,
-        was: exists ? { version: version ?? undefined, bytes: before, mode: undefined } : null,
+        was: exists ? { version: version ?? undefined, bytes: before, stat } : null,
         now: { bytes, mode: args.mode, hash: data.hash },
         from: null,
         parents: args.create_dirs,

@@ -385,6 +385,28 @@ fn a_hard_link_to_a_credential_file_behind_a_symbolic_link_is_refused() {
 }
 
 #[test]
+fn roots_without_the_secret_filter_follow_no_link() {
+    let world = World::new();
+    fs::create_dir_all(world.at("w/.ssh")).unwrap();
+    fs::create_dir_all(world.at("w/a")).unwrap();
+    fs::write(world.at("w/.ssh/k"), "secret").unwrap();
+    fs::write(world.at("w/a/k"), "open").unwrap();
+    world.link(".ssh", "w/to-ssh");
+    world.link("a", "w/to-a");
+    world.link("a/k", "w/file");
+    for follow in [Follow::Inside, Follow::Any, Follow::Never] {
+        for roots in &both(&Policy { secrets: true, follow, ..world.policy() }) {
+            let own = roots.without_secret_filter();
+            assert_eq!(read(&own, &world.at("w/.ssh/k")), Ok("secret".to_owned()));
+            assert_eq!(read(&own, &world.at("w/a/k")), Ok("open".to_owned()));
+            for link in ["w/to-ssh/k", "w/to-a/k", "w/file"] {
+                assert_eq!(read(&own, &world.at(link)), Err(Code::OutsideAllowed), "{link}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_hard_link_to_a_credential_file_of_the_home_directory_is_refused() {
     let world = World::new();
     fs::create_dir_all(world.at("home/.ssh/keys")).unwrap();

@@ -45,7 +45,7 @@ import type { FileVerdict, JudgeFiles } from "../search/file-searcher.ts";
 import { secret, secretContent } from "./outside.ts";
 import { excludeOfWorktree, type RepositorySource } from "../walk/git-directory.ts";
 import { childOf, isWithin, normalise, parentOf, relativeTo } from "../paths.ts";
-import type { Intent, SandboxPolicy } from "../policy.ts";
+import { type Intent, type SandboxPolicy, withoutSecretFilter } from "../policy.ts";
 import { checkCopy, checkLinkName, checkTree, type IsHiddenSecret, visibleOnly } from "./tree-checks.ts";
 
 // A confined disk has options of its own; the other backends refuse them.
@@ -278,7 +278,7 @@ function confineWith(
     grantSecrets: (paths) =>
       void Object.assign(granted, { paths: [...paths], key: JSON.stringify([...paths].sort()) }),
     gitExclude: (path) => at(path, "read", "follow", (real) => excludeOfWorktree(inner, real)),
-    trusted: () => (twin ??= confineBackend(inner, { ...policy, secrets: "allow" })),
+    trusted: () => (twin ??= confineBackend(inner, withoutSecretFilter(policy))),
     writeText: (path, content, options) =>
       write(path, options, (real) => inner.writeText(real, content, options)),
     writeBytes: (path, content, options) =>

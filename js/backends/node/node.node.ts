@@ -35,7 +35,7 @@ import { listPageVia } from "../fallback/fallback.ts";
 import { provideAbilities } from "../abilities.ts";
 import { checkPath, childOf, normalise, parentOf } from "../paths.ts";
 import type { RepositorySource } from "../walk/git-directory.ts";
-import type { SandboxPolicy } from "../policy.ts";
+import { type SandboxPolicy, withoutSecretFilter } from "../policy.ts";
 import { isPathChanged } from "./errors.node.ts";
 import { exactDisk } from "./exact.node.ts";
 import { canonicalHostPath, HOST_PATHS } from "./host-path.node.ts";
@@ -122,7 +122,7 @@ export class NodeBackend implements FsBackend {
   trusted(): NodeBackend {
     const { policy } = this.#options;
     if (policy?.secrets !== "grant") return this;
-    this.#trusted ??= new NodeBackend({ ...this.#options, policy: { ...policy, secrets: "allow" } });
+    this.#trusted ??= new NodeBackend({ ...this.#options, policy: withoutSecretFilter(policy) });
     return this.#trusted;
   }
 

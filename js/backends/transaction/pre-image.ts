@@ -6,7 +6,7 @@
  * names are kept only when the old entry itself was set aside.
  */
 import { equalBytes } from "../../engine/wire/bytes.ts";
-import type { EntryType, FsBackend, FsStat } from "../backend.ts";
+import type { EntryType, FsBackend, FsStat, VersionedBytes } from "../backend.ts";
 import { chmodVia, lstatOrNull, readVersioned, symlinkVia, writeVia } from "../fallback/fallback.ts";
 import { PERMISSION_BITS } from "../entry.ts";
 import { backendError } from "../failure.ts";
@@ -81,9 +81,9 @@ export async function capturePreImage(
   if (stat.size > budget.bytes) throw tooMuchError(path);
   // The pre-image is for restoring only and never shown, so it includes secrets.
   const content = await readVersioned(fs.trusted?.() ?? fs, path, { maxBytes: budget.bytes });
-  const { bytes, version } = content as NonNullable<typeof content>;
-  budget.bytes -= bytes.length;
-  return { ...preImageOf(stat), version, size: bytes.length, bytes };
+  const image = imageOfFile(content as VersionedBytes);
+  budget.bytes -= image.size as number;
+  return image;
 }
 
 /**
@@ -97,12 +97,15 @@ export async function captureFile(
   { bytes: maxBytes }: CaptureBudget,
 ): Promise<PreImage | null> {
   try {
-    const content = await readVersioned(fs.trusted?.() ?? fs, path, { maxBytes });
-    const { bytes, version, stat } = content as NonNullable<typeof content>;
-    return { ...preImageOf(stat), version, size: bytes.length, bytes };
+    return imageOfFile((await readVersioned(fs.trusted?.() ?? fs, path, { maxBytes })) as VersionedBytes);
   } catch {
     return null;
   }
+}
+
+/** Returns the state and content of a file that was read. */
+export function imageOfFile({ bytes, version, stat }: VersionedBytes): PreImage {
+  return { ...preImageOf(stat), version, size: bytes.length, bytes };
 }
 
 /** Returns the error of a change whose old content exceeds the limits of the journal. */

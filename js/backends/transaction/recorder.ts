@@ -8,6 +8,7 @@
 import { inheritAbilities } from "../abilities.ts";
 import {
   CAPABILITIES,
+  type DeleteOptions,
   type FsBackend,
   METHODS,
   type MoveOptions,
@@ -19,10 +20,17 @@ import { parentOf } from "../paths.ts";
 import { encodeText } from "../text.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { engine } from "../../engine/current.ts";
-import { captureFile, FLUSHED_BY_RECORD, preImageOf, type PreImage } from "./pre-image.ts";
+import { captureFile, FLUSHED_BY_RECORD, imageOfFile, preImageOf, type PreImage } from "./pre-image.ts";
 import { changeDetectingFacts } from "./rollback.ts";
-import { toStepResult } from "./step.ts";
-import { asideOption, hasErrorCode, type Recording, StepMaker } from "./step-maker.ts";
+import { type NewStep, toStepResult } from "./step.ts";
+import {
+  asideOption,
+  conditionOf,
+  type FoundFile,
+  hasErrorCode,
+  type Recording,
+  StepMaker,
+} from "./step-maker.ts";
 import { TreeRecorder } from "./tree-recorder.ts";
 
 /** The operations of a backend that change files. */
@@ -105,19 +113,7 @@ class Recorder {
       writeBytes: (path, bytes, options) => this.#write(path, bytes, options),
       writeText: (path, content, options) =>
         this.#write(path, encodeText(content, options?.encoding, path), options),
-      delete: (path, options) =>
-        this.#steps.settingAside((aside) =>
-          this.#recording.step(
-            async () => {
-              const real = await entryPathVia(this.#inner, path);
-              const kept = await this.#steps.keep(real, aside);
-              return kept === null ? [] : [await this.#steps.pathStep("delete", real, kept, null, aside)];
-            },
-            async ([step]) =>
-              this.#inner.delete(path, { ...options, ...FLUSHED_BY_RECORD, ...asideOption(step) }),
-            () => ({}),
-          ),
-        ),
+      delete: (path, options) => this.#delete(path, options),
       mkdir: (path, options) => this.#mkdir(path, options),
       rename: (from, to, options) => this.#rename(from, to, options),
       copyFile: (from, to, options) => this.#copyFile(from, to, options),
@@ -148,6 +144,30 @@ class Recorder {
     };
   }
 
+  #delete(path: string, options: DeleteOptions = {}): Promise<void> {
+    return this.#steps.onWhatIsKept(options, (aside) =>
+      this.#recording.step(
+        async () => {
+          const real = await entryPathVia(this.#inner, path);
+          const kept = await this.#steps.keep(real, aside);
+          if (kept === null) return [];
+          await this.#steps.assertExpected(path, kept, options.ifVersion);
+          return [await this.#steps.pathStep("delete", real, kept, null, aside)];
+        },
+        async ([step]) => {
+          const { ifVersion } = conditionOf(step, path, options);
+          await this.#inner.delete(path, {
+            ...options,
+            ifVersion,
+            ...FLUSHED_BY_RECORD,
+            ...asideOption(step),
+          });
+        },
+        () => ({}),
+      ),
+    );
+  }
+
   async #write(path: string, bytes: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
     if (options.createDirs === true && !(await this.#inner.exists(parentOf(path)))) {
       return this.#recording.nested(async () => {
@@ -159,42 +179,56 @@ class Recorder {
   }
 
   #writeFile(path: string, bytes: Uint8Array, options: WriteOptions): Promise<WriteResult> {
-    const { budget } = this.#recording;
-    return this.#steps.settingAside((aside) => {
-      // The expected state is computed only when the change can be kept: large contents are neither kept nor
-      // hashed.
-      const becomes = async (): Promise<PreImage> => ({
-        type: "file",
-        size: bytes.length,
-        hash: options.hash ?? (await engine().onThreads.sha256(bytes)),
-        ...(options.mode === undefined ? {} : { mode: options.mode }),
-      });
-      return this.#recording.step(
-        async () => {
-          const quick = !aside || this.#recording.contents;
-          // The real path and the file are looked up at once, because most writes replace a file at its real
-          // path.
-          const [real, file] = await Promise.all([
-            realpathVia(this.#inner, path),
-            quick ? captureFile(this.#inner, path, budget) : null,
-          ]);
-          if (file !== null && real === path) {
-            budget.bytes -= file.size as number;
-            return [await this.#steps.pathStep("write", real, file, await becomes(), aside)];
-          }
-          const before = await this.#steps.keep(real, aside);
-          const kind = before === null ? "create" : "write";
-          return [
-            await this.#steps.pathStep(kind, real, before, await becomes(), aside && before?.type === "file"),
-          ];
-        },
+    return this.#steps.onWhatIsKept(options, (aside) =>
+      this.#recording.step(
+        async () => [await this.#stepOfWrite(path, bytes, options, aside)],
         // For a storage without preconditions the caller has checked them already; a second check would
         // look for the directories that a storage without directories never has.
-        async ([step]) =>
-          (await this.#inner.writeBytes(path, bytes, { ...options, ...asideOption(step) })) ?? {},
+        async ([step]) => {
+          const conditions = { ...options, ...conditionOf(step, path, options) };
+          return (await this.#inner.writeBytes(path, bytes, { ...conditions, ...asideOption(step) })) ?? {};
+        },
         toStepResult,
-      );
-    });
+      ),
+    );
+  }
+
+  async #stepOfWrite(
+    path: string,
+    bytes: Uint8Array,
+    options: WriteOptions,
+    aside: boolean,
+  ): Promise<NewStep> {
+    const { budget, contents } = this.#recording;
+    const known = this.#knownFile(path, options.ifVersion);
+    // The real path and the file are looked up at once, because most writes replace a file at its real
+    // path.
+    const [real, file] = await Promise.all([
+      known?.real ?? realpathVia(this.#inner, path),
+      aside && !contents ? null : known ? imageOfFile(known) : captureFile(this.#inner, path, budget),
+    ]);
+    const isCaptured = file !== null && real === path;
+    if (isCaptured) budget.bytes -= file.size as number;
+    const before = isCaptured ? file : await this.#steps.keep(real, aside);
+    await this.#steps.assertExpected(path, before, options.ifVersion);
+    // The expected state is computed only when the change can be kept: large contents are neither kept nor
+    // hashed.
+    const after: PreImage = {
+      type: "file",
+      size: bytes.length,
+      hash: options.hash ?? (await engine().onThreads.sha256(bytes)),
+      ...(options.mode === undefined ? {} : { mode: options.mode }),
+    };
+    const setsAside = aside && before?.type === "file";
+    return this.#steps.pathStep(before === null ? "create" : "write", real, before, after, setsAside);
+  }
+
+  /** Returns the file that a write replaces, where the change was planned on it and its content can be kept. */
+  #knownFile(path: string, ifVersion: string | undefined): FoundFile | undefined {
+    const { found, budget } = this.#recording;
+    const file = found.get(path);
+    const isSame = file !== undefined && file.version === ifVersion;
+    return isSame && file.bytes.length <= budget.bytes ? file : undefined;
   }
 
   /**

@@ -2,12 +2,22 @@
  * The steps of a change: what is recorded of a path before it changes, and whether the old entry is set
  * aside or its content kept.
  */
-import type { FsBackend } from "../backend.ts";
-import { lstatOrNull, realpathVia } from "../fallback/fallback.ts";
+import type { FsBackend, VersionedBytes } from "../backend.ts";
+import { lstatOrNull, readVersioned, realpathVia } from "../fallback/fallback.ts";
 import { parentOf } from "../paths.ts";
+import { backendError } from "../failure.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { type CaptureBudget, capturePreImage, preImageOf, type PreImage } from "./pre-image.ts";
 import { type NewStep, type PathStepKind, type Step, type StepResult, toStepResult } from "./step.ts";
+
+/** A file as the plan of a change found it. A write with the condition of its version need not read it again. */
+export interface FoundFile extends VersionedBytes {
+  /** Its real path; undefined where that has to be looked up. */
+  readonly real: string | undefined;
+}
+
+/** The files that a change was planned on, by the paths of their writes. */
+export type FilesFound = ReadonlyMap<string, FoundFile>;
 
 /** The transaction, as the recording backend uses it. */
 export interface Recording {
@@ -37,6 +47,8 @@ export interface Recording {
     steps: readonly (readonly [step: NewStep, given: StepResult])[],
     act: () => Promise<T>,
   ): Promise<T>;
+  /** The files that the change was planned on, by the paths of their writes. */
+  readonly found: FilesFound;
   /** Runs several steps, all or none. */
   nested<T>(run: () => Promise<T>): Promise<T>;
 }
@@ -98,6 +110,9 @@ export class StepMaker {
     try {
       return await capturePreImage(this.#inner, path, this.#recording.budget);
     } catch (error) {
+      // What is kept is read by its real path, and a link is there by now.
+      if (hasErrorCode(error, "OUTSIDE_ALLOWED") && (await realpathVia(this.#inner, path)) !== path)
+        throw backendError("CONFLICT", path);
       if (this.#recording.required || !hasErrorCode(error, "LIMIT_EXCEEDED")) throw error;
       this.#recording.giveUp();
       return facts();
@@ -110,6 +125,35 @@ export class StepMaker {
     return stat === null ? {} : toStepResult(stat);
   }
 
+  /**
+   * Runs an operation on the condition that its path is still what is kept of it: another program may have replaced the
+   * path, or a directory above it, since that was read. An operation without a condition of its own is repeated.
+   */
+  async onWhatIsKept<T>(options: Conditions, run: (aside: boolean) => Promise<T>): Promise<T> {
+    const isConditional = options.ifVersion !== undefined || options.ifAbsent === true;
+    const { budget } = this.#recording;
+    const left = budget.bytes;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.settingAside(run);
+      } catch (error) {
+        const isRaced = hasErrorCode(error, "CONFLICT", "ALREADY_EXISTS");
+        if (isConditional || !isRaced || attempt === MAX_ATTEMPTS) throw error;
+        budget.bytes = left;
+      }
+    }
+  }
+
+  /** Checks that what is kept of a file is the version that its change expects. @throws CONFLICT */
+  async assertExpected(path: string, kept: PreImage | null, ifVersion: string | undefined): Promise<void> {
+    if (ifVersion === undefined || kept?.version === ifVersion || (kept !== null && kept.type !== "file"))
+      return;
+    // Two versions can be of the same content, which the backend knows.
+    const isSame =
+      kept !== null && (await readVersioned(this.#inner, path, { ifNoneMatch: ifVersion })) === null;
+    if (!isSame) throw backendError("CONFLICT", path);
+  }
+
   /** Runs an operation that sets the old entry aside, or keeps its content where that is impossible. */
   async settingAside<T>(run: (aside: boolean) => Promise<T>, tree = false): Promise<T> {
     if (this.#inner.asidePath === undefined || !(this.#recording.required || tree)) return run(false);
@@ -120,6 +164,24 @@ export class StepMaker {
       return run(false);
     }
   }
+}
+
+/** The conditions of a write or a deletion. */
+interface Conditions {
+  readonly ifVersion?: string | undefined;
+  readonly ifAbsent?: boolean | undefined;
+}
+
+/** How often an operation without a condition is tried when another program was faster. */
+const MAX_ATTEMPTS = 8;
+
+/** Returns the conditions with which the operation of a step changes exactly what is kept of its path. */
+export function conditionOf(step: Step | undefined, path: string, options: Conditions): Conditions {
+  const { ifVersion, ifAbsent } = options;
+  if (ifAbsent === true || step === undefined || step.kind === "move") return { ifVersion, ifAbsent };
+  const { before } = step;
+  if (before === null) return { ifVersion, ifAbsent: ifVersion === undefined && step.path === path };
+  return { ifVersion: (before.type === "file" ? before.version : undefined) ?? ifVersion };
 }
 
 /** Returns the option for a call of the backend with which the replaced entry is set aside. */

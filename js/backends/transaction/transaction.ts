@@ -11,7 +11,7 @@ import { forEachYielding, STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yi
 import { tooMuchError } from "./pre-image.ts";
 import { recordingBackend } from "./recorder.ts";
 import { abilitiesOf } from "../abilities.ts";
-import type { Recording } from "./step-maker.ts";
+import type { FilesFound, Recording } from "./step-maker.ts";
 import { discardAsides, rollBack, type RollbackOutcome } from "./rollback.ts";
 import { type NewStep, pathsOfAsides, type Step, type StepNotes, type StepResult } from "./step.ts";
 
@@ -25,6 +25,8 @@ export interface TransactionOptions {
   readonly maxBytes: number;
   /** The maximum number of steps of a transaction. */
   readonly maxSteps: number;
+  /** The files that the change was planned on. Default: none is known. */
+  readonly found?: FilesFound | undefined;
   /**
    * Stores steps before they are made, and the results of earlier ones; an exception prevents the
    * step.
@@ -55,6 +57,7 @@ export class Transaction {
       contents: options.contents,
       maxEntries: options.maxSteps,
       budget: { bytes: options.maxBytes },
+      found: options.found ?? new Map(),
       giveUp: () => {
         this.undoable = false;
       },
@@ -147,8 +150,9 @@ export class Transaction {
       steps = await this.#intend(planned);
     } catch (error) {
       if (this.#options.required) throw error;
-      // An operation that was cancelled before it happened does not happen.
-      if (error instanceof FilewrightError && error.code === "CANCELLED") throw error;
+      // An operation that was cancelled before it happened, or met another state than it expects, does not happen.
+      if (error instanceof FilewrightError && (error.code === "CANCELLED" || error.code === "CONFLICT"))
+        throw error;
       // A single operation is atomic by itself: it is made anyway, and cannot be undone.
       this.undoable = false;
       // This process still knows the steps to roll back when the operation fails.

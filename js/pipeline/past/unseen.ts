@@ -19,6 +19,8 @@ interface FileCheck {
   readonly entry?: boolean;
   /** True when the call declares that it replaces the whole file, so that unread lines may be lost. */
   readonly isWhole?: boolean;
+  /** The facts that the change was planned on and compares, null for no file. Without them they are read. */
+  readonly found?: FsStat | null | undefined;
 }
 
 /** Refuses the change of a file whose current content the agent has not read. @throws FilewrightError CONFLICT */
@@ -26,9 +28,10 @@ export async function assertFileSeen(
   call: Call,
   at: Location,
   path: string,
-  { entry = false, isWhole = false }: FileCheck,
+  { entry = false, isWhole = false, found }: FileCheck,
 ): Promise<void> {
-  const stat = await (entry ? lstatOrNull(call.fs, path) : statOrNull(call.fs, path));
+  const look = entry ? lstatOrNull : statOrNull;
+  const stat = found === undefined ? await look(call.fs, path) : found;
   if (stat === null || !stat.isFile || stat.size === 0) return;
   await bringInReads(call, path, stat);
   if (isWhole && call.seen.recall(path) === undefined) return;

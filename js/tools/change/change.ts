@@ -6,7 +6,7 @@
  * in which it is made. How a made change is taken back is no matter of the list: the journal records what each step
  * found and left.
  */
-import type { EntryType, WriteResult } from "../../backends/backend.ts";
+import type { EntryType, FsStat, WriteResult } from "../../backends/backend.ts";
 
 /** An entry as the plan found it. */
 interface EntryBefore {
@@ -14,8 +14,8 @@ interface EntryBefore {
   readonly version: string | undefined;
   /** Null where the plan did not need the content; a preview reads it then. */
   readonly bytes: Uint8Array | null;
-  /** The permission bits in octal, where they are known. */
-  readonly mode: string | undefined;
+  /** The facts that were read with the content; undefined where it was not read. */
+  readonly stat: FsStat | undefined;
 }
 
 /** A file as it will be. */

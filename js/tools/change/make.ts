@@ -84,7 +84,8 @@ const DONE: Outcome = Object.freeze({ written: Object.freeze({}), files: 0, dire
 async function put(change: Put, fs: FsBackend, { settings, signal }: Call): Promise<Outcome> {
   const { target, was, now } = change;
   const condition: WriteOptions = withoutUndefined({
-    createDirs: change.parents ? true : undefined,
+    // The directory of a file that is there exists.
+    createDirs: change.parents && was === null ? true : undefined,
     durability: settings.durability,
     signal,
     ifVersion: was?.version,

@@ -124,7 +124,7 @@ async function showPut(change: Put, call: Call): Promise<Shown> {
   const hash = await (now.hash ?? engine().onThreads.sha256(after));
   const before = await contentBefore(change, call);
   const source = from ?? was;
-  const isModeNew = now.mode !== undefined && now.mode !== source?.mode;
+  const isModeNew = now.mode !== undefined && Number.parseInt(now.mode, 8) !== source?.stat?.mode;
   const shown: PreviewChange = withoutUndefined({
     path,
     kind: from === null ? (was === null ? ("create" as const) : ("edit" as const)) : ("move" as const),

@@ -1,4 +1,5 @@
 /** The answer about a patch: what it did with each file, and its diff, which git and GNU patch can apply. */
+import type { FsStat } from "../../backends/backend.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import { forEachYielding, STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 import { engine } from "../../engine/current.ts";
@@ -37,6 +38,7 @@ export interface FileState {
 /** A file whose content and version are known. */
 export interface CurrentState extends FileState {
   readonly version: string;
+  readonly stat: FsStat;
 }
 
 /** The current state of a file of the patch. */

@@ -248,6 +248,7 @@ async function readCurrentFile(call: Call, at: Location): Promise<CurrentFile | 
   return {
     bytes,
     version,
+    stat,
     mode: stat.mode === undefined ? undefined : octalOf(stat.mode),
     encoding: foreign ? { name: encoding, bom } : null,
     isLink: entry.type === "symlink",
@@ -424,8 +425,8 @@ async function fileChangesOf(
   return changes;
 }
 
-function beforeOf({ bytes, version, mode }: CurrentFile): CurrentState {
-  return { bytes, version, mode };
+function beforeOf({ bytes, version, mode, stat }: CurrentFile): CurrentState {
+  return { bytes, version, mode, stat };
 }
 
 /** Returns the files that a patch changes, in its order. */

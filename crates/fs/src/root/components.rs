@@ -366,7 +366,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
             Err(Errno::INVAL | Errno::NOENT) => return Ok(false),
             Err(errno) => return Err(os_error(errno)),
         };
-        if self.roots.follow == Follow::Never {
+        if self.roots.real_paths || self.roots.follow == Follow::Never {
             return Err(Error::new(
                 Code::OutsideAllowed,
                 "a symbolic link is on the way, and links are not followed",

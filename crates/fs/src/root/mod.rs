@@ -94,6 +94,8 @@ pub struct Roots {
     rules: PathRules,
     read_only: bool,
     follow: Follow,
+    /// True if every path must be a real one: a link on the way means that the path has changed.
+    real_paths: bool,
     resolver: Resolver,
     /// The ignore rules from the user's git excludes, which every walk begins with, and a hash of
     /// their text.
@@ -166,6 +168,7 @@ impl Roots {
             credentials,
             read_only: policy.read_only,
             follow: policy.follow,
+            real_paths: false,
             resolver,
             excludes: parse_git_excludes(policy.git_excludes.as_deref()),
             granted: RwLock::default(),
@@ -230,6 +233,7 @@ impl Roots {
             credentials: Arc::default(),
             read_only: false,
             follow: Follow::Inside,
+            real_paths: false,
             resolver,
             excludes: parse_git_excludes(None),
             granted: RwLock::default(),
@@ -301,11 +305,14 @@ impl Roots {
         }
     }
 
-    /// Returns the same roots with secrets as ordinary files. For reads by the host itself, such as
-    /// saving the content of a file before a change so that it can be undone.
+    /// Returns the same roots with secrets as ordinary files and without links. For reads by the
+    /// host itself, such as saving the content of a file before a change so that it can be undone.
+    /// Its paths are real ones: a link on the way, which another program has put there meanwhile,
+    /// must not lead to a secret.
     #[must_use]
     pub fn without_secret_filter(&self) -> Self {
-        self.with_roots(self.roots.clone(), self.rules.clone().with_secrets_allowed())
+        let roots = self.with_roots(self.roots.clone(), self.rules.clone().with_secrets_allowed());
+        Self { real_paths: true, ..roots }
     }
 
     /// Returns the same policy with these roots and rules, without the granted secrets and without
@@ -317,6 +324,7 @@ impl Roots {
             credentials: Arc::clone(&self.credentials),
             read_only: self.read_only,
             follow: self.follow,
+            real_paths: self.real_paths,
             resolver: self.resolver,
             excludes: self.excludes.clone(),
             granted: RwLock::default(),
