@@ -17,7 +17,7 @@ import {
   type Verdict,
 } from "../policy/index.ts";
 import { DECISION_ORDER, type DecisionStep } from "../policy/decide.ts";
-import { gateOfRefusal, type PathGate } from "../policy/resolve.ts";
+import type { PathGate, Resolver } from "../policy/resolve.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { anything, mapOf, optionChecker, type Options, options, required, text } from "../schema/option.ts";
 import type { AnyTool, PathUse } from "../tools/lib/tool.ts";
@@ -163,11 +163,11 @@ export async function explainDecision(
   const runs = session.hooks.bound.some(({ hook }) => hook.stage === "before");
   explained.tell("hooks", runs ? { verdict: "depends", because: "A hook may refuse the call." } : PASSES);
   const located = await locate(session, tool, question.path);
-  const refusal = "refusal" in located ? located.refusal : undefined;
-  // If the error does not tell which check refused the path, the first of them is reported.
-  const stoppedAt = refusal && (gateOfRefusal(refusal) ?? "root");
-  for (const gate of PATH_GATES)
-    explained.tell(gate, stoppedAt === gate ? { verdict: "stops", because: refusal?.message } : PASSES);
+  const refused = "refusal" in located ? located : undefined;
+  for (const gate of PATH_GATES) {
+    const stops = refused?.gate === gate;
+    explained.tell(gate, stops ? { verdict: "stops", because: refused?.refusal.message } : PASSES);
+  }
   if ("refusal" in located) return explained.gates();
   const call = await factsOf(session, tool, question, located);
   const { facts, personal, grants } = call;
@@ -254,13 +254,16 @@ interface LocatedPath {
 }
 
 /** Locates the path of a question, or returns the refusal of it. */
-async function locate(
-  session: Session,
-  tool: AnyTool,
-  typed: string,
-): Promise<LocatedPath | { readonly refusal: FilewrightError }> {
+/** A path that the policy refuses, and by which check. */
+interface RefusedPath {
+  readonly refusal: FilewrightError;
+  readonly gate: PathGate;
+}
+
+async function locate(session: Session, tool: AnyTool, typed: string): Promise<LocatedPath | RefusedPath> {
   const { resolver, fs } = session.files;
   const { intent, entry = false } = pathUseOf(tool, typed);
+  let path = typed;
   try {
     const at = resolver.resolve(typed, intent);
     const real = await realPathOf(fs, at.path, entry).catch((error: unknown) => {
@@ -269,12 +272,22 @@ async function locate(
       throw error;
     });
     // The storage checks the real path, too, by the same rules.
+    path = real;
     resolver.resolve(real, intent);
     // A place that no call may write is refused here, and one that needs an approval is reported.
     return { at, real, isAskedPlace: tool.kind !== "read" && (await writesAskedPlace(session, real)) };
   } catch (error) {
-    if (error instanceof FilewrightError) return { refusal: error };
-    throw error;
+    if (!(error instanceof FilewrightError)) throw error;
+    return { refusal: error, gate: gateOf(resolver, path, intent) };
+  }
+}
+
+/** Returns the check that refuses a path. Where none of those of the policy does, the first of them is reported. */
+function gateOf(resolver: Resolver, path: string, intent: PathUse["intent"]): PathGate {
+  try {
+    return resolver.gateOf(path, intent) ?? "root";
+  } catch {
+    return "root"; // It is no path.
   }
 }
 

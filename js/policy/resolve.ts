@@ -31,18 +31,14 @@ export interface PlaceVerdict {
 /** The check of a policy that refused a path, in the order of the checks. */
 export type PathGate = "read-only" | "root" | "deny" | "protected" | "temporary";
 
-/** The checks that refused paths. Errors do not name them, because a model must not learn what is denied. */
-const gateByError = new WeakMap<FilewrightError, PathGate>();
-
-/** Returns the check that refused a path with this error of {@link Resolver.resolve}; undefined for another error. */
-export function gateOfRefusal(error: FilewrightError): PathGate | undefined {
-  return gateByError.get(error);
+/** A refused path. The error does not name the check, because a model must not learn what is denied. */
+interface PathRefusal {
+  readonly gate: PathGate;
+  readonly error: FilewrightError;
 }
 
-function refusedAt(gate: PathGate, error: FilewrightError): FilewrightError {
-  gateByError.set(error, gate);
-  return error;
-}
+/** A path that may be used, or its refusal. */
+type Located = { readonly at: Location } | PathRefusal;
 
 const checkPolicy = optionChecker("createResolver", POLICY_OPTION);
 
@@ -55,6 +51,11 @@ export interface Resolver {
    * @throws FilewrightError INVALID_ARGUMENT, NAME_TOO_LONG, READ_ONLY, OUTSIDE_ALLOWED, PROTECTED_PATH
    */
   resolve(typed: string, intent: Intent): Location;
+  /**
+   * Returns the check that refuses a path with this intent; undefined for a path that may be used.
+   * @throws FilewrightError INVALID_ARGUMENT, NAME_TOO_LONG for what is no path
+   */
+  gateOf(typed: string, intent: Intent): PathGate | undefined;
   /**
    * Returns true when a real path has, below its root, a name of Filewright's own temporary files. No tool uses one:
    * listings hide these names, and what has one is removed without a call of `delete`.
@@ -114,6 +115,21 @@ const MAX_KEPT_LOCATIONS = 1024;
 /** The maximum length of a typed path whose location is cached, in UTF-16 units. */
 const MAX_KEPT_PATH_LENGTH = 256;
 
+/** Returns a function that resolves paths, and keeps the locations of short ones. */
+function cachedResolve(resolve: Resolver["resolve"]): Resolver["resolve"] {
+  const resolved: Record<Intent, Map<string, Location>> = { read: new Map(), write: new Map() };
+  return (typed, intent) => {
+    const known = resolved[intent];
+    const before = known.get(typed);
+    if (before !== undefined) return before;
+    const at = resolve(typed, intent);
+    if (typed.length > MAX_KEPT_PATH_LENGTH) return at;
+    if (known.size >= MAX_KEPT_LOCATIONS) known.clear();
+    known.set(typed, at);
+    return at;
+  };
+}
+
 /** Creates the resolver of a policy with real paths. `aliases` maps each configured root to its real path. */
 function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string, string])[]): Resolver {
   const rules = compilePathRules(policy);
@@ -124,39 +140,40 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
   const absolute = convert ?? ((typed: string) => joinPath(policy.cwd, canonicalPath(typed)));
 
   const isTemporary = (path: string): boolean => hasTempName(path, rootOf(path, allRoots) ?? "/");
-  const resolved: Record<Intent, Map<string, Location>> = { read: new Map(), write: new Map() };
-  const resolve = (typed: string, intent: Intent): Location => {
-    const known = resolved[intent];
-    const before = known.get(typed);
-    if (before !== undefined) return before;
-    const location = locate(typed, intent);
-    if (isTemporary(location.path)) throw refusedAt("temporary", temporaryName(typed));
-    if (typed.length > MAX_KEPT_PATH_LENGTH) return location;
-    if (known.size >= MAX_KEPT_LOCATIONS) known.clear();
-    known.set(typed, location);
-    return location;
+  const resolve = cachedResolve((typed, intent) => {
+    const found = find(typed, intent);
+    if ("gate" in found) throw found.error;
+    return found.at;
+  });
+  const find = (typed: string, intent: Intent): Located => {
+    const found = locate(typed, intent);
+    if ("gate" in found || !isTemporary(found.at.path)) return found;
+    return { gate: "temporary", error: temporaryName(typed) };
+  };
+  const gateOf = (typed: string, intent: Intent): PathGate | undefined => {
+    const found = find(typed, intent);
+    return "gate" in found ? found.gate : undefined;
   };
   const mayWrite = (path: string): boolean => {
     try {
-      locate(path, "write");
-      return true;
+      return "at" in locate(path, "write");
     } catch (error) {
       if (error instanceof FilewrightError) return false;
       throw error;
     }
   };
-  const locate = (typed: string, intent: Intent): Location => {
+  const locate = (typed: string, intent: Intent): Located => {
     checkPath(typed);
     const { path: named, directory } = normalise(absolute(typed));
-    if (intent === "write" && policy.readOnly) throw refusedAt("read-only", readOnly(typed));
+    if (intent === "write" && policy.readOnly) return { gate: "read-only", error: readOnly(typed) };
     const path = resolveAlias(named, allRoots, aliases);
     const root = rootOf(path, roots[intent]);
-    if (root === null) throw refusedAt("root", outside(typed, intent));
+    if (root === null) return { gate: "root", error: outside(typed, intent) };
     const verdict = rules.check(path);
-    if (verdict.denied) throw refusedAt("deny", outside(typed, intent));
+    if (verdict.denied) return { gate: "deny", error: outside(typed, intent) };
     if (intent === "write" && verdict.protected)
-      throw refusedAt("protected", protectedPlace(typed, rowOf(verdict.row)));
-    return makeLocation({ typed, path, intent, root, directory });
+      return { gate: "protected", error: protectedPlace(typed, rowOf(verdict.row)) };
+    return { at: makeLocation({ typed, path, intent, root, directory }) };
   };
   const display = (path: string): string => relativeTo(path, policy.cwd) ?? displayPath(path, policy.paths);
   const mayRead = (named: string): boolean => {
@@ -176,6 +193,7 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
   return Object.freeze({
     policy,
     resolve,
+    gateOf,
     isTemporary,
     mayWrite,
     mayRead,

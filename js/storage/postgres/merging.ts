@@ -49,8 +49,28 @@ interface ReadyMerge {
   readonly source: { readonly id: string; readonly version: Version };
 }
 
-/** The merges that were computed for a review. */
-const readyMerges = new WeakMap<PlannedMerge, ReadyMerge>();
+/** A merge as a review sees it, with what its commit needs. */
+class ReviewedMerge implements PlannedMerge {
+  readonly states: PlannedMerge["states"];
+  readonly ops: PlannedMerge["ops"];
+  readonly conflicts: PlannedMerge["conflicts"];
+  readonly bodies: PlannedMerge["bodies"];
+  readonly #ready: ReadyMerge;
+
+  constructor(ready: ReadyMerge, sides: MergeSides) {
+    const { states, ops, conflicts, bodies } = toPlanned(ready.plan, sides);
+    this.states = states;
+    this.ops = ops;
+    this.conflicts = conflicts;
+    this.bodies = bodies;
+    this.#ready = ready;
+  }
+
+  /** Returns what was computed for a merge that was reviewed; undefined for another object. */
+  static readyOf(planned: PlannedMerge | undefined): ReadyMerge | undefined {
+    return planned !== undefined && #ready in planned ? planned.#ready : undefined;
+  }
+}
 
 /** Brings the changes of one storage into another of the same family. */
 export async function mergeInto(
@@ -63,7 +83,7 @@ export async function mergeInto(
     const expect = plan.seen.map(([path, entry]) => ({ path, version: entry?.version ?? null }));
     return { ...(await into.commitMerge(plan.ops, { expect, key, actor, signal }, source)), conflicts: [] };
   };
-  const known = planned && readyMerges.get(planned);
+  const known = ReviewedMerge.readyOf(planned);
   if (known?.into === into.place.id && known.source.id === from.place.id && known.plan.conflicts.length === 0)
     return make(known);
   for (let attempt = 1; ; attempt++) {
@@ -73,9 +93,7 @@ export async function mergeInto(
       const { head, sides, changed } = read;
       const plan = await planMerge(changed, sides, favour);
       const ready = { into: into.place.id, plan, source: { id: from.place.id, version: read.theirs } };
-      const shown = toPlanned(plan, sides);
-      readyMerges.set(shown, ready);
-      if (!(await isAccepted(shown, options)))
+      if (!(await isAccepted(new ReviewedMerge(ready, sides), options)))
         return { version: head, entries: [], conflicts: plan.conflicts };
       return await make(ready);
     } catch (error) {

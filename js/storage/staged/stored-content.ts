@@ -9,16 +9,27 @@ export interface StoredContent {
   readonly size: number;
 }
 
-const contents = new WeakMap<Uint8Array, StoredContent>();
+/** Bytes that stand for a content of the storage. */
+class StoredBytes extends Uint8Array {
+  readonly content: StoredContent;
+
+  /** A copy of it is no content of the storage. */
+  static get [Symbol.species](): Uint8ArrayConstructor {
+    return Uint8Array;
+  }
+
+  constructor(content: StoredContent) {
+    super(0);
+    this.content = content;
+  }
+}
 
 /** Returns what stands for a content of the storage in a write through a backend over that storage. */
 export function storedContent(hash: string, size: number): Uint8Array {
-  const stand = new Uint8Array(0);
-  contents.set(stand, { hash, size });
-  return stand;
+  return new StoredBytes({ hash, size });
 }
 
 /** Returns the content of the storage for which bytes stand; undefined for bytes that are the content. */
 export function storedContentOf(bytes: Uint8Array): StoredContent | undefined {
-  return contents.get(bytes);
+  return bytes instanceof StoredBytes ? bytes.content : undefined;
 }
