@@ -282,7 +282,7 @@ async function applyRecorded(
 ): Promise<Made<Answer<unknown>>> {
   const { change, guarding, reviewed, isUnreviewed, allowedBy } = approved;
   const { session, tool, args, uses, call } = change;
-  const held = session.staging.stage && holdNotes(session.staging.stage, session, call);
+  const held = holdNotes(session, call);
   const undoes = plan.kind === "act" ? plan.undoes : undefined;
   const about: About = {
     callId: call.about.callId,
@@ -360,12 +360,12 @@ interface HeldNotes {
   committed(): void;
 }
 
-/** Holds back what a change on a stage notes as seen; without a stage it counts at once. */
+/** Holds back what a change on a stage notes as seen; undefined without a stage, where it counts at once. */
 export function holdNotes(
-  stage: NonNullable<Session["staging"]["stage"]>,
-  { past: { reads } }: Pick<Session, "past">,
+  { staging: { stage }, past: { reads } }: Pick<Session, "staging" | "past">,
   { seen, about: { agent } }: Pick<Call, "seen" | "about">,
-): HeldNotes {
+): HeldNotes | undefined {
+  if (stage === undefined) return undefined;
   const held = holdSeen(seen);
   let noted: NotesInCommit | undefined;
   return {

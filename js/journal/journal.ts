@@ -7,7 +7,7 @@
  * the paths.
  */
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
-import { lstatOrNull } from "../backends/fallback/fallback.ts";
+import { hashVia, lstatOrNull } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
 import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -20,13 +20,7 @@ import {
   nextTimestamp,
   unknownCallError,
 } from "./call-id.ts";
-import {
-  hashOfFile,
-  modeLeftBy,
-  preImageOf,
-  type PreImage,
-  withoutMode,
-} from "../backends/transaction/pre-image.ts";
+import { modeLeftBy, preImageOf, type PreImage, withoutMode } from "../backends/transaction/pre-image.ts";
 import { type RollbackRetries, recoverAll, rollbackRetriesOf } from "./recovery.ts";
 import {
   type RecordEntry,
@@ -412,6 +406,6 @@ async function readFinalState(fs: FsBackend, path: string): Promise<PreImage | n
   const image = withoutMode(preImageOf(stat));
   if (!stat.isFile || (stat.version !== undefined && stat.fileId !== undefined)) return image;
   // The change is made, and one that cannot be read stays known by its version.
-  const hash = await hashOfFile(fs.trusted?.() ?? fs, path).catch(() => undefined);
+  const hash = await hashVia(fs.trusted?.() ?? fs, path).catch(() => undefined);
   return hash === undefined ? image : { ...image, hash };
 }

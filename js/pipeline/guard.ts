@@ -11,13 +11,13 @@
  */
 import type { FsStat } from "../backends/backend.ts";
 import type { DecisionSource, Location } from "../policy/index.ts";
-import { lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
+import { hashVia, lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
 import { walkTree } from "../backends/fallback/walk-tree.ts";
 import { engine } from "../engine/current.ts";
 import type { DiffHunk } from "../engine/text/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { MIN_THREAD_BYTES } from "../engine/threads.ts";
-import { hashOfFile, statOrNull } from "../tools/lib/contents.ts";
+import { statOrNull } from "../tools/lib/contents.ts";
 import type { Change, Put } from "../tools/change/change.ts";
 import { type ChangingPlan, carryOut } from "../tools/change/make.ts";
 import type { AnyChangingTool, Answer, Call, PathUse, Proposal } from "../tools/lib/tool.ts";
@@ -380,7 +380,8 @@ async function noteFileAsSeen(
 ): Promise<void> {
   const stat = await statOrNull(call.fs, path);
   call.seen.note(path, undefined);
-  if (stat?.isFile === true) call.seen.note(path, stat.version, await hashOfFile(call, path), lines);
+  if (stat?.isFile === true)
+    call.seen.note(path, stat.version, await hashVia(call.fs, path, call.signal), lines);
 }
 
 /** The maximum number of copied files that are recorded as read. Further copies count as unread. */

@@ -1,6 +1,7 @@
 /** Notifies observers of a call: its beginning, its effects and its end. */
+import { hashVia } from "../backends/fallback/fallback.ts";
 import type { CallBegin, CallEffect, CallEnd, Observer } from "../hooks/observer.ts";
-import { hashOfFile, statOrNull } from "../tools/lib/contents.ts";
+import { statOrNull } from "../tools/lib/contents.ts";
 import type { Call, PathUse } from "../tools/lib/tool.ts";
 import type { Facts } from "./facts.ts";
 import type { ToolResult } from "./result.ts";
@@ -128,7 +129,8 @@ async function hashesByPath(
   for (const [index, { path }] of call.locations.entries()) {
     if (uses[index]?.intent !== "write" || found.size >= MAX_REPORTED_EFFECTS) continue;
     const stat = await statOrNull(call.fs, path);
-    if (stat === null || stat.isFile) found.set(path, stat === null ? null : await hashOfFile(call, path));
+    if (stat === null || stat.isFile)
+      found.set(path, stat === null ? null : await hashVia(call.fs, path, call.signal));
   }
   return found;
 }

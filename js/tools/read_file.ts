@@ -1,10 +1,11 @@
 /** `read_file`: a page of a text file with line numbers; an image; the text of a document; one value of structured data. */
+import { hashVia } from "../backends/fallback/fallback.ts";
 import type { Location } from "../policy/index.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { DEFAULT_PAGE_LINES, type LongLine, type Page, type PageRequest } from "../engine/read.ts";
 import { withContentsDigit } from "./lib/seen.ts";
-import { assertFile, hashOfFile, readPage, statOrNull } from "./lib/contents.ts";
+import { assertFile, readPage, statOrNull } from "./lib/contents.ts";
 import { imageFacts, imageText } from "./render/image.ts";
 import { linesShownByPage } from "./lib/line-ranges.ts";
 import { pageWarning, renderPage } from "./render/page.ts";
@@ -198,7 +199,7 @@ function longLineDataOf({ line, restByte, restBytes }: LongLine): NonNullable<Re
 async function noteUnreadable({ details }: FilewrightError, { path }: Location, call: Call): Promise<void> {
   const now = await statOrNull(call.fs, path);
   if (now === null || now.size !== details?.["size"]) return;
-  const hash = now.version === undefined ? await hashOfFile(call, path) : undefined;
+  const hash = now.version === undefined ? await hashVia(call.fs, path, call.signal) : undefined;
   call.seen.note(path, now.version, hash);
 }
 

@@ -1,6 +1,6 @@
 /** `stat`: returns the facts about one path. */
 import type { FsStat } from "../backends/backend.ts";
-import { lstatVia, readVersioned } from "../backends/fallback/fallback.ts";
+import { hashVia, lstatVia, readVersioned } from "../backends/fallback/fallback.ts";
 import { nameOf } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
 import { HIDDEN_TARGET_TEXT, shownLinkTarget } from "./render/link-target.ts";
@@ -141,7 +141,7 @@ interface ContentFacts {
 const NOT_READ: ContentFacts = { hash: undefined, mime: undefined };
 
 async function contentFacts(path: string, facts: FsStat, hash: boolean, call: Call): Promise<ContentFacts> {
-  const digest = { hash: hash ? await hashOfFile(path, call) : undefined, mime: undefined };
+  const digest = { hash: hash ? await hashVia(call.fs, path, call.signal) : undefined, mime: undefined };
   if (facts.size > MAX_DETECTION_BYTES && call.fs.read === undefined) return digest;
   try {
     const head = await readVersioned(call.fs, path, {
@@ -152,11 +152,6 @@ async function contentFacts(path: string, facts: FsStat, hash: boolean, call: Ca
   } catch {
     return digest; // Not readable: its facts are still returned.
   }
-}
-
-async function hashOfFile(path: string, { fs, signal }: Call): Promise<string> {
-  if (fs.hash !== undefined) return (await fs.hash(path, { signal })).hash;
-  return engine().sha256(await fs.readBytes(path));
 }
 
 function mimeTypeOf(bytes: Uint8Array, path: string, size: number): string {

@@ -46,6 +46,13 @@ export async function readVersioned(
   return Object.freeze({ bytes, version, stat });
 }
 
+/** Returns the `sha256:` hash of a file's content, which some backends know without a read. */
+export async function hashVia(backend: FsBackend, path: string, signal?: AbortSignal): Promise<string> {
+  if (backend.hash !== undefined) return (await backend.hash(path, { signal })).hash;
+  checkSignal(signal, path);
+  return engine().sha256(await backend.readBytes(path));
+}
+
 /** Refuses a content of more than `maxBytes`. Before the read, a size is refused only if no range reduces it. */
 function assertSize(size: number, request: ReadOptions, path: string, cut = false): void {
   const { maxBytes, range } = request;

@@ -7,10 +7,9 @@
  */
 import { equalBytes } from "../../engine/wire/bytes.ts";
 import type { EntryType, FsBackend, FsStat, VersionedBytes } from "../backend.ts";
-import { chmodVia, lstatOrNull, readVersioned, symlinkVia, writeVia } from "../fallback/fallback.ts";
+import { chmodVia, hashVia, lstatOrNull, readVersioned, symlinkVia, writeVia } from "../fallback/fallback.ts";
 import { PERMISSION_BITS } from "../entry.ts";
 import { backendError } from "../failure.ts";
-import { engine } from "../../engine/current.ts";
 import type { FilewrightError } from "../../engine/errors.ts";
 
 /** The state of a path; null for no entry. */
@@ -146,17 +145,12 @@ export async function hasContentOf(
   if (image.size !== undefined && image.size !== stat.size) return false;
   const reader = fs.trusted?.() ?? fs;
   if (image.bytes !== undefined) return equalBytes(await reader.readBytes(path), image.bytes);
-  if (image.hash !== undefined) return (await hashOfFile(reader, path)) === image.hash;
+  if (image.hash !== undefined) return (await hashVia(reader, path)) === image.hash;
   const { source } = image;
   if (source === undefined) return false;
   const content = await readVersioned(reader, source.path).catch(() => null);
   if (content === null || content.version !== source.version) return false;
   return equalBytes(await reader.readBytes(path), content.bytes);
-}
-
-/** Returns the hash of a file's content, which a storage knows without a read. */
-export async function hashOfFile(fs: FsBackend, path: string): Promise<string> {
-  return (await fs.hash?.(path))?.hash ?? engine().sha256(await fs.readBytes(path));
 }
 
 /** The states of a path before and after a step. */

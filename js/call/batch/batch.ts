@@ -191,7 +191,7 @@ async function changeAll(
   { batch: { session, call }, operations: changing, asked }: JoinedChange,
   run: RunOperations,
 ): Promise<Undoability> {
-  const held = session.staging.stage && holdNotes(session.staging.stage, session, call);
+  const held = holdNotes(session, call);
   const { callId, agent } = call.about;
   const about: About = {
     callId,

@@ -5,11 +5,10 @@
  * change left it. If they differ, a person or another program has changed the path since: this change and all older
  * ones of the path stay. What depends on a path that is left is left as well.
  */
-import { entryPathVia, lstatOrNull } from "../../backends/fallback/fallback.ts";
+import { hashVia, entryPathVia, lstatOrNull } from "../../backends/fallback/fallback.ts";
 import type { FsBackend, FsStat } from "../../backends/backend.ts";
 import { isWithin, parentOf } from "../../backends/paths.ts";
 import {
-  hashOfFile,
   isModeLost,
   isPreImage,
   preImageOf,
@@ -337,7 +336,7 @@ class Planning {
     if (stat.type !== "file" || stat.version !== undefined) return found;
     // Where files have no versions, the hash tells whether the file changes before it is restored.
     const { fs } = this.#request;
-    return { ...found, hash: await hashOfFile(fs.trusted?.() ?? fs, disk as string) };
+    return { ...found, hash: await hashVia(fs.trusted?.() ?? fs, disk as string) };
   }
 
   /** Returns true when a path is now, or after the undone steps, as a change left it. */

@@ -3,12 +3,12 @@
  * decides which files a change concerns.
  */
 import type { FsStat } from "../../backends/backend.ts";
-import { lstatOrNull } from "../../backends/fallback/fallback.ts";
+import { hashVia, lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { parentOf } from "../../backends/paths.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Location } from "../../policy/index.ts";
-import { hashOfFile, statOrNull } from "../../tools/lib/contents.ts";
+import { statOrNull } from "../../tools/lib/contents.ts";
 import type { LineRange } from "../../tools/lib/line-ranges.ts";
 import type { SeenFile } from "../../tools/lib/seen.ts";
 import { type Call, locationError, phraseIfNamed, set, setPhrase } from "../../tools/lib/tool.ts";
@@ -97,7 +97,7 @@ async function contentSeen(
 ): Promise<SeenFile | undefined> {
   const earlier = call.seen.recallEarlier(path);
   if (last?.hash === undefined && earlier.size === 0) return undefined;
-  const hash = await hashOfFile(call, path);
+  const hash = await hashVia(call.fs, path, call.signal);
   return last?.hash === hash ? last : earlier.get(hash);
 }
 

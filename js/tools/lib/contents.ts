@@ -27,13 +27,6 @@ export async function statOrNull(fs: FsBackend, path: string): Promise<FsStat | 
   }
 }
 
-/** Returns the hash of a file's current content. */
-export async function hashOfFile({ fs, signal }: Pick<Call, "fs" | "signal">, path: string): Promise<string> {
-  if (fs.hash !== undefined) return (await fs.hash(path, { signal })).hash;
-  const { bytes } = (await readVersioned(fs, path, { signal }))!;
-  return engine().sha256(bytes);
-}
-
 /** Returns true for a kind of file that can be paged by lines: text, SVG, or an empty file. */
 export function isTextKind(kind: FileKind): boolean {
   return kind === "text" || kind === "svg" || kind === "empty";
