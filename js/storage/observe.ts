@@ -41,8 +41,13 @@ const checkObserver = optionChecker(
   instance<StorageObserver>("StorageObserver", "an observer of a storage", { trip: required(callback()) }),
 );
 
-/** The storages behind observed ones, because an engine merges only storages that it made itself. */
-const observedStorages = new WeakMap<Storage, Storage>();
+/** The key of the storage behind an observed one, because an engine merges only storages that it made itself. */
+const OBSERVED = Symbol("the observed storage");
+
+/** Returns the storage behind an observed one; any other is returned unchanged. */
+function behind(storage: Storage): Storage {
+  return (storage as { readonly [OBSERVED]?: Storage })[OBSERVED] ?? storage;
+}
 
 /**
  * Returns the same storage, whose calls the observers are told of. Forks of it are observed as well. Methods that only
@@ -101,7 +106,7 @@ export function observeStorage(storage: Storage, ...observers: readonly StorageO
       ? {}
       : {
           merge: (from, options): Promise<Merged> =>
-            run("merge", none, () => merge.call(storage, observedStorages.get(from) ?? from, options)),
+            run("merge", none, () => merge.call(storage, behind(from), options)),
         }),
     ...(readContents === undefined
       ? {}
@@ -123,8 +128,7 @@ export function observeStorage(storage: Storage, ...observers: readonly StorageO
     ...(records === undefined ? {} : { records: observeRecords(records, run) }),
     ...(forkedAt === undefined ? {} : { forkedAt }),
   };
-  observedStorages.set(observed, storage);
-  return observed;
+  return Object.assign(observed, { [OBSERVED]: storage });
 }
 
 type RunTrip = <T>(

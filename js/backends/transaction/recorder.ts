@@ -69,26 +69,22 @@ const MAX_COMPARED_ENTRIES = 5000;
 
 /** Wraps a backend so that its changes are recorded. */
 export function recordingBackend(inner: FsBackend, recording: Recording): FsBackend {
-  const methods = boundMethods.get(inner) ?? bindMethods(inner);
-  const backend = Object.create(methods) as Record<string, unknown>;
+  const backend = boundMethods(inner);
   const recorder = new Recorder(inner, recording);
   for (const [name, method] of Object.entries(recorder.changing())) {
-    if (methods[name] !== undefined) backend[name] = method;
+    if (backend[name] !== undefined) backend[name] = method;
   }
   inheritAbilities(backend, inner, { passes: PASSED, drops: ["enterStage"], gives: { stage: recording } });
   return backend as unknown as FsBackend;
 }
 
-/** The bound methods of each recorded backend. They are cached, because there are thirty and calls are frequent. */
-const boundMethods = new WeakMap<FsBackend, Readonly<Record<string, unknown>>>();
-
-function bindMethods(inner: FsBackend): Readonly<Record<string, unknown>> {
+/** Returns the methods of a backend, bound to it. */
+function boundMethods(inner: FsBackend): Record<string, unknown> {
   const methods: Record<string, unknown> = {};
   for (const name of [...METHODS, ...CAPABILITIES]) {
     const own = inner[name] as ((...args: never[]) => unknown) | undefined;
     if (own !== undefined) methods[name] = own.bind(inner);
   }
-  boundMethods.set(inner, methods);
   return methods;
 }
 

@@ -87,15 +87,8 @@ async function warm(disk: LocalBackend, { read }: SandboxPolicy): Promise<void> 
   }
 }
 
-/** The JSON of each policy. A policy is frozen, so its JSON is computed once. */
-const policyKeys = new WeakMap<SandboxPolicy, string>();
-
 /** Returns a text that is equal for searches that may see the same. */
 function keyOf({ policy, granted }: Allowed): string {
-  let key = policy === undefined ? "" : policyKeys.get(policy);
-  if (key === undefined) {
-    key = JSON.stringify(policy);
-    policyKeys.set(policy as SandboxPolicy, key);
-  }
+  const key = policy === undefined ? "" : JSON.stringify(policy);
   return granted.length === 0 ? key : `${key} ${JSON.stringify(granted)}`;
 }
