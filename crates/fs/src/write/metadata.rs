@@ -21,9 +21,8 @@ pub(crate) enum OwnerCopy {
     Foreign,
 }
 
-/// Copies owner and group of the old file to the new one.
-pub(crate) fn copy_owner(new: impl AsFd, old: &Stat) -> Result<OwnerCopy> {
-    let now = Stat::of(&new).map_err(os_error)?;
+/// Copies owner and group of the old file to the new one, whose metadata is `now`.
+pub(crate) fn copy_owner(new: impl AsFd, now: &Stat, old: &Stat) -> Result<OwnerCopy> {
     let uid = (now.uid != old.uid).then(|| Uid::from_raw(old.uid));
     let gid = (now.gid != old.gid).then(|| Gid::from_raw(old.gid));
     if uid.is_none() && gid.is_none() {
@@ -50,7 +49,8 @@ pub(crate) fn copy_moved_metadata(
     if facts.kind == Kind::File && facts.nlink > 1 {
         preserve.check_loss("it has other names, which stay on the other file system")?;
     }
-    if copy_owner(&new, facts)? == OwnerCopy::Foreign {
+    let now = Stat::of(&new).map_err(os_error)?;
+    if copy_owner(&new, &now, facts)? == OwnerCopy::Foreign {
         preserve.check_loss("its owner cannot be kept")?;
     }
     if !copy_attributes(new, old) {

@@ -76,12 +76,12 @@ impl FileReplacement<'_> {
             Err(Errno::ACCESS | Errno::PERM) if self.old.is_some() => return self.in_place(),
             Err(errno) => return Err(os_error(errno)),
         };
-        self.source.write_whole(&fd, self.cancel)?;
+        let made = self.source.write_whole(&fd, self.cancel)?;
         let mut going = None;
         if let Some(moved) = self.moved {
             copy_moved_metadata(&fd, moved.fd, moved.facts, self.options.preserve)?;
         } else if let Some(old) = self.old {
-            if copy_owner(&fd, old)? == OwnerCopy::Foreign {
+            if copy_owner(&fd, &made, old)? == OwnerCopy::Foreign {
                 drop(temp);
                 return self.in_place();
             }
@@ -99,7 +99,7 @@ impl FileReplacement<'_> {
         }
         if self.options.durability == Durability::Durable {
             rustix::fs::fsync(&fd).map_err(sync_error)?;
-        } else if reports_errors_on_close(&fd) {
+        } else if reports_errors_on_close(&fd, &made) {
             // For the errors of the writes, where the file system tells them.
             match rustix::fs::fsync(&fd) {
                 Ok(()) | Err(Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS) => {}
@@ -158,9 +158,13 @@ impl FileReplacement<'_> {
 
 /// Reports whether the file system may accept bytes now and fail on close, as network file systems
 /// do on a full disk.
-fn reports_errors_on_close(fd: &OwnedFd) -> bool {
+fn reports_errors_on_close(fd: &OwnedFd, stat: &Stat) -> bool {
     #[cfg(target_os = "linux")]
     {
+        // A network file system is on no device.
+        if rustix::fs::major(stat.dev) != 0 {
+            return false;
+        }
         const NFS: i64 = 0x6969;
         const SMB: [i64; 3] = [0x517b, 0xff53_4d42, 0xfe53_4d42];
         rustix::fs::fstatfs(fd).is_ok_and(|stat| {
@@ -171,7 +175,7 @@ fn reports_errors_on_close(fd: &OwnedFd) -> bool {
     }
     #[cfg(not(target_os = "linux"))]
     {
-        let _ = fd;
+        let _ = (fd, stat);
         false
     }
 }

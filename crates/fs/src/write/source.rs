@@ -23,12 +23,13 @@ pub(crate) enum ContentSource<'s> {
 }
 
 impl ContentSource<'_> {
-    /// Does the same as [`ContentSource::write_to`], for an empty file; verifies its length
-    /// afterwards.
-    pub(crate) fn write_whole(&self, fd: impl AsFd, cancel: &CancelToken) -> Result<()> {
+    /// Does the same as [`ContentSource::write_to`], for an empty file. Verifies its length
+    /// afterwards, and returns its metadata.
+    pub(crate) fn write_whole(&self, fd: impl AsFd, cancel: &CancelToken) -> Result<Stat> {
         let length = self.write_to(&fd, cancel)?;
-        if Stat::of(&fd).map_err(os_error)?.size == length {
-            return Ok(());
+        let stat = Stat::of(&fd).map_err(os_error)?;
+        if stat.size == length {
+            return Ok(stat);
         }
         Err(Error::new(Code::IoError, "the file system stored another number of bytes"))
     }
