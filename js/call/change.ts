@@ -1,10 +1,10 @@
 /**
- * A change, in three steps: its tool says what it would do, and nothing is written; where an approval is needed, a
- * reviewer sees the exact bytes and decides; then lock, compare, make.
+ * A change, in three steps: plan, where its tool says what it would do, and nothing is written; ask, where a reviewer sees
+ * the exact bytes and decides, if an approval is needed; commit, which locks, compares and makes it.
  *
- * Under the lock the plan is carried out only where each file still has the version that it was computed from
- * (`js/tools/change/make.ts`). Where another writer was faster, the tool plans again, and that plan may fail with CONFLICT
- * itself. An approved change is never planned again: `assertStateUnchanged` in `js/pipeline/review.ts` compares the state
+ * The plan is carried out only where each file still has the version that it was computed from
+ * (`js/tools/change/make.ts`), with or without a lock. Where another writer was faster, the tool plans again, and that plan
+ * may fail with CONFLICT itself. A change that a reviewer has seen is never planned again: `assertStateUnchanged` in `js/pipeline/review.ts` compares the state
  * that the reviewer has seen, and the call fails with CONFLICT.
  */
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
@@ -91,8 +91,10 @@ export async function plan(change: ChangingCall): Promise<PlannedChange | Settle
   const located = locateWrites(change);
   located.catch(() => {}); // The await below reports the error; the error of a failed plan is more specific.
   const planned = await planOf(change, admitted.isKept);
+  // Also a dry run is refused where no call may write.
+  const places = await located;
   if (planned.kind === "settled") return planned;
-  return { change, plan: planned, guarding: guardSettingsOf(session, admitted.sources), ...(await located) };
+  return { change, plan: planned, guarding: guardSettingsOf(session, admitted.sources), ...places };
 }
 
 /** Returns the plan of the tool. With `isKept` the rules hide what it reads until a reviewer has approved it. */
@@ -172,7 +174,7 @@ async function askReviewer(
     return next;
   });
   if ("answer" in reviewed) return reviewed;
-  // Links may have changed while the reviewer decided, so the real paths are determined again.
+  // The real paths are determined again, because a reviewer may have looked again at a change of other places.
   const { keys } = await locateWrites(change);
   const allowedBy = [allowedByAnswer(reviewed.approval)];
   return { ...planned, plan: reviewed.plan, keys, reviewed, isUnreviewed: false, allowedBy };
@@ -189,11 +191,11 @@ async function commit(approved: ApprovedChange): Promise<Made<Answer<unknown>>> 
   const { session, tool, args, call, facts, early } = change;
   const asked = reviewed !== undefined;
   let locks = await locksOf(approved);
-  // What was read before a question is read again, unless a shared lock has brought the present state; and what another
-  // commit has replaced.
+  // What was read before a question is read again, unless a shared lock has brought the present state. What another
+  // commit has replaced is read again, too.
   if ((asked && !locks.isShared) || session.staging.stage?.isOutdated() === true)
     session.staging.stage?.refresh();
-  // True once the call was planned on what came with its locks.
+  // True once the plan was made after the locks were taken.
   let isPlannedLocked = locks === early?.locks;
   let { plan } = approved;
   try {
@@ -202,8 +204,8 @@ async function commit(approved: ApprovedChange): Promise<Made<Answer<unknown>>> 
       const made = await applyOnce(approved, plan, attempt === MAX_PLANS_PER_CALL);
       if (made !== undefined) return made;
       if (locks.isSkipped) {
-        // These locks bring the present state, so the next plan needs no other.
-        locks = await lockAll(approved, locks);
+        // These locks bring the present state, so the next plan need not refresh it.
+        locks = await lockAgain(approved, locks);
         isPlannedLocked = false;
       }
       if (!locks.isShared || isPlannedLocked) session.staging.stage?.refresh();
@@ -219,10 +221,10 @@ async function commit(approved: ApprovedChange): Promise<Made<Answer<unknown>>> 
 }
 
 /**
- * Locks what the backend left out because it saw no reason to lock: after a conflict it does, so that no writer starves.
- * What was held before is released first, also where this fails.
+ * Releases the locks and asks for them again, because the backend left out some for which it saw no reason: it locks a path
+ * that met a conflict, so that no writer starves. What was held is released also where this fails.
  */
-async function lockAll({ change, keys }: ApprovedChange, held: HeldLocks): Promise<HeldLocks> {
+async function lockAgain({ change, keys }: ApprovedChange, held: HeldLocks): Promise<HeldLocks> {
   await held.release();
   const optimistic = true;
   const locks = await acquireLocks(change.session, keys, change.call, optimistic);
@@ -234,7 +236,7 @@ async function locksOf({ change, keys, reviewed }: ApprovedChange): Promise<Held
   const { session, call, early } = change;
   const asked = reviewed !== undefined;
   if (!asked && early?.areFor(keys) === true) return early.locks;
-  // The call was read through a link, or a reviewer was asked: these are other locks, or they were held too long.
+  // A path of the call leads through a link, or a reviewer was asked: these are other locks, or they were held too long.
   await early?.locks.release();
   const optimistic = !asked;
   return acquireLocks(session, keys, call, optimistic);
@@ -312,7 +314,7 @@ async function applyRecorded(
   return made.undo === "too_large" ? withUndoWarning(made, session.past.journal) : made;
 }
 
-/** Returns the files that a list replaces, as the plan found them. */
+/** Returns the files that a plan replaces, as it found them. */
 async function filesFound(approved: ApprovedChange, plan: ChangingPlan): Promise<FilesFound | undefined> {
   if (plan.kind === "act") return undefined;
   // Another plan is made because something has changed, which may be a link on the way to a file.
@@ -338,7 +340,7 @@ async function placesOf(
   await forEachYielding(keys, yielder, ({ of, path }) => {
     if (of !== undefined) places.set(of, path);
   });
-  // These are the places of links themselves.
+  // For these uses the real path is that of a link, not of its target.
   let index = 0;
   await forEachYielding(uses, yielder, ({ entry, writesThrough }) => {
     const { path } = call.locations[index++] as Location;

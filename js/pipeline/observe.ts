@@ -110,14 +110,21 @@ function ignoringErrors<T>(run: () => T): T | undefined {
 
 /**
  * Notes the hashes of the files that a change concerns. Returns the function that says, once the change is made, which of
- * them it has changed.
+ * them it has changed; undefined where they cannot be read. The change is made then, so neither a cancellation nor an
+ * error of a read makes it a failure.
  */
 export async function effectsFrom(
   uses: readonly PathUse[],
   call: Pick<Call, "fs" | "locations" | "signal">,
-): Promise<() => Promise<readonly CallEffect[]>> {
+): Promise<() => Promise<readonly CallEffect[] | undefined>> {
   const before = await hashesByPath(uses, call);
-  return async () => effectsByHashes(before, await hashesByPath(uses, call));
+  return async () => {
+    try {
+      return effectsByHashes(before, await hashesByPath(uses, { ...call, signal: undefined }));
+    } catch {
+      return undefined;
+    }
+  };
 }
 
 /** Returns the hashes of the files that a change concerns; null for a missing file. */

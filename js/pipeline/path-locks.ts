@@ -243,12 +243,11 @@ async function lockBetweenProcesses(
   // A path that is only read needs no lock here: its writers keep it consistent.
   const written = keys.filter(({ write }) => write);
   if (stage !== undefined) {
-    keep(
-      await stage.lock(
-        written.map(({ path }) => path),
-        wait,
-      ),
-    );
+    const paths = written.map(({ path }) => path);
+    // An optimistic lock is of those paths alone that met a conflict.
+    const leavesSomeOut = wait.optimistic && !paths.every((path) => stage.mustLock([path]));
+    keep(await stage.lock(paths, wait));
+    if (leavesSomeOut) keep({ skipped: true, release: () => {} });
     return;
   }
   if (fs.lock === undefined) return;

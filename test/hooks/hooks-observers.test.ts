@@ -133,6 +133,25 @@ describe("the audit log", () => {
     expect(shown).not.toContain("Ben");
   });
 
+  test("a cancellation after the change is made is no failure, and its effects are told", async () => {
+    const seen: AuditRecord[] = [];
+    const abort = new AbortController();
+    class Aborting extends MemoryBackend {
+      override async writeBytes(...args: Parameters<MemoryBackend["writeBytes"]>) {
+        const made = await super.writeBytes(...args);
+        abort.abort();
+        return made;
+      }
+    }
+    const backend = new Aborting({ "/w/a": "one\n" });
+    const log = audit({ write: (record) => void seen.push(record) });
+    const ws = await openWorkspace({ backend, root: "/w", observers: [log], guard: "off" });
+    const made = await ws.call("write_file", { path: "a", content: "two\n" }, { signal: abort.signal });
+    expect(made.ok).toBe(true);
+    expect(seen.at(-1)).toMatchObject({ ok: true, effects: [{ path: "/w/a" }] });
+    await ws.close();
+  });
+
   test("a batch is one record with all its effects, the preset's name stands beside ours", async () => {
     const seen = await records(async (ws) => {
       await ws.call("batch", {

@@ -9,7 +9,9 @@ import {
   removeTreeVia,
   renameVia,
 } from "../../js/backends/fallback/fallback-tree.ts";
+import type { MkdirOptions } from "../../js/backends/backend.ts";
 import { writeVia } from "../../js/backends/fallback/fallback.ts";
+import { transact } from "../../js/backends/transaction/transaction.ts";
 import {
   FilewrightError,
   type FsBackend,
@@ -437,4 +439,17 @@ describe.each([
     await expect(change).rejects.toMatchObject({ details: { rolled_back: false, not_restored: [a] } });
     expect([fs.statSync(a).mode & 0o777, fs.readFileSync(b, "utf8")]).toEqual([0o700, "b"]);
   });
+});
+
+test("directories that a change without a record makes have the durability of their backend", async () => {
+  const asked: unknown[] = [];
+  class Noting extends MemoryBackend {
+    override async mkdir(path: string, options: MkdirOptions = {}): Promise<void> {
+      asked.push(options.durability);
+      await super.mkdir(path, options);
+    }
+  }
+  const disk = new Noting({ "/w/a": "a" });
+  await transact(disk, (own) => Promise.resolve(own.mkdir("/w/b", { parents: true })));
+  expect(asked).toEqual([undefined]);
 });

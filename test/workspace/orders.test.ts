@@ -176,3 +176,34 @@ test("a change of a contended file locks it before it reads", async () => {
   expect((await ws.call("edit_file", { path: "f.txt", old_text: "one", new_text: "ONE" })).ok).toBe(true);
   expect(log.map((line) => line.split(" ", 1)[0])).toEqual(["lockAll", "commit"]);
 });
+
+test("a change of a contended file and another one locks both once the other has met a conflict, too", async () => {
+  const log: string[] = [];
+  const storage = memoryStorage();
+  const put = (name: string, text: string) =>
+    storage.commit([{ op: "put", path: `/ws/${name}`, body: new TextEncoder().encode(text) }]);
+  await storage.commit([{ op: "mkdir", path: "/ws" }]);
+  for (const name of ["f.txt", "g.txt"]) await put(name, "one\n");
+  const meanwhile: (() => Promise<unknown>)[] = [];
+  const replica = recorded<Storage>(storage, [], {
+    lockAll: (...args: Parameters<NonNullable<Storage["lockAll"]>>) => {
+      log.push(args[0].map(({ path }) => path).join(" "));
+      return storage.lockAll(...args);
+    },
+    commit: async (...args: Parameters<Storage["commit"]>) => {
+      await meanwhile.pop()?.();
+      return storage.commit(...args);
+    },
+  });
+  const ws = await openWorkspace({ guard: "off", root: "/ws", storage: replica });
+  afterThisTest(() => ws.close());
+  meanwhile.push(() => put("f.txt", "one\ntwo\n"));
+  expect((await ws.call("edit_file", { path: "f.txt", old_text: "one", new_text: "1" })).ok).toBe(true);
+  // By now only `f.txt` is contended; another replica writes the other file before the commit of the patch.
+  log.length = 0;
+  meanwhile.push(() => put("g.txt", "one\ntwo\n"));
+  const patch =
+    "*** Begin Patch\n*** Update File: f.txt\n@@\n-1\n+ONE\n*** Update File: g.txt\n@@\n-one\n+ONE\n*** End Patch";
+  expect((await ws.call("apply_patch", { patch })).ok).toBe(true);
+  expect(log).toEqual(["/ws/f.txt", "/ws/f.txt /ws/g.txt"]);
+});

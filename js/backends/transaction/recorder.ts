@@ -1,9 +1,10 @@
 /**
- * A backend that records every change as a step before it makes it.
+ * A backend that records every change as a step before it makes it. Where no rollback is required, a change that cannot
+ * be recorded is made all the same, and cannot be undone.
  *
- * Tools write through it without knowing; reads pass unchanged. When the backend can set entries
- * aside, replaced and deleted entries are renamed rather than destroyed, so that they can be
- * restored exactly.
+ * Tools write through it without knowing; reads pass unchanged. Where a rollback is required and the backend can set
+ * entries aside, replaced and deleted entries are renamed rather than destroyed, so that they can be restored exactly;
+ * a removed tree always is.
  */
 import { inheritAbilities } from "../abilities.ts";
 import {
@@ -20,7 +21,7 @@ import { parentOf } from "../paths.ts";
 import { encodeText } from "../text.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { engine } from "../../engine/current.ts";
-import { captureFile, FLUSHED_BY_RECORD, imageOfFile, preImageOf, type PreImage } from "./pre-image.ts";
+import { captureFile, imageOfFile, preImageOf, type PreImage } from "./pre-image.ts";
 import { changeDetectingFacts } from "./rollback.ts";
 import { type NewStep, toStepResult } from "./step.ts";
 import {
@@ -141,7 +142,7 @@ class Recorder {
   }
 
   #delete(path: string, options: DeleteOptions = {}): Promise<void> {
-    return this.#steps.onWhatIsKept(options, (aside) =>
+    return this.#steps.untilUnchanged(options, (aside) =>
       this.#recording.step(
         async () => {
           const real = await entryPathVia(this.#inner, path);
@@ -155,7 +156,7 @@ class Recorder {
           await this.#inner.delete(path, {
             ...options,
             ifVersion,
-            ...FLUSHED_BY_RECORD,
+            ...this.#recording.flushed,
             ...asideOption(step),
           });
         },
@@ -175,11 +176,11 @@ class Recorder {
   }
 
   #writeFile(path: string, bytes: Uint8Array, options: WriteOptions): Promise<WriteResult> {
-    return this.#steps.onWhatIsKept(options, (aside) =>
+    return this.#steps.untilUnchanged(options, (aside) =>
       this.#recording.step(
         async () => [await this.#stepOfWrite(path, bytes, options, aside)],
-        // For a storage without preconditions the caller has checked them already; a second check would
-        // look for the directories that a storage without directories never has.
+        // By the backend itself, not by `writeVia`: for a backend without preconditions, `writeVia` has checked them
+        // before it called this method.
         async ([step]) => {
           const conditions = { ...options, ...conditionOf(step, path, options) };
           return (await this.#inner.writeBytes(path, bytes, { ...conditions, ...asideOption(step) })) ?? {};
@@ -197,8 +198,7 @@ class Recorder {
   ): Promise<NewStep> {
     const { budget, contents } = this.#recording;
     const known = this.#knownFile(path, options.ifVersion);
-    // The real path and the file are looked up at once, because most writes replace a file at its real
-    // path.
+    // The real path and the file are looked up at the same time, because most writes replace a file at its real path.
     const [real, file] = await Promise.all([
       known?.real ?? realpathVia(this.#inner, path),
       aside && !contents ? null : known ? imageOfFile(known) : captureFile(this.#inner, path, budget),
@@ -207,8 +207,7 @@ class Recorder {
     if (isCaptured) budget.bytes -= file.size as number;
     const before = isCaptured ? file : await this.#steps.keep(real, aside);
     await this.#steps.assertExpected(path, before, options.ifVersion);
-    // The expected state is computed only when the change can be kept: large contents are neither kept nor
-    // hashed.
+    // After the old state is read, so that the content of a change refused for its size is not hashed.
     const after: PreImage = {
       type: "file",
       size: bytes.length,
@@ -219,7 +218,7 @@ class Recorder {
     return this.#steps.pathStep(before === null ? "create" : "write", real, before, after, setsAside);
   }
 
-  /** Returns the file that a write replaces, where the change was planned on it and its content can be kept. */
+  /** Returns the file as the plan read it, if the write has its version as a condition and its content can be kept. */
   #knownFile(path: string, ifVersion: string | undefined): FoundFile | undefined {
     const { found, budget } = this.#recording;
     const file = found.get(path);
@@ -239,7 +238,7 @@ class Recorder {
     }
     for (const directory of missing) {
       try {
-        await this.#makeDirectory(directory, directory, { parents: false, existOk: false });
+        await this.#makeDirectory(directory, directory);
       } catch (error) {
         // A storage where directories are only prefixes of paths needs no parent directories.
         if (hasErrorCode(error, "ALREADY_EXISTS", "UNSUPPORTED_OPERATION")) continue;
@@ -257,7 +256,7 @@ class Recorder {
     return this.#recording.nested(async () => {
       if (options.parents !== false) await this.#makeParents(real);
       try {
-        await this.#makeDirectory(path, real, { parents: false, existOk: false });
+        await this.#makeDirectory(path, real);
       } catch (error) {
         if (options.existOk === false || !hasErrorCode(error, "ALREADY_EXISTS")) throw error;
         // Another process created the directory, or another entry exists: the backend reports which.
@@ -266,14 +265,10 @@ class Recorder {
     });
   }
 
-  #makeDirectory(
-    path: string,
-    real: string,
-    options: { readonly parents: boolean; readonly existOk: boolean },
-  ): Promise<void> {
+  #makeDirectory(path: string, real: string): Promise<void> {
     return this.#recording.step(
       async () => [await this.#steps.pathStep("mkdir", real, null, { type: "dir" })],
-      async () => this.#inner.mkdir(path, { ...options, ...FLUSHED_BY_RECORD }),
+      async () => this.#inner.mkdir(path, { parents: false, existOk: false, ...this.#recording.flushed }),
       (_, step) => this.#steps.now(step),
     );
   }

@@ -1,8 +1,8 @@
 /**
  * The steps of a change: what is recorded of a path before it changes, and whether the old entry is set
- * aside or its content kept.
+ * aside or its content kept; and the conditions with which an operation changes just what is recorded.
  */
-import type { FsBackend, VersionedBytes } from "../backend.ts";
+import type { DeleteOptions, FsBackend, VersionedBytes } from "../backend.ts";
 import { lstatOrNull, readVersioned, realpathVia } from "../fallback/fallback.ts";
 import { parentOf } from "../paths.ts";
 import { backendError } from "../failure.ts";
@@ -10,7 +10,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { type CaptureBudget, capturePreImage, preImageOf, type PreImage } from "./pre-image.ts";
 import { type NewStep, type PathStepKind, type Step, type StepResult, toStepResult } from "./step.ts";
 
-/** A file as the plan of a change found it. A write with the condition of its version need not read it again. */
+/** A file as the plan of a change found it. A write with `ifVersion` of this version uses it and reads nothing. */
 export interface FoundFile extends VersionedBytes {
   /** Its real path; undefined where that has to be looked up. */
   readonly real: string | undefined;
@@ -34,8 +34,8 @@ export interface Recording {
   /** Called when a state was not kept, so that the change can no longer be undone. */
   giveUp(): void;
   /**
-   * Records the steps from `plan`, runs `act`, and records its result by `gave`. Steps of a
-   * refused operation are dropped.
+   * Records the steps from `plan`, runs `act`, and records its result by `gave`. Steps of an operation that surely did
+   * not happen are dropped.
    */
   step<T>(
     plan: () => Promise<readonly NewStep[]>,
@@ -49,6 +49,8 @@ export interface Recording {
   ): Promise<T>;
   /** The files that the change was planned on, by the paths of their writes. */
   readonly found: FilesFound;
+  /** The durability of removals and made directories: where a record is flushed after them, its flush is theirs too. */
+  readonly flushed: Pick<DeleteOptions, "durability">;
   /** Runs several steps, all or none. */
   nested<T>(run: () => Promise<T>): Promise<T>;
 }
@@ -94,13 +96,13 @@ export class StepMaker {
     };
   }
 
-  /** Returns the identity of an entry's directory. A single operation is not compared with it. */
+  /** Returns the identity of an entry's directory; undefined where no rollback is required. */
   async parentId(path: string): Promise<string | undefined> {
     if (!this.#recording.required) return undefined;
     return (await lstatOrNull(this.#inner, parentOf(path)))?.fileId;
   }
 
-  /** Returns the state of a path: with its content, unless it is set aside and no undo needs it. */
+  /** Returns the state of a path: with its content, unless the entry is set aside and no undo needs the content. */
   async keep(path: string, aside: boolean): Promise<PreImage | null> {
     const facts = async (): Promise<PreImage | null> => {
       const stat = await lstatOrNull(this.#inner, path);
@@ -110,7 +112,7 @@ export class StepMaker {
     try {
       return await capturePreImage(this.#inner, path, this.#recording.budget);
     } catch (error) {
-      // What is kept is read by its real path, and a link is there by now.
+      // The path was real when it was resolved. If a link is there by now, the state has changed.
       if (hasErrorCode(error, "OUTSIDE_ALLOWED") && (await realpathVia(this.#inner, path)) !== path)
         throw backendError("CONFLICT", path);
       if (this.#recording.required || !hasErrorCode(error, "LIMIT_EXCEEDED")) throw error;
@@ -126,10 +128,10 @@ export class StepMaker {
   }
 
   /**
-   * Runs an operation on the condition that its path is still what is kept of it: another program may have replaced the
-   * path, or a directory above it, since that was read. An operation without a condition of its own is repeated.
+   * Runs an operation that has {@link conditionOf} its step as its condition: another program may have replaced the path,
+   * or a directory above it, since the old state was read. An operation without a condition of its own is repeated then.
    */
-  async onWhatIsKept<T>(options: Conditions, run: (aside: boolean) => Promise<T>): Promise<T> {
+  async untilUnchanged<T>(options: Conditions, run: (setsAside: boolean) => Promise<T>): Promise<T> {
     const isConditional = options.ifVersion !== undefined || options.ifAbsent === true;
     const { budget } = this.#recording;
     const left = budget.bytes;
@@ -144,7 +146,7 @@ export class StepMaker {
     }
   }
 
-  /** Checks that what is kept of a file is the version that its change expects. @throws CONFLICT */
+  /** Checks that the old state of a file has the version that the caller expects. @throws CONFLICT */
   async assertExpected(path: string, kept: PreImage | null, ifVersion: string | undefined): Promise<void> {
     if (ifVersion === undefined || kept?.version === ifVersion || (kept !== null && kept.type !== "file"))
       return;
@@ -154,13 +156,19 @@ export class StepMaker {
     if (!isSame) throw backendError("CONFLICT", path);
   }
 
-  /** Runs an operation that sets the old entry aside, or keeps its content where that is impossible. */
-  async settingAside<T>(run: (aside: boolean) => Promise<T>, tree = false): Promise<T> {
+  /**
+   * Runs an operation with the old entry set aside if a rollback is required, of a tree always. Runs it again without,
+   * where the backend cannot set it aside.
+   */
+  async settingAside<T>(run: (setsAside: boolean) => Promise<T>, tree = false): Promise<T> {
     if (this.#inner.asidePath === undefined || !(this.#recording.required || tree)) return run(false);
+    const { budget } = this.#recording;
+    const left = budget.bytes;
     try {
       return await run(true);
     } catch (error) {
       if (!(error instanceof FilewrightError && error.details?.["reason"] === "aside")) throw error;
+      budget.bytes = left;
       return run(false);
     }
   }
@@ -180,7 +188,8 @@ export function conditionOf(step: Step | undefined, path: string, options: Condi
   const { ifVersion, ifAbsent } = options;
   if (ifAbsent === true || step === undefined || step.kind === "move") return { ifVersion, ifAbsent };
   const { before } = step;
-  if (before === null) return { ifVersion, ifAbsent: ifVersion === undefined && step.path === path };
+  // A write through a link that leads nowhere cannot have `ifAbsent`: the link is there.
+  if (before === null) return { ifAbsent: step.path === path };
   return { ifVersion: (before.type === "file" ? before.version : undefined) ?? ifVersion };
 }
 

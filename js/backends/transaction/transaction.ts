@@ -8,7 +8,7 @@ import type { FsBackend, MaybePromise } from "../backend.ts";
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import { isUncertain } from "../failure.ts";
 import { forEachYielding, STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
-import { tooMuchError } from "./pre-image.ts";
+import { FLUSHED_BY_RECORD, tooMuchError } from "./pre-image.ts";
 import { recordingBackend } from "./recorder.ts";
 import { abilitiesOf } from "../abilities.ts";
 import type { FilesFound, Recording } from "./step-maker.ts";
@@ -58,6 +58,7 @@ export class Transaction {
       maxEntries: options.maxSteps,
       budget: { bytes: options.maxBytes },
       found: options.found ?? new Map(),
+      flushed: options.sink === undefined ? {} : FLUSHED_BY_RECORD,
       giveUp: () => {
         this.undoable = false;
       },

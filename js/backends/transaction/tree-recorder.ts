@@ -4,7 +4,7 @@ import { entryPathVia, lstatOrNull, lstatVia } from "../fallback/fallback.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { capturePreImage, FLUSHED_BY_RECORD, preImageOf, type PreImage, tooMuchError } from "./pre-image.ts";
+import { capturePreImage, preImageOf, type PreImage, tooMuchError } from "./pre-image.ts";
 import { type NewStep, type StepResult, toStepResult } from "./step.ts";
 import { asideOption, hasErrorCode, type Recording, type StepMaker } from "./step-maker.ts";
 
@@ -53,7 +53,7 @@ export class TreeRecorder {
             const removeTree = this.#inner.removeTree as RemoveTree;
             return removeTree.call(this.#inner, path, {
               ...options,
-              ...FLUSHED_BY_RECORD,
+              ...this.#recording.flushed,
               ...asideOption(steps.at(-1)),
             });
           },
