@@ -429,6 +429,29 @@ describe.each(KINDS)("the question about a batch on %s", (kind) => {
     expect(shown[0]!.changes).toMatchObject([{ display: "a", mode: "0755" }]);
   });
 
+  test("the mode of a file that is removed again is not shown", async () => {
+    const { shown, confirm } = answering(() => "proceed_once");
+    const { ws } = await place(kind, seed, { confirm });
+    const removal = (path: string) => {
+      const patch = `*** Begin Patch\n*** Delete File: ${path}\n*** End Patch`;
+      return { tool: "apply_patch", args: { patch } };
+    };
+    const operations = [
+      { tool: "write_file", args: { path: "a", content: "y\n", mode: "0755" } },
+      removal("a"),
+      { tool: "write_file", args: { path: "a", content: "z\n" } },
+      { tool: "write_file", args: { path: "b", content: "y\n", mode: "0755" } },
+      removal("b"),
+    ];
+    const result = await ws.call("batch", { operations });
+    expect(result.ok, result.text).toBe(true);
+    const changes = shown[0]!.changes.map(({ display, kind, mode }) => [display, kind, mode]);
+    expect(changes).toEqual([
+      ["a", "edit", undefined],
+      ["b", "delete", undefined],
+    ]);
+  });
+
   test("binary content has a question of its own, which contains it", async () => {
     const { shown, confirm } = answering(() => "proceed_once");
     const { ws } = await place(kind, seed, { confirm });
