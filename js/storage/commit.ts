@@ -2,38 +2,7 @@
 import type { Actor, Entry, StorageCall, StoredType, Version } from "./entry.ts";
 import type { RecordOp } from "../records/records.ts";
 
-/**
- * One change of a commit. Missing parent directories are made. No operation follows a link.
- *
- * - `put` creates or replaces a file; it also replaces a link. A directory is IS_DIRECTORY. `hash` saves the
- *   engine the computation; a wrong one is INVALID_ARGUMENT. Without `mode` a replaced file keeps its own.
- * - `link` does the same with content that the storage has already. Unknown content is NOT_FOUND.
- * - `mkdir` accepts a directory that exists. Anything else there is ALREADY_EXISTS.
- * - `symlink` replaces nothing: ALREADY_EXISTS.
- * - `chmod` of a link is INVALID_ARGUMENT.
- * - `remove` of a directory that is not empty is NOT_EMPTY without `tree`.
- * - `move` moves a file, a link or a tree and replaces nothing: ALREADY_EXISTS.
- */
-export type Op =
-  | {
-      readonly op: "put";
-      readonly path: string;
-      readonly body: Uint8Array;
-      readonly hash?: string | undefined;
-      readonly mode?: number | undefined;
-    }
-  | {
-      readonly op: "link";
-      readonly path: string;
-      readonly hash: string;
-      readonly size: number;
-      readonly mode?: number | undefined;
-    }
-  | { readonly op: "mkdir"; readonly path: string; readonly mode?: number | undefined }
-  | { readonly op: "symlink"; readonly path: string; readonly target: string }
-  | { readonly op: "chmod"; readonly path: string; readonly mode: number }
-  | { readonly op: "remove"; readonly path: string; readonly tree?: boolean | undefined }
-  | { readonly op: "move"; readonly from: string; readonly to: string };
+export type { Op } from "../backends/transaction/op.ts";
 
 /**
  * A condition of a commit, compared with the state before its first operation.

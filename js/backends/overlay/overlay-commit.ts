@@ -1,12 +1,20 @@
 /** Computes the changes of an overlay, and commits them to the lower backend. */
-import { transact } from "../transaction/transaction.ts";
-import type { EntryType, FsBackend, FsStat } from "../backend.ts";
-import { checkSignal, backendError } from "../failure.ts";
-import { chmodVia, symlinkVia, writeVia } from "../fallback/fallback.ts";
-import { deleteVia, removeTreeVia } from "../fallback/fallback-tree.ts";
+import { EMPTY_BYTES, equalBytes } from "../../engine/wire/bytes.ts";
+import type { EntryType, FsStat } from "../backend.ts";
+import { backendError } from "../failure.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
-import { type ChangedNode, DIRECTORY_VERSION, type OverlayLayer } from "./overlay-layer.ts";
-import { sortCodePoints } from "../paths.ts";
+import { isBelowAny, sortCodePoints } from "../paths.ts";
+import { type Expected, makeOps, type Op, pathOfOp } from "../transaction/op.ts";
+import { transact } from "../transaction/transaction.ts";
+import {
+  type ChangedNode,
+  type ChangedPath,
+  DIRECTORY_VERSION,
+  givenMode,
+  nodeOf,
+  versionOf,
+} from "./draft.ts";
+import type { OverlayLayer } from "./overlay-layer.ts";
 
 /** One changed path. Frozen. */
 export interface OverlayChange {
@@ -26,6 +34,27 @@ export interface OverlayCommit {
   readonly removed: number;
 }
 
+/** A changed path, and the entry of the lower backend there now. */
+interface Compared {
+  readonly path: string;
+  readonly changed: ChangedPath;
+  /** The entry of the overlay; null for a removed one, undefined where only permission bits were given. */
+  readonly node: ChangedNode | null | undefined;
+  readonly below: FsStat | null;
+}
+
+/** Returns the changed paths in their order. */
+async function compare(layer: OverlayLayer): Promise<readonly Compared[]> {
+  const state = layer.draft.snapshot();
+  const compared: Compared[] = [];
+  for (const path of sortCodePoints([...state.keys()])) {
+    const changed = state.get(path) as ChangedPath;
+    if (changed.now.type !== "hidden")
+      compared.push({ path, changed, node: nodeOf(changed), below: await layer.below(path) });
+  }
+  return compared;
+}
+
 /**
  * Returns the changes by path. A removed directory is one change; in a directory that replaced it,
  * each file is one.
@@ -35,33 +64,38 @@ export async function changesOfLayer(layer: OverlayLayer): Promise<readonly Over
   const add = (path: string, change: OverlayChange["change"], type: EntryType): void => {
     found.set(path, Object.freeze({ path, change, type }));
   };
-  for (const [path, node] of layer.upper) {
-    const below = await layer.below(path);
-    if (node === null) {
-      if (below !== null) add(path, "removed", below.type);
-    } else if (below === null) add(path, "added", node.type);
-    else if (node.type === "dir" && below.type === "dir") {
-      for await (const entry of walkTree(layer.lower, path))
-        if (!entry.isDir && (await layer.at(entry.path)) === null) add(entry.path, "removed", entry.type);
-    } else if (await isDifferentFromLower(layer, node, below)) add(path, "changed", node.type);
-  }
-  for (const [path, mode] of layer.modes) {
-    if (found.has(path)) continue;
-    const below = await layer.below(path);
-    if (below?.isDir === true && below.mode !== mode) add(path, "changed", "dir");
+  for (const one of await compare(layer)) {
+    const { path, node, below } = one;
+    const change = await changeOf(layer, one);
+    if (change !== undefined) add(path, change, (node ?? below)?.type ?? "dir");
+    if (node?.type !== "dir" || below?.type !== "dir") continue;
+    for await (const entry of walkTree(layer.lower, path))
+      if (!entry.isDir && (await layer.at(entry.path)) === null) add(entry.path, "removed", entry.type);
   }
   return Object.freeze(sortCodePoints([...found.keys()]).map((path) => found.get(path) as OverlayChange));
 }
 
-async function isDifferentFromLower(layer: OverlayLayer, node: ChangedNode, below: FsStat): Promise<boolean> {
-  if (node.type !== below.type) return true;
-  if (node.type === "symlink") return node.target !== below.target;
-  if (node.type === "dir") return false;
-  if (below.mode !== undefined && layer.lower.chmod !== undefined && node.stat.mode !== below.mode)
-    return true;
+async function changeOf(layer: OverlayLayer, one: Compared): Promise<OverlayChange["change"] | undefined> {
+  const { node, below } = one;
+  if (node === null) return below === null ? undefined : "removed";
+  if (below === null) return node === undefined ? undefined : "added";
+  return (await isDifferent(layer, one, below)) ? "changed" : undefined;
+}
+
+/** Returns true for an entry that differs from the one below. What is in a directory does not count. */
+async function isDifferent(
+  layer: OverlayLayer,
+  { node, changed }: Compared,
+  below: FsStat,
+): Promise<boolean> {
+  if (node && node.type !== below.type) return true;
+  if (node?.type === "symlink") return node.target !== below.target;
+  const mode = node?.type === "file" ? node.stat.mode : givenMode(changed);
+  const hasModes = below.mode !== undefined && layer.lower.chmod !== undefined;
+  if (hasModes && mode !== undefined && mode !== below.mode) return node !== undefined || below.isDir;
+  if (node?.type !== "file") return false;
   if (node.stat.size !== below.size) return true;
-  const [mine, theirs] = [await layer.content(node), await layer.lower.readBytes(below.path)];
-  return mine.some((byte, at) => byte !== theirs[at]);
+  return !equalBytes(await layer.content(node), await layer.lower.readBytes(below.path));
 }
 
 /** Commits the changes to the lower backend, all or none. @throws CONFLICT with `details.paths` */
@@ -69,90 +103,104 @@ export async function commitLayer(
   layer: OverlayLayer,
   signal: AbortSignal | undefined,
 ): Promise<OverlayCommit> {
-  await assertBasesUnchanged(layer);
-  await readCopiedFiles(layer);
-  const counts = { written: 0, made: 0, removed: 0 };
-  await transact(layer.lower, async (lower) => {
-    // In this order a directory comes before its content.
-    for (const path of sortCodePoints([...layer.upper.keys()])) {
-      checkSignal(signal, path);
-      await commitEntry(layer, lower, path, layer.upper.get(path) ?? null, counts);
-    }
-    // Sets modes after the content is written, innermost first, because a directory may be read-only.
-    for (const path of sortCodePoints([...layer.modes.keys()]).reverse()) {
-      const mode = layer.modes.get(path);
-      if (mode !== undefined && (await layer.below(path))?.mode !== mode) await chmodVia(lower, path, mode);
-    }
+  await assertUnchangedBelow(layer);
+  const contents = await copiesOfChanged(layer);
+  const { ops, there } = await planCommit(layer);
+  const linked = async (path: string): Promise<Uint8Array> => {
+    const node = layer.draft.node(path);
+    return contents.get(path) ?? (node?.type === "file" ? layer.content(node) : EMPTY_BYTES);
+  };
+  await transact(layer.lower, (fs) =>
+    makeOps(ops, { fs, signal, there: (path) => there.get(path) ?? null, linked }),
+  );
+  layer.draft.clear();
+  const made = new Set(ops.filter(({ op }) => op !== "remove").map(pathOfOp));
+  const count = (...kinds: readonly Op["op"][]): number => ops.filter(({ op }) => kinds.includes(op)).length;
+  return Object.freeze({
+    written: count("link", "symlink"),
+    made: count("mkdir"),
+    removed: ops.filter((op) => op.op === "remove" && !made.has(op.path)).length,
   });
-  layer.clear();
-  return Object.freeze(counts);
 }
 
 /** Refuses the commit, before its first write, if a file was changed below since the overlay first changed it. */
-async function assertBasesUnchanged(layer: OverlayLayer): Promise<void> {
-  const paths: string[] = [];
-  for (const [path, version] of layer.base) {
-    const node = layer.upper.get(path);
+async function assertUnchangedBelow(layer: OverlayLayer): Promise<void> {
+  const paths = new Set<string>();
+  const state = layer.draft.snapshot();
+  for (const [path, changed] of state) {
+    const node = nodeOf(changed);
     if (node === undefined) continue;
+    const { was } = changed;
     const now = await layer.versionBelow(path);
     // A directory that another process has created meanwhile is fine.
-    if (now === version || (version === null && now === DIRECTORY_VERSION && node?.type === "dir")) continue;
-    paths.push(path);
+    const isMade = was === null && now === DIRECTORY_VERSION && node?.type === "dir";
+    if (now !== versionOf(was) && !isMade) paths.add(path);
+    else if (was?.type === "dir")
+      for (const file of differing(was.tree.files, (await layer.treeBelow(path)).files)) paths.add(file);
   }
-  for (const [path, was] of layer.gone) {
-    if (!layer.upper.has(path) || paths.includes(path)) continue;
-    const now = await layer.filesBelow(path);
-    for (const file of new Set([...was.keys(), ...now.keys()]))
-      if (was.get(file) !== now.get(file)) paths.push(file);
-  }
-  const [first] = sortCodePoints(paths);
+  const [first] = sortCodePoints([...paths]);
   if (first === undefined) return;
   throw backendError("CONFLICT", first, "was changed below since it was changed here", {
-    details: { paths },
+    details: { paths: [...paths] },
   });
 }
 
-/** Reads the files whose content is still at the source of a copy, before the commit changes the sources. */
-async function readCopiedFiles(layer: OverlayLayer): Promise<void> {
-  for (const [path, node] of layer.upper) {
-    if (node?.type !== "file" || node.bytes !== null || node.from === null) continue;
-    if (!layer.touched(node.from.path)) continue;
-    layer.upper.set(path, { ...node, bytes: await layer.content(node), from: null });
-  }
+/** Returns the keys at which two maps differ. */
+function differing(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): readonly string[] {
+  return [...new Set([...a.keys(), ...b.keys()])].filter((key) => a.get(key) !== b.get(key));
 }
 
-async function commitEntry(
-  layer: OverlayLayer,
-  lower: FsBackend,
-  path: string,
-  node: ChangedNode | null,
-  counts: { written: number; made: number; removed: number },
-): Promise<void> {
-  const there = await layer.below(path);
-  const stays =
-    (node?.type === "file" && there?.type === "file") ||
-    (node?.type === "dir" && there?.type === "dir" && layer.base.get(path) === null);
-  if (there !== null && !stays) {
-    const base = layer.base.get(path);
-    if (there.type === "dir" || typeof base !== "string") await removeTreeVia(lower, path);
-    else await deleteVia(lower, path, { ifVersion: there.version === undefined ? undefined : base });
-    counts.removed += node === null ? 1 : 0;
+/** Reads the files whose content is still at the source of a copy, where the commit changes the source. */
+async function copiesOfChanged(layer: OverlayLayer): Promise<ReadonlyMap<string, Uint8Array>> {
+  const { draft } = layer;
+  const contents = new Map<string, Uint8Array>();
+  for (const [path, node] of draft.nodes())
+    if (node?.type === "file" && !(node.content instanceof Uint8Array) && draft.touched(node.content.path))
+      contents.set(path, await layer.content(node));
+  return contents;
+}
+
+/** Returns the changes of a commit, each directory before its content, with the entries that they replace. */
+async function planCommit(layer: OverlayLayer): Promise<{
+  readonly ops: readonly Op[];
+  readonly there: ReadonlyMap<string, Expected>;
+}> {
+  const ops: Op[] = [];
+  const there = new Map<string, Expected>();
+  const removed = new Set<string>();
+  for (const one of await compare(layer)) {
+    const { path, changed } = one;
+    const { was } = changed;
+    const below = isBelowAny(path, removed) ? null : one.below;
+    const kept = below && keptBy(one);
+    if (below !== null) there.set(path, { ...below, version: was?.type === "file" ? was.version : "" });
+    if (below !== null && kept === null) {
+      ops.push({ op: "remove", path, tree: below.type === "dir" });
+      removed.add(path);
+    }
+    ops.push(...opsOf(path, changed, kept));
   }
-  if (node === null) return;
-  if (node.type === "dir") {
-    if (stays) return;
-    await lower.mkdir(path, { parents: false, existOk: false });
-    counts.made += 1;
-    return;
+  return { ops, there };
+}
+
+/** Returns the entry below that a commit changes in place; null where it removes one, and makes another. */
+function keptBy({ node, below, changed }: Compared): FsStat | null {
+  if (node === undefined) return below;
+  const isSame = node?.type === below?.type && (node?.type === "file" || changed.was === null);
+  return isSame ? below : null;
+}
+
+/** Returns the change that makes the entry at a path. `kept` is the one that is there and stays; null for none. */
+function opsOf(path: string, changed: ChangedPath, kept: FsStat | null): readonly Op[] {
+  const { now } = changed;
+  const mode = givenMode(changed);
+  switch (now.type) {
+    case "file":
+      return [{ op: "link", path, hash: "", size: now.stat.size, mode: now.stat.mode }];
+    case "symlink":
+      return [{ op: "symlink", path, target: now.target }];
+    case "dir":
+      if (kept === null) return [{ op: "mkdir", path, mode }];
   }
-  counts.written += 1;
-  if (node.type === "symlink") return symlinkVia(lower, node.target, path);
-  const base = layer.base.get(path);
-  const { mode } = node.stat;
-  await writeVia(lower, path, await layer.content(node), {
-    ...(stays && typeof base === "string" ? { ifVersion: base } : { ifAbsent: true }),
-    ...(lower.chmod === undefined ? {} : { mode }),
-  });
-  if (lower.chmod !== undefined && mode !== undefined && there?.mode !== undefined && there.mode !== mode)
-    await chmodVia(lower, path, mode);
+  return mode === undefined || mode === kept?.mode ? [] : [{ op: "chmod", path, mode }];
 }

@@ -6,87 +6,43 @@
 import { DEFAULT_DIR_MODE } from "../entry.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { EntryType, FsBackend, FsEntry, FsStat, ListOptions } from "../backend.ts";
+import type { FsBackend, FsEntry, FsStat, ListOptions } from "../backend.ts";
 import { backendError } from "../failure.ts";
 import { lstatOrNull, lstatVia, readVersioned } from "../fallback/fallback.ts";
 import { resolveLinks, type FoundEntry } from "../fallback/links.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
-import { checkPath, childOf, isLongName, isWithin, nameOf, normalise, parentOf } from "../paths.ts";
-
-/** An entry that was written in the overlay. The content of a file is in memory, or still at the source of a copy. */
-export type ChangedNode =
-  | {
-      readonly type: "file";
-      readonly bytes: Uint8Array | null;
-      /** The source of the content while `bytes` is null. */
-      readonly from: FsStat | null;
-      readonly stat: FsStat;
-    }
-  | { readonly type: "dir"; readonly stat: FsStat }
-  | { readonly type: "symlink"; readonly target: string; readonly stat: FsStat };
-
-/** The state of a path in the lower backend when it was first changed here. */
-export interface Origin {
-  readonly stat: FsStat;
-  /** The version of a file; see {@link OverlayLayer.versionBelow}. */
-  readonly version: string;
-  /** `sha256:` of the content of a file; of one that may not be read, a text that stands for its version. */
-  readonly hash?: string;
-  /** The content of a file of at most {@link MAX_ORIGIN_BYTES}. */
-  readonly bytes?: Uint8Array;
-}
+import { checkPath, childOf, isLongName, nameOf, normalise, parentOf } from "../paths.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
+import {
+  type ChangedNode,
+  type ChangedPath,
+  DIRECTORY_VERSION,
+  Draft,
+  type DraftState,
+  givenMode,
+  type Known,
+  type LowerTree,
+  NO_TREE,
+} from "./draft.ts";
 
 /** The largest file of which the content at its first change is kept in memory. */
-const MAX_ORIGIN_BYTES = 16 * 1024 * 1024;
+const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 
 /** The largest file of which a copy in a fork is read at once. */
 const MAX_EAGER_COPY_BYTES = 1024 * 1024;
 
-/** The text that stands for the version of a directory, which has none. */
-export const DIRECTORY_VERSION = "dir";
-
-/** A map that counts its changes. */
-class RevisionMap<V> extends Map<string, V> {
-  revision = 0;
-
-  override set(path: string, value: V): this {
-    this.revision++;
-    return super.set(path, value);
-  }
-  override delete(path: string): boolean {
-    this.revision++;
-    return super.delete(path);
-  }
-  override clear(): void {
-    this.revision++;
-    super.clear();
-  }
-}
-
 /** The changes over a lower backend. Paths are real unless stated otherwise. */
 export class OverlayLayer {
   readonly lower: FsBackend;
-  /** The changed entries by path; null for a removed one. A directory here hides the lower one. */
-  readonly upper: RevisionMap<ChangedNode | null> = new RevisionMap();
-  /** The version of each changed file in the lower backend when it was first changed; null when it did not exist. */
-  readonly base: Map<string, string | null> = new Map();
-  /** The files of each removed directory, with size and time. */
-  readonly gone: Map<string, ReadonlyMap<string, string>> = new Map();
-  /** The permission bits that directories were given, of this layer or the lower backend. */
-  readonly modes: Map<string, number> = new Map();
-  /** The origin of each changed path, null for one that did not exist; undefined where origins are not kept. */
-  readonly origins: Map<string, Origin | null> | undefined;
-  /** The directories below each removed directory, where origins are kept. */
-  readonly goneDirectories: Map<string, readonly string[]> = new Map();
-  /** The permission bits that directories had before they were given others. */
-  readonly modesBefore: Map<string, number | undefined> = new Map();
+  readonly draft: Draft = new Draft();
+  /** True where the content of a file is kept when it is first changed, for a three-way merge. */
+  readonly #keepsContents: boolean;
   #writes = 0;
   #turn: Promise<unknown> = Promise.resolve();
 
-  /** @param keepsOrigins true to keep the content of a file when it is first changed, for a three-way merge */
-  constructor(lower: FsBackend, keepsOrigins = false) {
+  constructor(lower: FsBackend, keepsContents = false) {
     this.lower = lower;
-    this.origins = keepsOrigins ? new Map() : undefined;
+    this.#keepsContents = keepsContents;
   }
 
   /** Runs changes one after another, so that each sees the one before. */
@@ -96,89 +52,85 @@ export class OverlayLayer {
     return mine;
   }
 
-  /** Returns true when the path or any of its parents was changed. */
-  touched(path: string): boolean {
-    return this.upper.has(path) || this.cover(path) !== undefined;
-  }
-
-  /** Returns the nearest change above a path. What is below such a change does not come from the lower backend. */
-  cover(path: string): ChangedNode | null | undefined {
-    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
-      const node = this.upper.get(at);
-      if (node !== undefined) return node;
-    }
-    return undefined;
-  }
-
   /** Records a change at a path. */
   async set(path: string, node: ChangedNode): Promise<void> {
-    await this.#remember(path);
-    this.upper.set(path, node);
-  }
-
-  /** Records the permission bits of a directory. `before` are those that it has. */
-  setMode(path: string, mode: number, before: number | undefined): void {
-    if (!this.modesBefore.has(path)) this.modesBefore.set(path, before);
-    this.modes.set(path, mode);
+    this.draft.set(path, await this.#before(path), node);
   }
 
   /** Removes a path, with everything below it. */
   async remove(path: string): Promise<void> {
-    await this.#remember(path);
-    for (const at of this.upper.keys()) if (isWithin(at, path)) this.upper.delete(at);
-    for (const at of this.modes.keys()) {
-      if (!isWithin(at, path)) continue;
-      this.modes.delete(at);
-      this.modesBefore.delete(at);
+    this.draft.remove(path, await this.#before(path));
+  }
+
+  /** Gives an entry other permission bits. `stat` are its present facts. */
+  async chmod(path: string, mode: number, stat: FsStat): Promise<void> {
+    const { draft } = this;
+    const node = draft.node(path);
+    const changed = Object.freeze({ ...stat, path, mode });
+    if (node?.type === "dir") return this.set(path, { ...node, stat: changed, hasOwnMode: true });
+    if (node) return this.set(path, { ...node, stat: changed });
+    if (stat.isDir) {
+      const was = draft.get(path)?.was ?? { type: "dir", stat, tree: NO_TREE };
+      return draft.set(path, was, { type: "mode", mode });
     }
-    this.upper.set(path, null);
+    if (!stat.isFile) return;
+    const was = await this.#before(path);
+    const content = (was?.type === "file" ? was.bytes : null) ?? stat;
+    draft.set(path, was, { type: "file", content, stat: changed });
   }
 
-  /** Records what a path is below, before its first change. */
-  async #remember(path: string): Promise<void> {
-    if (this.base.has(path)) return;
-    const { origins } = this;
-    const origin = origins === undefined ? undefined : await this.#originOf(path);
-    origins?.set(path, origin ?? null);
-    const version = origins === undefined ? await this.versionBelow(path) : (origin?.version ?? null);
-    this.base.set(path, version);
-    if (version !== DIRECTORY_VERSION) return;
-    const { files, directories } = await this.#treeBelow(path);
-    this.gone.set(path, files);
-    if (origins !== undefined) this.goneDirectories.set(path, directories);
+  /** Returns what a path was below before its first change. */
+  async #before(path: string): Promise<Known> {
+    const known = this.draft.get(path);
+    if (known !== undefined && known.now.type !== "mode") return known.was;
+    const found = await this.lookBelow(path);
+    return found?.type === "dir" ? { ...found, tree: await this.treeBelow(path) } : found;
   }
 
-  async #originOf(path: string): Promise<Origin | null> {
+  /** Returns what a path is below now. A file that still has the version of `known` is not read again. */
+  async lookBelow(path: string, known: Known = null): Promise<Known> {
     const stat = await this.below(path);
     if (stat === null) return null;
-    if (stat.type !== "file") {
-      const version = await this.versionBelow(path);
-      return version === null ? null : { stat, version };
-    }
-    if (stat.size > MAX_ORIGIN_BYTES && this.lower.hash !== undefined) {
-      const { hash, version } = await this.lower.hash(path);
-      return { stat, version, hash };
-    }
+    if (stat.type === "dir") return { type: "dir", stat, tree: NO_TREE };
+    const version = await this.#versionOf(stat);
+    if (stat.type !== "file") return { type: "other", stat, version };
+    if (known?.type === "file" && known.version === version) return { ...known, stat };
+    if (!this.#keepsContents) return unread(stat, version);
+    if (stat.size > MAX_KEPT_BYTES && this.lower.hash !== undefined)
+      return { type: "file", stat, bytes: null, ...(await this.lower.hash(path)) };
+    // A secret may be replaced and not read: its version stands for its content.
     const found = await readVersioned(this.lower, path).catch(nullIfKept);
-    if (found === null) {
-      // A secret may be replaced and not read: its version stands for its content.
-      const version = (await this.versionBelow(path)) ?? "";
-      return { stat, version, hash: `unread ${version}` };
+    return found === null ? unread(stat, version) : fileOf(stat, found.version, found.bytes);
+  }
+
+  /** Returns what the overlay has at a changed path, in the form in which {@link lookBelow} tells what is below. */
+  async shown({ was, now }: ChangedPath): Promise<Known> {
+    switch (now.type) {
+      case "mode":
+        return was && { ...was, stat: { ...was.stat, mode: now.mode } };
+      case "dir":
+        return { type: "dir", stat: now.stat, tree: NO_TREE };
+      case "symlink":
+        return { type: "other", stat: now.stat, version: `symlink:${now.target}` };
+      case "file":
+        return fileOf(now.stat, now.stat.version ?? "", await this.content(now));
+      default:
+        return null;
     }
-    const { bytes, version } = found;
-    const kept = bytes.length > MAX_ORIGIN_BYTES ? {} : { bytes };
-    return { stat, version, hash: engine().sha256(bytes), ...kept };
   }
 
-  /** Returns the files of a lower directory, each with its size and time. */
-  async filesBelow(path: string): Promise<ReadonlyMap<string, string>> {
-    return (await this.#treeBelow(path)).files;
+  /** Forgets changes that the lower backend has now; those that were made meanwhile begin with it. */
+  forget(merged: DraftState): Promise<void> {
+    return this.draft.forget(merged, async (path, one, present): Promise<Known> => {
+      // A directory that was removed meanwhile was looked at then.
+      if (one.now.type === "mode" && present.now.type !== "mode") return present.was;
+      const shown = await this.shown(one);
+      return shown?.type === "file" ? { ...shown, version: (await this.versionBelow(path)) ?? "" } : shown;
+    });
   }
 
-  async #treeBelow(path: string): Promise<{
-    readonly files: ReadonlyMap<string, string>;
-    readonly directories: readonly string[];
-  }> {
+  /** Returns what is below a lower directory. */
+  async treeBelow(path: string): Promise<LowerTree> {
     const files = new Map<string, string>();
     const directories: string[] = [];
     for await (const entry of walkTree(this.lower, path)) {
@@ -199,38 +151,50 @@ export class OverlayLayer {
    */
   async versionBelow(path: string): Promise<string | null> {
     const there = await this.below(path);
-    if (there === null) return null;
-    if (there.type !== "file")
-      return there.type === "dir" ? DIRECTORY_VERSION : `${there.type}:${there.target}`;
+    return there && this.#versionOf(there);
+  }
+
+  async #versionOf({ path, type, target, version }: FsStat): Promise<string> {
+    if (type === "dir") return DIRECTORY_VERSION;
+    if (type !== "file") return `${type}:${target}`;
     return (
-      there.version ??
-      (await this.lower.stat(path)).version ??
-      engine().sha256(await this.lower.readBytes(path))
+      version ?? (await this.lower.stat(path)).version ?? engine().sha256(await this.lower.readBytes(path))
     );
   }
 
   /** Returns the entry of the lower backend at a path, whatever was changed here. */
   async below(path: string): Promise<FsStat | null> {
-    return lstatOrNull(this.lower, path);
+    const isElsewhere = this.draft.cover(path) !== undefined && (await this.#isLinkedBelow(parentOf(path)));
+    return isElsewhere ? null : lstatOrNull(this.lower, path);
+  }
+
+  /** Returns true where a link below, which a directory has replaced here, leads from a path to another place. */
+  async #isLinkedBelow(path: string): Promise<boolean> {
+    try {
+      return ((await this.lower.realpath?.(path)) ?? path) !== path;
+    } catch (error) {
+      if (error instanceof FilewrightError && NO_PLACE.has(error.code)) return true;
+      throw error;
+    }
   }
 
   /** Returns the entry at a real path, or null. */
   async at(path: string): Promise<FsStat | null> {
-    const node = this.upper.get(path);
+    const node = this.draft.node(path);
     if (node === null) return null;
     if (node !== undefined) return node.stat;
-    if (this.cover(path) !== undefined) return null;
+    if (this.draft.cover(path) !== undefined) return null;
     const below = await this.below(path);
-    const mode = this.modes.get(path);
+    const mode = givenMode(this.draft.get(path));
     return below === null || mode === undefined ? below : Object.freeze({ ...below, mode });
   }
 
   /** Returns the entries of a directory at a real path, in any order. */
   async entries(real: string, options?: ListOptions): Promise<readonly FsEntry[]> {
     const entries = new Map<string, FsEntry>();
-    if (!this.touched(real))
+    if (!this.draft.touched(real))
       for (const entry of await this.lower.listDir(real, options)) entries.set(entry.name, entry);
-    for (const [path, node] of this.upper) {
+    for (const [path, node] of this.draft.nodes()) {
       if (path === real || parentOf(path) !== real) continue;
       if (node === null) entries.delete(nameOf(path));
       else entries.set(nameOf(path), entryOfStat(node.stat));
@@ -240,29 +204,19 @@ export class OverlayLayer {
 
   /** Returns the content of a file at a real path. @throws NOT_FOUND, CONFLICT */
   async bytes(real: string): Promise<Uint8Array> {
-    const node = this.upper.get(real);
-    if (node === undefined && this.cover(real) === undefined) return this.lower.readBytes(real);
+    const node = this.draft.node(real);
+    if (node === undefined && this.draft.cover(real) === undefined) return this.lower.readBytes(real);
     if (node?.type !== "file") throw backendError("NOT_FOUND", real);
     return this.content(node);
   }
 
   /**
-   * Returns true when a copy reads its source at once: a fork keeps the content, because its parent may change the
-   * source. The copy of a large file, and of any file in another overlay, is read when it is needed.
+   * Returns the content of a copy of a lower file, or the file itself. A fork reads it at once, because its parent may
+   * change the source. A large file, and any file in another overlay, is read when it is needed.
    */
-  copiesEagerly({ size }: FsStat): boolean {
-    return this.origins !== undefined && size <= MAX_EAGER_COPY_BYTES;
-  }
-
-  /** Forgets every change. */
-  clear(): void {
-    this.upper.clear();
-    this.base.clear();
-    this.gone.clear();
-    this.modes.clear();
-    this.origins?.clear();
-    this.goneDirectories.clear();
-    this.modesBefore.clear();
+  async copied(source: string, facts: FsStat): Promise<Uint8Array | FsStat> {
+    const isRead = this.#keepsContents && facts.size <= MAX_EAGER_COPY_BYTES;
+    return isRead ? this.lower.readBytes(source) : facts;
   }
 
   /**
@@ -285,28 +239,16 @@ export class OverlayLayer {
 
   async #resolve(path: string, follow: boolean, keepMissingDirectory: boolean): Promise<string> {
     const { readLink, realpath } = this.lower;
-    if (!this.anyLinks()) {
+    if (!this.draft.hasLinks) {
       if (readLink === undefined || realpath === undefined) return path;
-      if (!this.touched(path)) {
+      if (!this.draft.touched(path)) {
         const below = await this.#realBelow(path, follow);
         // A lower link may lead through a changed path: then it is followed name by name.
-        if (below !== undefined && (below === path || this.upper.size === 0)) return below;
+        if (below !== undefined && (below === path || this.draft.isEmpty)) return below;
       }
     }
     const look = (at: string, isLast: boolean): Promise<FoundEntry | null> => this.#step(at, isLast);
     return resolveLinks(path, { follow, look, keepMissingDirectory });
-  }
-
-  /** Returns true when the overlay contains a new link. */
-  anyLinks(): boolean {
-    for (const node of this.upper.values()) if (node?.type === "symlink") return true;
-    return false;
-  }
-
-  /** Returns true when the content of a copy is still at its source. */
-  anyCopies(): boolean {
-    for (const node of this.upper.values()) if (node?.type === "file" && node.bytes === null) return true;
-    return false;
   }
 
   /** Resolves a path in the lower backend; undefined where a change may alter the result. */
@@ -319,7 +261,7 @@ export class OverlayLayer {
       if (!(error instanceof FilewrightError)) throw error;
       // Directories above a root may not be read; a root is a real path.
       if (error.code === "OUTSIDE_ALLOWED" && !follow) return path;
-      if (this.upper.size > 0 && ["NOT_FOUND", "NOT_DIRECTORY", "LOOP"].includes(error.code))
+      if (!this.draft.isEmpty && ["NOT_FOUND", "NOT_DIRECTORY", "LOOP"].includes(error.code))
         return undefined;
       throw error;
     }
@@ -352,24 +294,17 @@ export class OverlayLayer {
   }
 
   /** Returns the facts of a new entry. */
-  facts(path: string, type: EntryType, size: number, mode: number, target?: string): FsStat {
-    return Object.freeze({
-      path,
-      type,
-      size,
-      isDir: type === "dir",
-      isFile: type === "file",
-      mtime: Date.now(),
-      mode,
-      nlink: 1,
-      ...(target === undefined ? {} : { target }),
-      ...(type === "file" ? { version: `overlay:${++this.#writes}` } : {}),
-    });
+  facts(path: string, { type, ...facts }: Pick<FsStat, "type" | "size" | "mode" | "target">): FsStat {
+    const [isDir, isFile] = [type === "dir", type === "file"];
+    const version = isFile ? `overlay:${++this.#writes}` : undefined;
+    const all = { path, type, isDir, isFile, mtime: Date.now(), nlink: 1, version, ...facts };
+    return Object.freeze(withoutUndefined(all));
   }
 
   /** Returns a new directory. */
   directory(path: string): ChangedNode {
-    return { type: "dir", stat: this.facts(path, "dir", 0, DEFAULT_DIR_MODE) };
+    const stat = this.facts(path, { type: "dir", size: 0, mode: DEFAULT_DIR_MODE });
+    return { type: "dir", stat, hasOwnMode: false };
   }
 
   /**
@@ -377,16 +312,24 @@ export class OverlayLayer {
    * meanwhile
    */
   async content(node: ChangedNode & { readonly type: "file" }): Promise<Uint8Array> {
-    if (node.bytes !== null) return node.bytes;
-    const { path, version } = node.from as FsStat;
-    // A file of which only the mode was changed here keeps the content that it had then.
-    const origin = path === node.stat.path ? this.origins?.get(path)?.bytes : undefined;
-    if (origin !== undefined) return origin;
+    if (node.content instanceof Uint8Array) return node.content;
+    const { path, version } = node.content;
     const bytes = await this.lower.readBytes(path);
     if (version !== undefined && (await this.versionBelow(path)) !== version)
       throw backendError("CONFLICT", path, "what was copied has changed since");
     return bytes;
   }
+}
+
+/** Returns a file with its content, unless that is large. */
+function fileOf(stat: FsStat, version: string, bytes: Uint8Array): Known {
+  const kept = bytes.length > MAX_KEPT_BYTES ? null : bytes;
+  return { type: "file", stat, version, hash: engine().sha256(bytes), bytes: kept };
+}
+
+/** Returns a file whose content is not read. */
+function unread(stat: FsStat, version: string): Known {
+  return { type: "file", stat, version, hash: `unread ${version}`, bytes: null };
 }
 
 /** Returns null for the error of a file that may not be read without a grant, and throws any other. */
@@ -395,6 +338,7 @@ export function nullIfKept(error: unknown): null {
   throw error;
 }
 
+const NO_PLACE: ReadonlySet<string> = new Set(["NOT_FOUND", "NOT_DIRECTORY", "LOOP", "OUTSIDE_ALLOWED"]);
 const UNREADABLE: ReadonlySet<string> = new Set(["GRANT_DENIED", "PERMISSION_DENIED", "OUTSIDE_ALLOWED"]);
 
 /** Returns an entry of a directory from the facts about it. */

@@ -100,8 +100,8 @@ export class OverlaySearch {
   async #partsOf(root: string, query: WalkQuery): Promise<SearchParts | undefined> {
     const layer = this.#layer;
     const real = await layer.real(root, true);
-    if (real !== "/" && layer.touched(real)) return undefined;
-    if (layer.upper.size === 0) return { real, changed: [], exclude: [] };
+    if (real !== "/" && layer.draft.touched(real)) return undefined;
+    if (layer.draft.isEmpty) return { real, changed: [], exclude: [] };
     const parts = divideSearch(uncovered(layer), real, query);
     const isDivided = parts !== undefined && parts.changed.length > 0;
     return isDivided && !(await layer.lower.stat(real)).isDir ? undefined : parts;
@@ -144,7 +144,7 @@ export class OverlaySearch {
 
   /** Returns a changed entry, or a directory that leads to one; null where the entry was removed. */
   #entryAt(path: string): FsEntry | null {
-    const node = this.#layer.upper.get(path);
+    const node = this.#layer.draft.node(path);
     if (node === null) return null;
     if (node !== undefined) return entryOfStat(node.stat);
     return { name: nameOf(path), path, type: "dir", isDir: true, isFile: false };
@@ -183,6 +183,6 @@ async function rulesOf(
 }
 
 /** Yields the changed paths of a layer that are below no other one. */
-function* uncovered(layer: OverlayLayer): Generator<string> {
-  for (const path of layer.upper.keys()) if (layer.cover(path) === undefined) yield path;
+function* uncovered({ draft }: OverlayLayer): Generator<string> {
+  for (const [path] of draft.nodes()) if (draft.cover(path) === undefined) yield path;
 }

@@ -115,11 +115,11 @@ export class OverlayBackend implements FsBackend {
   }
   /** Discards every change. */
   discard(): Promise<void> {
-    return this.#inTurn(async () => this.#layer.clear());
+    return this.#inTurn(async () => this.#layer.draft.clear());
   }
   /** Returns true when the path or any of its parents was changed here. */
   touched(path: string): boolean {
-    return this.#layer.touched(path);
+    return this.#layer.draft.touched(path);
   }
 
   async exists(path: string): Promise<boolean> {
@@ -132,7 +132,7 @@ export class OverlayBackend implements FsBackend {
   async stat(path: string): Promise<FsStat> {
     const real = await this.#layer.real(path, true);
     const stat = await this.#present(real, path);
-    if (this.#layer.touched(real) || !stat.isFile || stat.version !== undefined)
+    if (this.#layer.draft.touched(real) || !stat.isFile || stat.version !== undefined)
       return statWithPath(stat, path);
     const below = await this.#layer.lower.stat(real);
     const version = below.version ?? engine().sha256(await this.#layer.lower.readBytes(real));
@@ -150,17 +150,17 @@ export class OverlayBackend implements FsBackend {
   async #gitExclude(directory: string): Promise<Uint8Array | undefined> {
     const real = await this.#layer.real(directory, true);
     const lower: RepositorySource = this.#layer.lower;
-    return this.#layer.touched(childOf(real, ".git")) ? undefined : lower.gitExclude?.(real);
+    return this.#layer.draft.touched(childOf(real, ".git")) ? undefined : lower.gitExclude?.(real);
   }
   async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
     return decodeText(await this.readBytes(path), options.encoding, path);
   }
   async readBytes(path: string): Promise<Uint8Array> {
     const real = await this.#layer.real(path, true);
-    if (!this.#layer.touched(real)) return this.#layer.lower.readBytes(real);
+    if (!this.#layer.draft.touched(real)) return this.#layer.lower.readBytes(real);
     const stat = await this.#present(real, path);
     if (stat.isDir) throw backendError("IS_DIRECTORY", path);
-    const node = this.#layer.upper.get(real);
+    const node = this.#layer.draft.node(real);
     if (node?.type !== "file") throw backendError("NOT_FOUND", path);
     return (await this.#layer.content(node)).slice();
   }
@@ -168,7 +168,7 @@ export class OverlayBackend implements FsBackend {
   async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
     checkSignal(options.signal, path);
     const real = await this.#layer.real(path, true);
-    if (!this.#layer.touched(real)) {
+    if (!this.#layer.draft.touched(real)) {
       const found = await readVersioned(this.#layer.lower, real, options);
       return found === null ? null : Object.freeze({ ...found, stat: statWithPath(found.stat, path) });
     }
@@ -205,8 +205,9 @@ export class OverlayBackend implements FsBackend {
     if (normalise(path).directory)
       throw backendError("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
     if (there === null) await this.#parents(real, path, options.createDirs === true);
-    const stat = layer.facts(real, "file", bytes.length, options.mode ?? there?.mode ?? DEFAULT_FILE_MODE);
-    await layer.set(real, { type: "file", bytes, from: null, stat });
+    const mode = options.mode ?? there?.mode ?? DEFAULT_FILE_MODE;
+    const stat = layer.facts(real, { type: "file", size: bytes.length, mode });
+    await layer.set(real, { type: "file", content: bytes, stat });
     return Object.freeze({ version: stat.version as string });
   }
   delete(path: string): Promise<void> {
@@ -271,15 +272,11 @@ export class OverlayBackend implements FsBackend {
       if (real === source) throw backendError("SAME_FILE", to);
       checkWritable(there, to);
       if (there === null) await this.#parents(real, to, false);
-      const node = layer.upper.get(source);
-      const kept =
-        node?.type === "file"
-          ? { bytes: node.bytes, from: node.from }
-          : layer.copiesEagerly(facts)
-            ? { bytes: await layer.lower.readBytes(source), from: null }
-            : { bytes: null, from: facts };
-      const stat = layer.facts(real, "file", facts.size, facts.mode ?? DEFAULT_FILE_MODE);
-      await layer.set(real, { type: "file", ...kept, stat });
+      const node = layer.draft.node(source);
+      const content = node?.type === "file" ? node.content : await layer.copied(source, facts);
+      const { size, mode = DEFAULT_FILE_MODE } = facts;
+      const stat = layer.facts(real, { type: "file", size, mode });
+      await layer.set(real, { type: "file", content, stat });
     });
   }
   async #symlink(target: string, path: string): Promise<void> {
@@ -287,18 +284,13 @@ export class OverlayBackend implements FsBackend {
     const real = await this.#layer.real(path, false);
     if ((await this.#layer.at(real)) !== null) throw backendError("ALREADY_EXISTS", path);
     await this.#parents(real, path, false);
-    const stat = this.#layer.facts(real, "symlink", byteLength(target), LINK_MODE, target);
+    const size = byteLength(target);
+    const stat = this.#layer.facts(real, { type: "symlink", size, mode: LINK_MODE, target });
     await this.#layer.set(real, { type: "symlink", target, stat });
   }
   async #chmod(path: string, mode: number): Promise<void> {
     const real = await this.#layer.real(path, true);
-    const stat = await this.stat(real);
-    const node = this.#layer.upper.get(real);
-    const changed = Object.freeze({ ...stat, path: real, mode });
-    if (node !== undefined && node !== null) this.#layer.upper.set(real, { ...node, stat: changed });
-    else if (stat.isFile)
-      await this.#layer.set(real, { type: "file", bytes: null, from: stat, stat: changed });
-    if (stat.isDir) this.#layer.setMode(real, mode, stat.mode);
+    await this.#layer.chmod(real, mode, await this.stat(real));
   }
   removeTree(path: string, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<TreeCounts> {
     return this.#inTurn(async () => {
@@ -382,23 +374,24 @@ function overlayContents(layer: OverlayLayer, own: () => boolean): ContentProvid
     walks: new CachedWalks(),
     fresh: held.fresh,
     view: "",
-    shape: () => `${held.shape()} ${layer.upper.revision}`,
+    shape: () => `${held.shape()} ${layer.draft.revision}`,
     stamp(directory) {
       // The path may resolve to another directory than in the lower backend.
-      if (layer.touched(directory) || layer.anyLinks()) return undefined;
+      if (layer.draft.touched(directory) || layer.draft.hasLinks) return undefined;
       const below = held.stamp(directory);
-      return below === undefined ? undefined : `${below} ${layer.upper.revision}`;
+      return below === undefined ? undefined : `${below} ${layer.draft.revision}`;
     },
     watch: held.watch,
     async file(path): Promise<HeldFile> {
       const real = await layer.real(path, true);
-      if (!layer.touched(real)) return held.file(real);
-      const node = layer.upper.get(real);
+      if (!layer.draft.touched(real)) return held.file(real);
+      const node = layer.draft.node(real);
       if (node?.type === "dir") throw backendError("IS_DIRECTORY", path);
-      if (node?.type !== "file" || node.bytes === null) throw backendError("NOT_FOUND", path);
-      return new FileInMemory({ bytes: node.bytes });
+      if (node?.type !== "file" || !(node.content instanceof Uint8Array))
+        throw backendError("NOT_FOUND", path);
+      return new FileInMemory({ bytes: node.content });
     },
     // The source of a pending copy may change in the lower backend, which is a conflict then.
-    intact: () => own() && held.intact() && !layer.anyCopies(),
+    intact: () => own() && held.intact() && !layer.draft.hasCopies,
   };
 }

@@ -1,6 +1,7 @@
 /** When the searches of a fork need no judge: what is below it is judged by its parent, what it changed is plain. */
 import { holdsSecret, SECRET_HEAD_BYTES } from "../../backends/confined/rules.ts";
-import type { ChangedNode, OverlayLayer } from "../../backends/overlay/overlay-layer.ts";
+import type { ChangedNode } from "../../backends/overlay/draft.ts";
+import type { OverlayLayer } from "../../backends/overlay/overlay-layer.ts";
 import type { Resolver } from "../../policy/index.ts";
 
 /**
@@ -13,11 +14,11 @@ export function allowsChanges(layer: OverlayLayer, resolver: Resolver): () => bo
   const isPlain = (path: string, node: ChangedNode): boolean => {
     if (!resolver.mayRead(path) || resolver.isTemporary(path) || node.type === "symlink") return false;
     if (node.type === "dir") return true;
-    if (resolver.secret(path) || node.bytes === null) return false;
-    return !secrets || !holdsSecret(node.bytes.subarray(0, SECRET_HEAD_BYTES));
+    if (resolver.secret(path) || !(node.content instanceof Uint8Array)) return false;
+    return !secrets || !holdsSecret(node.content.subarray(0, SECRET_HEAD_BYTES));
   };
   return () => {
-    for (const [path, node] of layer.upper) {
+    for (const [path, node] of layer.draft.nodes()) {
       if (node === null) continue;
       let plain = known.get(node);
       if (plain === undefined) {

@@ -4,19 +4,19 @@
  */
 import type { FsBackend } from "../../backends/backend.ts";
 import { forkOverlay } from "../../backends/overlay/overlay.ts";
+import { makeOps } from "../../backends/transaction/op.ts";
 import { provideAbilities } from "../../backends/abilities.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { cannotBeReviewedError, unreviewedRecord } from "../../journal/index.ts";
 import type { BeginStage } from "../../storage/backend/to-backend.ts";
 import type { MomentSource } from "../../pipeline/moments.ts";
-import { planMerge } from "../../storage/merge.ts";
-import type { MergeOfForkOptions, PlannedMerge, Storage } from "../../storage/storage.ts";
+import { planMerge, toPlanned } from "../../storage/merge.ts";
+import type { Entry, MergeOfForkOptions, PlannedMerge, Storage } from "../../storage/storage.ts";
 import type { Call } from "../../tools/lib/tool.ts";
 import type { Resolver } from "../../policy/index.ts";
 import type { OpenedFork } from "../storage.ts";
 import { allowsChanges } from "./allowed.ts";
-import { applyOps } from "./apply.ts";
-import { OverlayState } from "./overlay-state.ts";
+import { sidesOf } from "./sides.ts";
 import { MERGE } from "../../tools/host-calls.ts";
 
 /** The settings of the plan of a merge. */
@@ -126,15 +126,19 @@ export function layerFiles(parent: FsBackend, resolver: Resolver): ForkFiles {
     isCommit: false,
     async plan({ favour }) {
       // The state between two changes: what is changed later is no part of this merge.
-      const state = await layer.inTurn(async () => new OverlayState(layer));
-      const sides = state.sides();
-      const { ops, conflicts, states } = await planMerge(state.paths, sides, favour);
-      const bodies: PlannedMerge["bodies"] = (side, paths) => sides[side].bodies(paths);
-      const merged = (): Promise<void> => layer.inTurn(async () => state.forget());
-      return { merge: { states, ops, conflicts, bodies }, merged };
+      const state = await layer.inTurn(async () => layer.draft.snapshot());
+      const { paths, sides } = sidesOf(layer, state);
+      const merge = toPlanned(await planMerge(paths, sides, favour), sides);
+      return { merge, merged: () => layer.inTurn(() => layer.forget(state)) };
     },
-    apply: (plan, _options, call) => applyOps(plan, call),
-    close: async () => layer.inTurn(async () => layer.clear()),
+    apply: ({ states, ops, bodies }, _options, { fs, signal, settings: { durability } }) => {
+      const ours = new Map(states.map((state) => [state.path, state.ours]));
+      const there = (path: string): Entry | null => ours.get(path) ?? null;
+      const linked = async (path: string, hash: string): Promise<Uint8Array | undefined> =>
+        there(path)?.hash === hash ? undefined : (await bodies("theirs", [path]))[0];
+      return makeOps(ops, { fs, signal, durability, there, linked });
+    },
+    close: async () => layer.inTurn(async () => layer.draft.clear()),
   };
 }
 

@@ -284,6 +284,35 @@ export function forkCases(open: OpenSubject, oneOf = 1, part = 0): void {
     ]);
   });
 
+  test("merge: a directory in place of a link, with a file that the link led to", async (ws, forkOf) => {
+    if (ws.fs.symlink === undefined) return;
+    await write(ws, { "there/same": "1\n", "there/other": "1\n" });
+    await ws.fs.symlink("there", absolute(ws, "d"));
+    const fork = await forkOf();
+    await fork.fs.delete(absolute(fork, "d"));
+    await write(fork, { "d/same": "1\n", "d/other": "fork\n" });
+    expect(await fork.merge()).toMatchObject({ merged: true, conflicts: [] });
+    expect(await treeOf(ws)).toEqual({
+      d: "/",
+      "d/other": "fork\n",
+      "d/same": "1\n",
+      there: "/",
+      "there/other": "1\n",
+      "there/same": "1\n",
+    });
+  });
+
+  test("merge: a copied file with other permission bits keeps its content", async (ws, forkOf) => {
+    if (ws.fs.chmod === undefined) return;
+    await write(ws, { "a.sh": "1\n" });
+    const fork = await forkOf();
+    await fork.fs.chmod?.(absolute(fork, "a.sh"), 0o700);
+    await ok(fork, "copy", { source: "a.sh", destination: "b.sh" });
+    await write(ws, { "a.sh": "parent\n" });
+    expect(await fork.merge({ favour: "ours" })).toMatchObject({ merged: true, conflicts: [] });
+    expect((await treeOf(ws))["b.sh"]).toBe("1\n");
+  });
+
   test("merge: moves of files and directories, and a directory that the parent filled", async (ws, forkOf) => {
     await write(ws, { "a.txt": "a\n", "src/one.ts": "1\n", "src/sub/two.ts": "2\n", "old/x": "x\n" });
     const fork = await forkOf();

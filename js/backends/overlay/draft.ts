@@ -1,0 +1,212 @@
+/**
+ * The uncommitted changes over a lower backend: for each changed path, what was there when it was first changed, and
+ * what is there now. Entries are immutable and the map is copied by the first change after a snapshot, so a snapshot
+ * costs nothing and stays as it is.
+ */
+import type { FsStat } from "../backend.ts";
+import { isWithin, parentOf } from "../paths.ts";
+
+/** An entry that was written in the overlay. */
+export type ChangedNode =
+  | {
+      readonly type: "file";
+      /** The content, or the file of the lower backend that still has it: the source of a copy. */
+      readonly content: Uint8Array | FsStat;
+      readonly stat: FsStat;
+    }
+  | {
+      readonly type: "dir";
+      readonly stat: FsStat;
+      /** True when it was given permission bits; else it has those that the system gives. */
+      readonly hasOwnMode: boolean;
+    }
+  | { readonly type: "symlink"; readonly target: string; readonly stat: FsStat };
+
+/** What is below a directory of the lower backend. */
+export interface LowerTree {
+  /** The size and time of each file. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly directories: readonly string[];
+}
+
+/** An entry as it was found at one moment; null for nothing. */
+export type Known =
+  | {
+      readonly type: "file";
+      readonly stat: FsStat;
+      readonly version: string;
+      /** `sha256:` of the content; a text that stands for the version where that may not be read, or is not kept. */
+      readonly hash: string;
+      /** Null for a large file, and for one that is not read. */
+      readonly bytes: Uint8Array | null;
+    }
+  | { readonly type: "dir"; readonly stat: FsStat; readonly tree: LowerTree }
+  | { readonly type: "other"; readonly stat: FsStat; readonly version: string }
+  | null;
+
+/** A changed path. Immutable. */
+export interface ChangedPath {
+  /** What the lower backend had when the path was first changed here. */
+  readonly was: Known;
+  /**
+   * What is there now: an entry of the overlay, or nothing (`gone`). `mode` is a directory of the lower backend with
+   * other permission bits, whose content still shows. `hidden` was changed before a directory above it was removed:
+   * what it was still counts for that removal, and when the path is made again.
+   */
+  readonly now:
+    | ChangedNode
+    | { readonly type: "gone" }
+    | { readonly type: "mode"; readonly mode: number }
+    | { readonly type: "hidden" };
+}
+
+/** The changed paths at one moment. */
+export type DraftState = ReadonlyMap<string, ChangedPath>;
+
+/** The text that stands for the version of a directory, which has none. */
+export const DIRECTORY_VERSION = "dir";
+
+/** Stands for a directory of which nothing below shows here. */
+export const NO_TREE: LowerTree = Object.freeze({ files: new Map<string, string>(), directories: [] });
+
+const GONE = Object.freeze({ type: "gone" });
+const HIDDEN = Object.freeze({ type: "hidden" });
+
+/** The changes of an overlay by their real paths. */
+export class Draft {
+  /** The number of changes so far. */
+  revision = 0;
+  /** The numbers of changed paths by what is there now, and of copies whose content is still at the source. */
+  readonly #counts = { file: 0, dir: 0, symlink: 0, gone: 0, mode: 0, hidden: 0, copies: 0 };
+  #paths = new Map<string, ChangedPath>();
+  #isShared = false;
+
+  /** Returns true when the overlay shows what the lower backend has, but for the permission bits of directories. */
+  get isEmpty(): boolean {
+    const { mode, hidden } = this.#counts;
+    return this.#paths.size === mode + hidden;
+  }
+
+  /** Returns true when the overlay contains a new link. */
+  get hasLinks(): boolean {
+    return this.#counts.symlink > 0;
+  }
+
+  /** Returns true when the content of a copy is still at its source. */
+  get hasCopies(): boolean {
+    return this.#counts.copies > 0;
+  }
+
+  /** Returns what is known of a changed path. */
+  get(path: string): ChangedPath | undefined {
+    return this.#paths.get(path);
+  }
+
+  /** Returns the entry at a changed path; null for a removed one, undefined where the lower backend may show. */
+  node(path: string): ChangedNode | null | undefined {
+    return nodeOf(this.#paths.get(path));
+  }
+
+  /** Yields the changed entries; null for a removed one. */
+  *nodes(): Generator<readonly [path: string, node: ChangedNode | null]> {
+    for (const [path, changed] of this.#paths) {
+      const node = nodeOf(changed);
+      if (node !== undefined) yield [path, node];
+    }
+  }
+
+  /** Returns true when the path or any of its parents was changed. */
+  touched(path: string): boolean {
+    return this.node(path) !== undefined || this.cover(path) !== undefined;
+  }
+
+  /** Returns the nearest change above a path. What is below such a change does not come from the lower backend. */
+  cover(path: string): ChangedNode | null | undefined {
+    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
+      const node = this.node(at);
+      if (node !== undefined) return node;
+    }
+    return undefined;
+  }
+
+  /** Records what is at a path now. */
+  set(path: string, was: Known, now: ChangedPath["now"]): void {
+    // Below a new directory nothing of the lower backend shows, so it was lost there before.
+    if (now.type === "dir" && this.#counts.mode > 0)
+      for (const [at, one] of this.#paths)
+        if (one.now.type === "mode" && at !== path && isWithin(at, path)) this.#replace(at, undefined);
+    this.#replace(path, { was, now });
+  }
+
+  /** Removes a path, with everything below it. */
+  remove(path: string, was: Known): void {
+    for (const [at, { was: before, now }] of this.#paths)
+      if (at !== path && isWithin(at, path))
+        this.#replace(at, now.type === "mode" ? undefined : { was: before, now: HIDDEN });
+    this.#replace(path, { was, now: GONE });
+  }
+
+  /** Returns the changed paths of this moment. Later changes do not show in them. */
+  snapshot(): DraftState {
+    this.#isShared = true;
+    return this.#paths;
+  }
+
+  /**
+   * Forgets the changes of a snapshot, which the lower backend has now. A path that was changed meanwhile keeps its
+   * change; `became` returns what that one begins with.
+   */
+  async forget(
+    merged: DraftState,
+    became: (path: string, merged: ChangedPath, present: ChangedPath) => Promise<Known>,
+  ): Promise<void> {
+    for (const [path, one] of merged) {
+      const present = this.#paths.get(path);
+      if (present === one) this.#replace(path, undefined);
+      else if (present !== undefined) this.set(path, await became(path, one, present), present.now);
+    }
+  }
+
+  /** Forgets every change. */
+  clear(): void {
+    for (const path of [...this.#paths.keys()]) this.#replace(path, undefined);
+  }
+
+  /** Replaces what is known of one path. Every change of the map is made here. */
+  #replace(path: string, next: ChangedPath | undefined): void {
+    if (this.#isShared) this.#paths = new Map(this.#paths);
+    this.#isShared = false;
+    this.revision++;
+    this.#count(this.#paths.get(path), -1);
+    this.#count(next, 1);
+    if (next === undefined) this.#paths.delete(path);
+    else this.#paths.set(path, next);
+  }
+
+  #count(changed: ChangedPath | undefined, by: 1 | -1): void {
+    if (changed === undefined) return;
+    const { now } = changed;
+    this.#counts[now.type] += by;
+    if (now.type === "file" && !(now.content instanceof Uint8Array)) this.#counts.copies += by;
+  }
+}
+
+/** Returns the entry of the overlay; null for a removed one, undefined where there is none of its own. */
+export function nodeOf(changed: ChangedPath | undefined): ChangedNode | null | undefined {
+  const now = changed?.now;
+  if (now?.type === "gone") return null;
+  return now?.type === "mode" || now?.type === "hidden" ? undefined : now;
+}
+
+/** Returns the permission bits that a directory was given here; undefined where it was given none. */
+export function givenMode(changed: ChangedPath | undefined): number | undefined {
+  const now = changed?.now;
+  if (now?.type === "mode") return now.mode;
+  return now?.type === "dir" && now.hasOwnMode ? now.stat.mode : undefined;
+}
+
+/** Returns the version that a path had before its first change; null where nothing was. */
+export function versionOf(was: Known): string | null {
+  if (was === null) return null;
+  return was.type === "dir" ? DIRECTORY_VERSION : was.version;
+}
