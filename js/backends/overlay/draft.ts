@@ -1,10 +1,9 @@
 /**
  * The uncommitted changes over a lower backend: for each changed path, what was there when it was first changed, and
- * what is there now. Entries are immutable and the map is copied by the first change after a snapshot, so a snapshot
- * costs nothing and stays as it is.
+ * what is there now.
  */
 import type { FsStat } from "../backend.ts";
-import { isWithin, parentOf } from "../paths.ts";
+import { ChangedPaths } from "./changed-paths.ts";
 
 /** An entry that was written in the overlay. */
 export type ChangedNode =
@@ -78,13 +77,11 @@ export class Draft {
   revision = 0;
   /** The numbers of changed paths by what is there now, and of copies whose content is still at the source. */
   readonly #counts = { file: 0, dir: 0, symlink: 0, gone: 0, mode: 0, hidden: 0, copies: 0 };
-  #paths = new Map<string, ChangedPath>();
-  #isShared = false;
+  readonly #paths = new ChangedPaths<ChangedPath>();
 
   /** Returns true when the overlay shows what the lower backend has, but for the permission bits of directories. */
   get isEmpty(): boolean {
-    const { mode, hidden } = this.#counts;
-    return this.#paths.size === mode + hidden;
+    return this.#paths.size === this.#counts.mode + this.#counts.hidden;
   }
 
   /** Returns true when the overlay contains a new link. */
@@ -107,49 +104,38 @@ export class Draft {
     return nodeOf(this.#paths.get(path));
   }
 
-  /** Yields the changed entries; null for a removed one. */
-  *nodes(): Generator<readonly [path: string, node: ChangedNode | null]> {
-    for (const [path, changed] of this.#paths) {
+  /** Yields the changed entries below a directory; null for a removed one. */
+  *nodes(top = "/"): Generator<readonly [path: string, node: ChangedNode | null]> {
+    for (const [path, changed] of this.#paths.below(top)) {
       const node = nodeOf(changed);
       if (node !== undefined) yield [path, node];
     }
   }
 
-  /** Returns true when the path or any of its parents was changed. */
+  /** Returns true when the path or any of its parents was changed. What is there does not come from the lower backend. */
   touched(path: string): boolean {
-    return this.node(path) !== undefined || this.cover(path) !== undefined;
-  }
-
-  /** Returns the nearest change above a path. What is below such a change does not come from the lower backend. */
-  cover(path: string): ChangedNode | null | undefined {
-    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
-      const node = this.node(at);
-      if (node !== undefined) return node;
-    }
-    return undefined;
+    return this.#paths.nearest(path, (changed) => nodeOf(changed) !== undefined) !== undefined;
   }
 
   /** Records what is at a path now. */
   set(path: string, was: Known, now: ChangedPath["now"]): void {
     // Below a new directory nothing of the lower backend shows, so it was lost there before.
     if (now.type === "dir" && this.#counts.mode > 0)
-      for (const [at, one] of this.#paths)
-        if (one.now.type === "mode" && at !== path && isWithin(at, path)) this.#replace(at, undefined);
+      for (const [at, below] of this.#paths.below(path))
+        if (below.now.type === "mode") this.#replace(at, undefined);
     this.#replace(path, { was, now });
   }
 
   /** Removes a path, with everything below it. */
   remove(path: string, was: Known): void {
-    for (const [at, { was: before, now }] of this.#paths)
-      if (at !== path && isWithin(at, path))
-        this.#replace(at, now.type === "mode" ? undefined : { was: before, now: HIDDEN });
+    for (const [at, below] of this.#paths.below(path))
+      this.#replace(at, below.now.type === "mode" ? undefined : { was: below.was, now: HIDDEN });
     this.#replace(path, { was, now: GONE });
   }
 
   /** Returns the changed paths of this moment. Later changes do not show in them. */
   snapshot(): DraftState {
-    this.#isShared = true;
-    return this.#paths;
+    return this.#paths.snapshot();
   }
 
   /**
@@ -169,18 +155,15 @@ export class Draft {
 
   /** Forgets every change. */
   clear(): void {
-    for (const path of [...this.#paths.keys()]) this.#replace(path, undefined);
+    for (const path of this.snapshot().keys()) this.#replace(path, undefined);
   }
 
-  /** Replaces what is known of one path. Every change of the map is made here. */
+  /** Replaces what is known of one path. */
   #replace(path: string, next: ChangedPath | undefined): void {
-    if (this.#isShared) this.#paths = new Map(this.#paths);
-    this.#isShared = false;
     this.revision++;
     this.#count(this.#paths.get(path), -1);
     this.#count(next, 1);
-    if (next === undefined) this.#paths.delete(path);
-    else this.#paths.set(path, next);
+    this.#paths.set(path, next);
   }
 
   #count(changed: ChangedPath | undefined, by: 1 | -1): void {

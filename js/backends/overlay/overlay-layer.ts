@@ -164,7 +164,7 @@ export class OverlayLayer {
 
   /** Returns the entry of the lower backend at a path, whatever was changed here. */
   async below(path: string): Promise<FsStat | null> {
-    const isElsewhere = this.draft.cover(path) !== undefined && (await this.#isLinkedBelow(parentOf(path)));
+    const isElsewhere = this.draft.touched(parentOf(path)) && (await this.#isLinkedBelow(parentOf(path)));
     return isElsewhere ? null : lstatOrNull(this.lower, path);
   }
 
@@ -183,7 +183,7 @@ export class OverlayLayer {
     const node = this.draft.node(path);
     if (node === null) return null;
     if (node !== undefined) return node.stat;
-    if (this.draft.cover(path) !== undefined) return null;
+    if (this.draft.touched(path)) return null;
     const below = await this.below(path);
     const mode = givenMode(this.draft.get(path));
     return below === null || mode === undefined ? below : Object.freeze({ ...below, mode });
@@ -194,8 +194,8 @@ export class OverlayLayer {
     const entries = new Map<string, FsEntry>();
     if (!this.draft.touched(real))
       for (const entry of await this.lower.listDir(real, options)) entries.set(entry.name, entry);
-    for (const [path, node] of this.draft.nodes()) {
-      if (path === real || parentOf(path) !== real) continue;
+    for (const [path, node] of this.draft.nodes(real)) {
+      if (parentOf(path) !== real) continue;
       if (node === null) entries.delete(nameOf(path));
       else entries.set(nameOf(path), entryOfStat(node.stat));
     }
@@ -204,8 +204,8 @@ export class OverlayLayer {
 
   /** Returns the content of a file at a real path. @throws NOT_FOUND, CONFLICT */
   async bytes(real: string): Promise<Uint8Array> {
+    if (!this.draft.touched(real)) return this.lower.readBytes(real);
     const node = this.draft.node(real);
-    if (node === undefined && this.draft.cover(real) === undefined) return this.lower.readBytes(real);
     if (node?.type !== "file") throw backendError("NOT_FOUND", real);
     return this.content(node);
   }

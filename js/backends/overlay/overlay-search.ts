@@ -184,5 +184,5 @@ async function rulesOf(
 
 /** Yields the changed paths of a layer that are below no other one. */
 function* uncovered({ draft }: OverlayLayer): Generator<string> {
-  for (const [path] of draft.nodes()) if (draft.cover(path) === undefined) yield path;
+  for (const [path] of draft.nodes()) if (!draft.touched(parentOf(path))) yield path;
 }

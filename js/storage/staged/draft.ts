@@ -4,6 +4,7 @@
  */
 import { DEFAULT_DIR_MODE, DEFAULT_FILE_MODE, PERMISSION_BITS } from "../../backends/entry.ts";
 import { backendError } from "../../backends/failure.ts";
+import { ChangedPaths } from "../../backends/overlay/changed-paths.ts";
 import { childOf, parentOf } from "../../backends/paths.ts";
 import type { Entry, Op, ReadEntry } from "../storage.ts";
 
@@ -22,14 +23,14 @@ export type DraftPlace = { readonly found: ReadEntry | null } | { readonly store
 type Look = (path: string) => Promise<ReadEntry | null>;
 
 /** The state of a draft that can be restored. */
-export interface DraftMark {
+interface DraftMark {
   readonly nodes: ReadonlyMap<string, DraftNode>;
   readonly ops: number;
 }
 
 /** The changes of one call. */
 export class StagedDraft {
-  #nodes = new Map<string, DraftNode>();
+  readonly #nodes = new ChangedPaths<DraftNode>();
   #ops: Op[] = [];
   #count = 0;
 
@@ -42,39 +43,27 @@ export class StagedDraft {
     return this.#ops.length === 0;
   }
 
-  /** The paths that the draft has changed, with what is there now. */
-  get nodes(): ReadonlyMap<string, DraftNode> {
-    return this.#nodes;
-  }
-
-  /** Returns the present state, which `restore` brings back. */
+  /** Returns the present state, which `restore` brings back: the changed paths, with what is there now. */
   mark(): DraftMark {
-    return { nodes: new Map(this.#nodes), ops: this.#ops.length };
+    return { nodes: this.#nodes.snapshot(), ops: this.#ops.length };
   }
 
   restore({ nodes, ops }: DraftMark): void {
-    this.#nodes = new Map(nodes);
+    this.#nodes.restore(nodes);
     this.#ops = this.#ops.slice(0, ops);
   }
 
   clear(): void {
-    this.#nodes = new Map();
-    this.#ops = [];
+    this.restore({ nodes: new Map(), ops: 0 });
   }
 
   /** Returns where a path is looked up. */
   place(path: string): DraftPlace {
-    if (this.#nodes.size === 0) return { stored: path };
-    const own = this.#nodes.get(path);
-    if (own !== undefined) return { found: own.found };
-    for (let at = path; at !== "/"; ) {
-      at = parentOf(at);
-      const above = this.#nodes.get(at);
-      if (above === undefined) continue;
-      if (above.found?.entry.type !== "dir" || above.source === undefined) return { found: null };
-      return { stored: under(above.source, path, at) };
-    }
-    return { stored: path };
+    const [at, own] = this.#nodes.nearest(path) ?? [];
+    if (at === undefined || own === undefined) return { stored: path };
+    if (at === path) return { found: own.found };
+    if (own.found?.entry.type !== "dir" || own.source === undefined) return { found: null };
+    return { stored: under(own.source, path, at) };
   }
 
   /** Returns the directories whose listing is that of a stored one, at and below a path; and what the draft made. */
@@ -85,31 +74,23 @@ export class StagedDraft {
     const shown: [string, string][] = [];
     const made: ReadEntry[] = [];
     const top = this.place(prefix);
-    if ("stored" in top) shown.push([prefix, top.stored]);
-    for (const [path, { found, source }] of this.#nodes) {
-      const isTop = path === prefix;
-      if (!isTop && !path.startsWith(prefix === "/" ? "/" : `${prefix}/`)) continue;
-      if (found !== null && !isTop) made.push(found);
-      if (source !== undefined) shown.push([path, source]);
+    const source = "stored" in top ? top.stored : this.#nodes.get(prefix)?.source;
+    if (source !== undefined) shown.push([prefix, source]);
+    for (const [path, node] of this.#nodes.below(prefix)) {
+      if (node.found !== null) made.push(node.found);
+      if (node.source !== undefined) shown.push([path, node.source]);
     }
     return { shown, made };
   }
 
   /** Returns true when the draft has made something below a path. */
   holdsMade(path: string): boolean {
-    for (const [at, { found }] of this.#nodes) if (found !== null && at.startsWith(`${path}/`)) return true;
-    return false;
+    return [...this.#nodes.below(path)].some(([, { found }]) => found !== null);
   }
 
   /** Returns true when a listing of a path may differ from that of the storage. */
   touches(prefix: string): boolean {
-    for (let at = prefix; ; at = parentOf(at)) {
-      if (this.#nodes.has(at)) return true;
-      if (at === "/") break;
-    }
-    const below = prefix === "/" ? "/" : `${prefix}/`;
-    for (const path of this.#nodes.keys()) if (path.startsWith(below)) return true;
-    return false;
+    return this.#nodes.nearest(prefix) !== undefined || !this.#nodes.below(prefix).next().done;
   }
 
   /** Makes one change, and returns the entries of the paths that it names and of the parents that it made. */
@@ -163,7 +144,7 @@ export class StagedDraft {
         if (there === null) throw backendError("NOT_FOUND", path);
         if ((await look(op.to)) !== null) throw backendError("ALREADY_EXISTS", op.to);
         const source = this.#sourceOf(path, there);
-        const below = [...this.#nodes].filter(([at]) => at.startsWith(`${path}/`));
+        const below = [...this.#nodes.below(path)];
         this.#drop(path);
         set(path, null);
         await this.#makeParents(op.to, look, set);
@@ -196,7 +177,7 @@ export class StagedDraft {
   }
 
   #drop(top: string): void {
-    for (const path of this.#nodes.keys()) if (path.startsWith(`${top}/`)) this.#nodes.delete(path);
+    for (const [path] of this.#nodes.below(top)) this.#nodes.set(path, undefined);
   }
 
   /** Returns the stored directory whose content a directory shows; undefined for one that the draft made. */

@@ -391,7 +391,7 @@ export class CallStage implements Stage, StorageView {
     const made = new Map(entries.map((entry) => [entry.path, entry]));
     this.#contention.committed(entries);
     this.#reads.forgetListings();
-    for (const [path, { found }] of this.#draft.nodes) {
+    for (const [path, { found }] of this.#draft.mark().nodes) {
       this.#reads.forget(path);
       const entry = made.get(path);
       if (entry === undefined) continue;
@@ -412,7 +412,7 @@ export class CallStage implements Stage, StorageView {
     const conflicts = (details?.["conflicts"] ?? []) as readonly Partial<UnmetExpect>[];
     const paths = conflicts.flatMap((one) => (one.path === undefined ? [] : [one.path]));
     for (const one of paths) this.#contention.note(one);
-    const changed = new Set(this.#draft.nodes.keys());
+    const changed = this.#draft.mark().nodes;
     const named = paths.find((one) => changed.has(one)) ?? paths[0] ?? path;
     return named === undefined
       ? error
