@@ -1,21 +1,20 @@
 /** A commit in the making: changes are applied to a copy of the tree, which replaces the tree when all succeed. */
-import { DEFAULT_DIR_MODE, DEFAULT_FILE_MODE, PERMISSION_BITS } from "../../backends/entry.ts";
-import { backendError } from "../../backends/failure.ts";
 import { nameOf, parentOf, sortCodePoints } from "../../backends/paths.ts";
-import type { Op } from "../commit.ts";
+import { applyNow, type ChangingTree, type OpOf } from "../apply.ts";
 import type { Entry, Version } from "../entry.ts";
 import { isDirNode, nodeAt, nodesOf, type StoredDir, type StoredFile, type StoredNode } from "./nodes.ts";
 
+/** A file that is written, with its hash. */
+interface PutFile {
+  readonly op: "put";
+  readonly path: string;
+  readonly body: Uint8Array;
+  readonly hash: string;
+  readonly mode?: number | undefined;
+}
+
 /** A change whose content is ready: the engine has its bytes and its hash. */
-export type ReadyOp =
-  | Exclude<Op, { op: "put" } | { op: "link" }>
-  | {
-      readonly op: "put";
-      readonly path: string;
-      readonly body: Uint8Array;
-      readonly hash: string;
-      readonly mode?: number | undefined;
-    };
+export type ReadyOp = OpOf<PutFile>;
 
 /** The states of a path before and after a commit. */
 export interface NodeChange {
@@ -27,7 +26,7 @@ export interface NodeChange {
 type DraftDir = { entry: Entry; readonly children: Map<string, StoredNode> };
 
 /** The tree of a commit before it is published. */
-export class Draft {
+export class Draft implements ChangingTree<PutFile> {
   readonly #before: StoredDir;
   readonly #version: Version;
   readonly #now: number;
@@ -70,64 +69,49 @@ export class Draft {
 
   /** Applies one change. @throws NOT_FOUND, ALREADY_EXISTS, IS_DIRECTORY, NOT_DIRECTORY, NOT_EMPTY */
   apply(op: ReadyOp): void {
-    switch (op.op) {
-      case "put": {
-        const there = nodeAt(this.#root, op.path);
-        if (isDirNode(there)) throw backendError("IS_DIRECTORY", op.path);
-        const kept = there?.entry.type === "file" ? there.entry.mode : undefined;
-        const mode = (op.mode ?? kept ?? DEFAULT_FILE_MODE) & PERMISSION_BITS;
-        const facts = { type: "file" as const, hash: op.hash, size: op.body.length, mode };
-        this.#set(op.path, { entry: this.#entry(op.path, facts), body: op.body } satisfies StoredFile);
-        return;
-      }
-      case "mkdir": {
-        const there = nodeAt(this.#root, op.path);
-        if (isDirNode(there)) {
-          this.#named.add(op.path);
-          return;
-        }
-        if (there !== undefined) throw backendError("ALREADY_EXISTS", op.path);
-        this.#makeDir(op.path, op.mode);
-        return;
-      }
-      case "symlink":
-        if (nodeAt(this.#root, op.path) !== undefined) throw backendError("ALREADY_EXISTS", op.path);
-        this.#set(op.path, { entry: this.#entry(op.path, { type: "symlink", target: op.target }) });
-        return;
-      case "chmod":
-        this.#chmod(op.path, op.mode & PERMISSION_BITS);
-        return;
-      case "remove": {
-        const there = this.#existing(op.path);
-        if (op.tree !== true && isDirNode(there) && there.children.size > 0)
-          throw backendError("NOT_EMPTY", op.path);
-        this.#remove(op.path, there);
-        return;
-      }
-      case "move": {
-        const there = this.#existing(op.from);
-        if (nodeAt(this.#root, op.to) !== undefined) throw backendError("ALREADY_EXISTS", op.to);
-        this.#remove(op.from, there);
-        this.#set(op.to, this.#moved(there, op.to));
-      }
-    }
+    applyNow(op, this);
   }
 
-  #chmod(path: string, mode: number): void {
-    const there = this.#existing(path);
-    if (there.entry.type === "symlink") throw backendError("INVALID_ARGUMENT", path, "a link has no mode");
-    const entry = Object.freeze({ ...there.entry, mode, version: this.#version });
-    if (isDirNode(there)) {
-      const own = this.#ownDir(path);
-      own.entry = entry;
-      this.#mark(path);
-    } else this.#set(path, { ...there, entry });
+  look(path: string): Entry | null {
+    return nodeAt(this.#root, path)?.entry ?? null;
   }
 
-  #existing(path: string): StoredNode {
+  isEmpty(path: string): boolean {
     const node = nodeAt(this.#root, path);
-    if (node === undefined) throw backendError("NOT_FOUND", path);
-    return node;
+    return !isDirNode(node) || node.children.size === 0;
+  }
+
+  keep(path: string): void {
+    this.#named.add(path);
+  }
+
+  setFile({ path, body, hash }: PutFile, mode: number): void {
+    const entry = this.#entry(path, { type: "file", hash, size: body.length, mode });
+    this.#set(path, { entry, body } satisfies StoredFile);
+  }
+
+  setDirectory(path: string, mode: number): void {
+    this.#set(path, this.#copy({ entry: this.#entry(path, { type: "dir", mode }), children: new Map() }));
+  }
+
+  setLink(path: string, target: string): void {
+    this.#set(path, { entry: this.#entry(path, { type: "symlink", target }) });
+  }
+
+  setMode(path: string, mode: number): void {
+    const there = nodeAt(this.#root, path) as StoredNode;
+    const entry = Object.freeze({ ...there.entry, mode, version: this.#version });
+    if (isDirNode(there)) this.#ownDir(path).entry = entry;
+    else this.#set(path, { ...there, entry });
+    this.#mark(path);
+  }
+
+  take(path: string): (to: string) => void {
+    const node = nodeAt(this.#root, path) as StoredNode;
+    this.#ownDir(parentOf(path)).children.delete(nameOf(path));
+    this.#mark(path);
+    for (const { entry } of nodesOf(node)) this.#changed.add(entry.path);
+    return (to) => this.#set(to, this.#moved(node, to));
   }
 
   #entry(path: string, facts: Omit<Entry, "path" | "version" | "mtime">): Entry {
@@ -145,43 +129,22 @@ export class Draft {
     this.#named.add(path);
   }
 
-  /** Returns the directory at a path, copied so that it can be changed; missing ones are made. */
+  /** Returns the directory at a path, copied so that it can be changed. */
   #ownDir(path: string): DraftDir {
     let dir = this.#root;
     if (path === "/") return dir;
-    let at = "";
     for (const name of path.slice(1).split("/")) {
-      at += `/${name}`;
-      const child = dir.children.get(name);
-      if (child !== undefined && !isDirNode(child)) throw backendError("NOT_DIRECTORY", at);
-      if (child !== undefined && this.#own.has(child)) {
-        dir = child as DraftDir;
-        continue;
-      }
-      const entry = this.#entry(at, { type: "dir", mode: DEFAULT_DIR_MODE });
-      if (child === undefined) this.#mark(at);
-      const next = this.#copy(child ?? { entry, children: new Map() });
+      const child = dir.children.get(name) as StoredDir;
+      const next = this.#own.has(child) ? (child as DraftDir) : this.#copy(child);
       dir.children.set(name, next);
       dir = next;
     }
     return dir;
   }
 
-  #makeDir(path: string, mode = DEFAULT_DIR_MODE): void {
-    const own = this.#ownDir(path);
-    own.entry = Object.freeze({ ...own.entry, mode: mode & PERMISSION_BITS });
-    this.#mark(path);
-  }
-
   #set(path: string, node: StoredNode): void {
     this.#ownDir(parentOf(path)).children.set(nameOf(path), node);
     this.#mark(path);
-  }
-
-  #remove(path: string, node: StoredNode): void {
-    this.#ownDir(parentOf(path)).children.delete(nameOf(path));
-    this.#mark(path);
-    for (const { entry } of nodesOf(node)) this.#changed.add(entry.path);
   }
 
   /** Returns a tree at another path. Every entry of it gets the version of the commit. */

@@ -1,23 +1,22 @@
 /** A commit in the making: changes are applied beside the table of files. */
 import { pathsOfOp } from "../check.ts";
-import { DEFAULT_DIR_MODE, DEFAULT_FILE_MODE, PERMISSION_BITS } from "../../backends/entry.ts";
-import { backendError } from "../../backends/failure.ts";
 import { compareCodePoints, isWithin, parentOf } from "../../backends/paths.ts";
-import type { Op } from "../commit.ts";
-import type { Version } from "../entry.ts";
+import { applyLater, type ChangingTree, type OpOf } from "../apply.ts";
+import type { StoredType, Version } from "../entry.ts";
 import type { Row, TableView } from "./manifest.ts";
 import { changedRow, type CommitLog, fileRow, rowMode, TOP_ROW } from "./root.ts";
 
+/** A file that is written, with the hash of its content. */
+interface PutFile {
+  readonly op: "put";
+  readonly path: string;
+  readonly hex: string;
+  readonly size: number;
+  readonly mode?: number | undefined;
+}
+
 /** A change whose content is stored, or on its way. */
-export type ReadyOp =
-  | Exclude<Op, { op: "put" } | { op: "link" }>
-  | {
-      readonly op: "put";
-      readonly path: string;
-      readonly hex: string;
-      readonly size: number;
-      readonly mode?: number | undefined;
-    };
+export type ReadyOp = OpOf<PutFile>;
 
 /** Returns the range of keys of everything below a path. */
 export function below(path: string): readonly [from: string, to: string] {
@@ -27,7 +26,7 @@ export function below(path: string): readonly [from: string, to: string] {
 }
 
 /** The rows that a commit changes. */
-export class Draft {
+export class Draft implements ChangingTree<PutFile> {
   readonly #view: TableView;
   readonly #version: Version;
   readonly #now: number;
@@ -72,27 +71,9 @@ export class Draft {
     return (await this.#view.get(path)) ?? (path === "/" ? TOP_ROW : undefined);
   }
 
-  async #existing(path: string): Promise<Row> {
-    const row = await this.#get(path);
-    if (row === undefined) throw backendError("NOT_FOUND", path);
-    return row;
-  }
-
   #set(row: Row): void {
     this.#changed.set(row[0], row);
     this.#named.add(row[0]);
-  }
-
-  /** Makes the missing parents of a path. */
-  async #makeParents(path: string): Promise<void> {
-    const missing: string[] = [];
-    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
-      const row = await this.#get(at);
-      if (row !== undefined && row[1] !== "d") throw backendError("NOT_DIRECTORY", at);
-      if (row !== undefined) break;
-      missing.push(at);
-    }
-    for (const at of missing.reverse()) this.#set([at, "d", this.#version, this.#now, DEFAULT_DIR_MODE]);
   }
 
   /** Returns the rows below a path, as they are now. */
@@ -104,78 +85,61 @@ export class Draft {
     return rows.sort(byKey);
   }
 
-  async #hasBelow(path: string): Promise<boolean> {
+  /** Applies one change. @throws NOT_FOUND, ALREADY_EXISTS, IS_DIRECTORY, NOT_DIRECTORY, NOT_EMPTY */
+  apply(op: ReadyOp): Promise<void> {
+    return applyLater(op, this);
+  }
+
+  async look(path: string): Promise<{ readonly type: StoredType; readonly mode?: number } | null> {
+    const row = await this.#get(path);
+    if (row === undefined) return null;
+    return row[1] === "l"
+      ? { type: "symlink" }
+      : { type: row[1] === "d" ? "dir" : "file", mode: rowMode(row) };
+  }
+
+  async isEmpty(path: string): Promise<boolean> {
     for (const [key, row] of this.#changed)
-      if (row !== null && key !== path && isWithin(key, path)) return true;
+      if (row !== null && key !== path && isWithin(key, path)) return false;
     const [from, to] = below(path);
     const removed = [...this.#changed.keys()].filter((key) => isWithin(key, path)).length;
     const stored = await this.#view.range(from, to, removed + 2);
-    return stored.some(([key]) => key !== path && !this.#changed.has(key));
+    return !stored.some(([key]) => key !== path && !this.#changed.has(key));
   }
 
-  /** Applies one change. @throws NOT_FOUND, ALREADY_EXISTS, IS_DIRECTORY, NOT_DIRECTORY, NOT_EMPTY */
-  async apply(op: ReadyOp): Promise<void> {
-    const [version, now] = [this.#version, this.#now];
-    switch (op.op) {
-      case "put": {
-        const there = await this.#get(op.path);
-        if (there?.[1] === "d") throw backendError("IS_DIRECTORY", op.path);
-        await this.#makeParents(op.path);
-        const kept = there?.[1] === "f" ? rowMode(there) : undefined;
-        const mode = (op.mode ?? kept ?? DEFAULT_FILE_MODE) & PERMISSION_BITS;
-        this.#set(fileRow(op.path, version, now, mode, op.hex, op.size));
-        return;
-      }
-      case "mkdir": {
-        const there = await this.#get(op.path);
-        if (there?.[1] === "d") this.#named.add(op.path);
-        else if (there !== undefined) throw backendError("ALREADY_EXISTS", op.path);
-        else {
-          await this.#makeParents(op.path);
-          this.#set([op.path, "d", version, now, (op.mode ?? DEFAULT_DIR_MODE) & PERMISSION_BITS]);
-        }
-        return;
-      }
-      case "symlink":
-        if ((await this.#get(op.path)) !== undefined) throw backendError("ALREADY_EXISTS", op.path);
-        await this.#makeParents(op.path);
-        this.#set([op.path, "l", version, now, 0, op.target]);
-        return;
-      case "chmod": {
-        const there = await this.#existing(op.path);
-        if (there[1] === "l") throw backendError("INVALID_ARGUMENT", op.path, "a link has no mode");
-        this.#set(changedRow(there, op.path, version, op.mode & PERMISSION_BITS));
-        return;
-      }
-      case "remove": {
-        const there = await this.#existing(op.path);
-        if (op.tree !== true && there[1] === "d" && (await this.#hasBelow(op.path)))
-          throw backendError("NOT_EMPTY", op.path);
-        await this.#remove(there);
-        return;
-      }
-      case "move": {
-        const there = await this.#existing(op.from);
-        if ((await this.#get(op.to)) !== undefined) throw backendError("ALREADY_EXISTS", op.to);
-        const tree = await this.#remove(there);
-        await this.#makeParents(op.to);
-        this.#set(changedRow(there, op.to, version));
-        for (const row of tree) {
-          const path = op.to + row[0].slice(op.from.length);
-          this.#changed.set(path, changedRow(row, path, version));
-        }
-      }
-    }
+  keep(path: string): void {
+    this.#named.add(path);
   }
 
-  /** Removes a row and everything below it, which it returns. */
-  async #remove(row: Row): Promise<readonly Row[]> {
-    const [path, kind] = row;
-    const tree = kind === "d" ? await this.#rowsBelow(path) : [];
+  setFile({ path, hex, size }: PutFile, mode: number): void {
+    this.#set(fileRow(path, this.#version, this.#now, mode, hex, size));
+  }
+
+  setDirectory(path: string, mode: number): void {
+    this.#set([path, "d", this.#version, this.#now, mode]);
+  }
+
+  setLink(path: string, target: string): void {
+    this.#set([path, "l", this.#version, this.#now, 0, target]);
+  }
+
+  async setMode(path: string, mode: number): Promise<void> {
+    this.#set(changedRow((await this.#get(path)) as Row, path, this.#version, mode));
+  }
+
+  async take(path: string): Promise<(to: string) => void> {
+    const row = (await this.#get(path)) as Row;
+    const tree = row[1] === "d" ? await this.#rowsBelow(path) : [];
     for (const [key] of tree) this.#changed.set(key, null);
     this.#changed.set(path, null);
     this.#named.add(path);
-    return tree;
+    return (to) => {
+      this.#set(changedRow(row, to, this.#version));
+      for (const one of tree) {
+        const moved = to + one[0].slice(path.length);
+        this.#changed.set(moved, changedRow(one, moved, this.#version));
+      }
+    };
   }
 }
 

@@ -2,11 +2,13 @@
  * The changes of one call before they are committed: what each path is once all of them are made. Only what they
  * touch is kept; everything else is what the storage has.
  */
-import { DEFAULT_DIR_MODE, DEFAULT_FILE_MODE, PERMISSION_BITS } from "../../backends/entry.ts";
-import { backendError } from "../../backends/failure.ts";
 import { ChangedPaths } from "../../backends/overlay/changed-paths.ts";
-import { childOf, parentOf } from "../../backends/paths.ts";
+import { childOf } from "../../backends/paths.ts";
+import { applyLater } from "../apply.ts";
 import type { Entry, Op, ReadEntry } from "../storage.ts";
+
+/** A change that writes a file. */
+type FileOp = Extract<Op, { readonly op: "put" | "link" }>;
 
 /** A path that a draft has changed. */
 interface DraftNode {
@@ -83,11 +85,6 @@ export class StagedDraft {
     return { shown, made };
   }
 
-  /** Returns true when the draft has made something below a path. */
-  holdsMade(path: string): boolean {
-    return [...this.#nodes.below(path)].some(([, { found }]) => found !== null);
-  }
-
   /** Returns true when a listing of a path may differ from that of the storage. */
   touches(prefix: string): boolean {
     return this.#nodes.nearest(prefix) !== undefined || !this.#nodes.below(prefix).next().done;
@@ -95,89 +92,50 @@ export class StagedDraft {
 
   /** Makes one change, and returns the entries of the paths that it names and of the parents that it made. */
   async apply(op: Op, look: Look): Promise<readonly Entry[]> {
-    const path = op.op === "move" ? op.from : op.path;
-    const there = await look(path);
     const entries: Entry[] = [];
+    let isKept = false;
     const set = (at: string, found: ReadEntry | null, source?: string): void => {
       this.#nodes.set(at, { found, source });
       if (found !== null) entries.push(found.entry);
     };
-    switch (op.op) {
-      case "put":
-      case "link": {
-        if (there?.entry.type === "dir") throw backendError("IS_DIRECTORY", path);
-        await this.#makeParents(path, look, set);
-        const kept = there?.entry.type === "file" ? there.entry.mode : undefined;
-        const size = op.op === "put" ? op.body.length : op.size;
-        const facts = { hash: op.hash, size, mode: (op.mode ?? kept ?? DEFAULT_FILE_MODE) & PERMISSION_BITS };
-        const entry = this.#entry(path, "file", facts as Partial<Entry>);
-        set(path, op.op === "put" ? { entry, body: op.body } : { entry });
-        break;
-      }
-      case "mkdir":
-        if (there !== null && there.entry.type !== "dir") throw backendError("ALREADY_EXISTS", path);
-        if (there !== null) return [there.entry];
-        await this.#makeParents(path, look, set);
-        set(path, {
-          entry: this.#entry(path, "dir", { mode: (op.mode ?? DEFAULT_DIR_MODE) & PERMISSION_BITS }),
-        });
-        break;
-      case "symlink":
-        if (there !== null) throw backendError("ALREADY_EXISTS", path);
-        await this.#makeParents(path, look, set);
-        set(path, { entry: this.#entry(path, "symlink", { target: op.target }) });
-        break;
-      case "chmod": {
-        if (there === null) throw backendError("NOT_FOUND", path);
-        if (there.entry.type === "symlink")
-          throw backendError("INVALID_ARGUMENT", path, "a link has no mode");
-        const entry = { ...there.entry, mode: op.mode & PERMISSION_BITS, version: this.#version() };
-        set(path, { ...there, entry: Object.freeze(entry) }, this.#sourceOf(path, there));
-        break;
-      }
-      case "remove":
-        if (there === null) throw backendError("NOT_FOUND", path);
-        this.#drop(path);
-        set(path, null);
-        break;
-      case "move": {
-        if (there === null) throw backendError("NOT_FOUND", path);
-        if ((await look(op.to)) !== null) throw backendError("ALREADY_EXISTS", op.to);
+    await applyLater<FileOp>(op, {
+      look: async (path) => (await look(path))?.entry ?? null,
+      // What is stored in a directory is the commit's to find.
+      isEmpty: (path) => [...this.#nodes.below(path)].every(([, { found }]) => found === null),
+      keep: async (path) => {
+        isKept = true;
+        entries.push(((await look(path)) as ReadEntry).entry);
+      },
+      setFile: (file, mode) => {
+        const size = file.op === "put" ? file.body.length : file.size;
+        const entry = this.#entry(file.path, "file", { hash: file.hash ?? "", size, mode });
+        set(file.path, file.op === "put" ? { entry, body: file.body } : { entry });
+      },
+      setDirectory: (path, mode) => set(path, { entry: this.#entry(path, "dir", { mode }) }),
+      setLink: (path, target) => set(path, { entry: this.#entry(path, "symlink", { target }) }),
+      setMode: async (path, mode) => {
+        const there = (await look(path)) as ReadEntry;
+        const entry = Object.freeze({ ...there.entry, mode, version: this.#version() });
+        set(path, { ...there, entry }, this.#sourceOf(path, there));
+      },
+      take: async (path) => {
+        const there = (await look(path)) as ReadEntry;
         const source = this.#sourceOf(path, there);
         const below = [...this.#nodes.below(path)];
-        this.#drop(path);
+        for (const [at] of below) this.#nodes.set(at, undefined);
         set(path, null);
-        await this.#makeParents(op.to, look, set);
-        set(op.to, { ...there, entry: this.#renamed(there.entry, op.to) }, source);
-        for (const [at, { found, source: own }] of below) {
-          const to = under(op.to, at, path);
-          const moved = found && { ...found, entry: this.#renamed(found.entry, to) };
-          this.#nodes.set(to, { found: moved, source: own });
-        }
-      }
-    }
-    this.#ops.push(op);
+        return (to) => {
+          set(to, { ...there, entry: this.#renamed(there.entry, to) }, source);
+          for (const [at, { found, source: own }] of below) {
+            const moved = under(to, at, path);
+            const entry = found && this.#renamed(found.entry, moved);
+            this.#nodes.set(moved, { found: entry && { ...found, entry }, source: own });
+          }
+        };
+      },
+    });
+    if (!isKept) this.#ops.push(op);
     return entries;
-  }
-
-  /** Makes the missing directories above a path. @throws NOT_DIRECTORY */
-  async #makeParents(path: string, look: Look, set: (at: string, found: ReadEntry) => void): Promise<void> {
-    const missing: string[] = [];
-    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
-      const there = await look(at);
-      if (there === null) {
-        missing.push(at);
-        continue;
-      }
-      if (there.entry.type !== "dir") throw backendError("NOT_DIRECTORY", at);
-      break;
-    }
-    for (const at of missing.reverse())
-      set(at, { entry: this.#entry(at, "dir", { mode: DEFAULT_DIR_MODE }) });
-  }
-
-  #drop(top: string): void {
-    for (const [path] of this.#nodes.below(top)) this.#nodes.set(path, undefined);
   }
 
   /** Returns the stored directory whose content a directory shows; undefined for one that the draft made. */

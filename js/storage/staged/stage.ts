@@ -313,7 +313,7 @@ export class CallStage implements Stage, StorageView {
     return found;
   }
 
-  /** Returns a change with the hash of its content, and refuses to remove a directory in which something was made. */
+  /** Returns a change with the hash of its content. */
   async #ready(op: Op): Promise<Op> {
     if (op.op === "put") {
       const { body } = op;
@@ -322,9 +322,6 @@ export class CallStage implements Stage, StorageView {
       this.#written.set(hash, body);
       return { ...op, hash };
     }
-    // What is stored in a directory is the commit's to find.
-    if (op.op === "remove" && op.tree !== true && this.#draft.holdsMade(op.path))
-      throw backendError("NOT_EMPTY", op.path);
     return op;
   }
 
