@@ -50,16 +50,16 @@ export async function applyLater<File extends FileOp>(
 
 /** The steps of a change. Each yields an answer of the tree, and is resumed with its value. */
 type Steps<T> = Generator<unknown, T, unknown>;
-type Looked = Awaited<ReturnType<ChangingTree<FileOp>["look"]>>;
+type Present = Awaited<ReturnType<ChangingTree<FileOp>["look"]>>;
 
 function* applying<File extends FileOp>(op: OpOf<File>, tree: ChangingTree<File>): Steps<void> {
-  const there = (yield tree.look(op.op === "move" ? op.from : op.path)) as Looked;
+  const there = (yield tree.look(op.op === "move" ? op.from : op.path)) as Present;
   if (op.op === "put" || op.op === "link") yield* writing(op, there, tree);
   else if (op.op === "mkdir" || op.op === "symlink") yield* making(op, there, tree);
   else if (op.op === "chmod" || op.op === "remove" || op.op === "move") yield* changing(op, there, tree);
 }
 
-function* writing<File extends FileOp>(op: File, there: Looked, tree: ChangingTree<File>): Steps<void> {
+function* writing<File extends FileOp>(op: File, there: Present, tree: ChangingTree<File>): Steps<void> {
   if (there?.type === "dir") throw backendError("IS_DIRECTORY", op.path);
   yield* makeParents(op.path, tree);
   const kept = there?.type === "file" ? there.mode : undefined;
@@ -68,7 +68,7 @@ function* writing<File extends FileOp>(op: File, there: Looked, tree: ChangingTr
 
 function* making<File extends FileOp>(
   op: Extract<Op, { readonly op: "mkdir" | "symlink" }>,
-  there: Looked,
+  there: Present,
   tree: ChangingTree<File>,
 ): Steps<void> {
   if (op.op === "mkdir" && there?.type === "dir") {
@@ -83,7 +83,7 @@ function* making<File extends FileOp>(
 
 function* changing<File extends FileOp>(
   op: Extract<Op, { readonly op: "chmod" | "remove" | "move" }>,
-  there: Looked,
+  there: Present,
   tree: ChangingTree<File>,
 ): Steps<void> {
   const path = op.op === "move" ? op.from : op.path;
@@ -94,7 +94,7 @@ function* changing<File extends FileOp>(
     return;
   }
   if (op.op === "move") {
-    if (((yield tree.look(op.to)) as Looked) !== null) throw backendError("ALREADY_EXISTS", op.to);
+    if (((yield tree.look(op.to)) as Present) !== null) throw backendError("ALREADY_EXISTS", op.to);
   } else if (op.tree !== true && there.type === "dir" && (yield tree.isEmpty(path)) !== true)
     throw backendError("NOT_EMPTY", path);
   const put = (yield tree.take(path)) as (to: string) => void;
@@ -107,7 +107,7 @@ function* changing<File extends FileOp>(
 function* makeParents<File extends FileOp>(path: string, tree: ChangingTree<File>): Steps<void> {
   const missing: string[] = [];
   for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
-    const there = (yield tree.look(at)) as Looked;
+    const there = (yield tree.look(at)) as Present;
     if (there?.type === "dir") break;
     if (there !== null) throw backendError("NOT_DIRECTORY", at);
     missing.push(at);

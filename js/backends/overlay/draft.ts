@@ -21,14 +21,14 @@ export type ChangedNode =
     }
   | { readonly type: "symlink"; readonly target: string; readonly stat: FsStat };
 
-/** What is below a directory of the lower backend. */
+/** The content of a directory of the lower backend. */
 export interface LowerTree {
   /** The size and time of each file. */
   readonly files: ReadonlyMap<string, string>;
   readonly directories: readonly string[];
 }
 
-/** An entry as it was found at one moment; null for nothing. */
+/** The entry that was found at a path at one moment; null where there was none. */
 export type Known =
   | {
       readonly type: "file";
@@ -45,12 +45,12 @@ export type Known =
 
 /** A changed path. Immutable. */
 export interface ChangedPath {
-  /** What the lower backend had when the path was first changed here. */
+  /** The entry of the lower backend when the path was first changed here. */
   readonly was: Known;
   /**
-   * What is there now: an entry of the overlay, or nothing (`gone`). `mode` is a directory of the lower backend with
-   * other permission bits, whose content still shows. `hidden` was changed before a directory above it was removed:
-   * what it was still counts for that removal, and when the path is made again.
+   * The entry of the overlay, or nothing (`gone`). `mode` is a directory of the lower backend with other permission
+   * bits, whose content still shows. `hidden` was changed before a directory above it was removed: its first state still
+   * counts for that removal, and when the path is made again.
    */
   readonly now:
     | ChangedNode
@@ -119,8 +119,8 @@ export class Draft {
 
   /** Records what is at a path now. */
   set(path: string, was: Known, now: ChangedPath["now"]): void {
-    // Below a new directory nothing of the lower backend shows, so it was lost there before.
-    if (now.type === "dir" && this.#counts.mode > 0)
+    // Below a new entry nothing of the lower backend shows, so it was lost there before.
+    if (now.type !== "mode" && this.#counts.mode > 0 && this.node(path) === undefined)
       for (const [at, below] of this.#paths.below(path))
         if (below.now.type === "mode") this.#replace(at, undefined);
     this.#replace(path, { was, now });

@@ -1,5 +1,5 @@
 /** Computes the changes of an overlay, and commits them to the lower backend. */
-import { EMPTY_BYTES, equalBytes } from "../../engine/wire/bytes.ts";
+import { equalBytes } from "../../engine/wire/bytes.ts";
 import type { EntryType, FsStat } from "../backend.ts";
 import { backendError } from "../failure.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
@@ -104,11 +104,10 @@ export async function commitLayer(
   signal: AbortSignal | undefined,
 ): Promise<OverlayCommit> {
   await assertUnchangedBelow(layer);
-  const contents = await copiesOfChanged(layer);
   const { ops, there } = await planCommit(layer);
-  const linked = async (path: string): Promise<Uint8Array> => {
+  const linked = async (path: string): Promise<Uint8Array | undefined> => {
     const node = layer.draft.node(path);
-    return contents.get(path) ?? (node?.type === "file" ? layer.content(node) : EMPTY_BYTES);
+    return node?.type === "file" ? layer.content(node) : undefined;
   };
   await transact(layer.lower, (fs) =>
     makeOps(ops, { fs, signal, there: (path) => there.get(path) ?? null, linked }),
@@ -117,7 +116,7 @@ export async function commitLayer(
   const made = new Set(ops.filter(({ op }) => op !== "remove").map(pathOfOp));
   const count = (...kinds: readonly Op["op"][]): number => ops.filter(({ op }) => kinds.includes(op)).length;
   return Object.freeze({
-    written: count("link", "symlink"),
+    written: count("put", "link", "symlink"),
     made: count("mkdir"),
     removed: ops.filter((op) => op.op === "remove" && !made.has(op.path)).length,
   });
@@ -150,16 +149,6 @@ function differing(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string
   return [...new Set([...a.keys(), ...b.keys()])].filter((key) => a.get(key) !== b.get(key));
 }
 
-/** Reads the files whose content is still at the source of a copy, where the commit changes the source. */
-async function copiesOfChanged(layer: OverlayLayer): Promise<ReadonlyMap<string, Uint8Array>> {
-  const { draft } = layer;
-  const contents = new Map<string, Uint8Array>();
-  for (const [path, node] of draft.nodes())
-    if (node?.type === "file" && !(node.content instanceof Uint8Array) && draft.touched(node.content.path))
-      contents.set(path, await layer.content(node));
-  return contents;
-}
-
 /** Returns the changes of a commit, each directory before its content, with the entries that they replace. */
 async function planCommit(layer: OverlayLayer): Promise<{
   readonly ops: readonly Op[];
@@ -178,7 +167,8 @@ async function planCommit(layer: OverlayLayer): Promise<{
       ops.push({ op: "remove", path, tree: below.type === "dir" });
       removed.add(path);
     }
-    ops.push(...opsOf(path, changed, kept));
+    const op = await opOf(layer, one, kept);
+    if (op !== undefined) ops.push(op);
   }
   return { ops, there };
 }
@@ -190,17 +180,21 @@ function keptBy({ node, below, changed }: Compared): FsStat | null {
   return isSame ? below : null;
 }
 
-/** Returns the change that makes the entry at a path. `kept` is the one that is there and stays; null for none. */
-function opsOf(path: string, changed: ChangedPath, kept: FsStat | null): readonly Op[] {
-  const { now } = changed;
-  const mode = givenMode(changed);
-  switch (now.type) {
-    case "file":
-      return [{ op: "link", path, hash: "", size: now.stat.size, mode: now.stat.mode }];
-    case "symlink":
-      return [{ op: "symlink", path, target: now.target }];
-    case "dir":
-      if (kept === null) return [{ op: "mkdir", path, mode }];
+/** Returns the change that makes the entry of the overlay. `kept` is the one that is there and stays; null for none. */
+async function opOf(
+  layer: OverlayLayer,
+  { path, node, changed }: Compared,
+  kept: FsStat | null,
+): Promise<Op | undefined> {
+  if (node?.type === "symlink") return { op: "symlink", path, target: node.target };
+  if (node?.type === "file") {
+    const { size, mode } = node.stat;
+    // The content of a copy stays at its source until it is written, unless the commit changes the source.
+    const isBelow = !(node.content instanceof Uint8Array) && !layer.draft.touched(node.content.path);
+    if (isBelow) return { op: "link", path, hash: "", size, mode };
+    return { op: "put", path, body: await layer.content(node), mode };
   }
-  return mode === undefined || mode === kept?.mode ? [] : [{ op: "chmod", path, mode }];
+  const mode = givenMode(changed);
+  if (node?.type === "dir" && kept === null) return { op: "mkdir", path, mode };
+  return mode === undefined || mode === kept?.mode ? undefined : { op: "chmod", path, mode };
 }

@@ -35,7 +35,7 @@ const MAX_EAGER_COPY_BYTES = 1024 * 1024;
 export class OverlayLayer {
   readonly lower: FsBackend;
   readonly draft: Draft = new Draft();
-  /** True where the content of a file is kept when it is first changed, for a three-way merge. */
+  /** True to keep the content of a file when it is first changed, for a three-way merge. */
   readonly #keepsContents: boolean;
   #writes = 0;
   #turn: Promise<unknown> = Promise.resolve();
@@ -103,7 +103,7 @@ export class OverlayLayer {
     return found === null ? unread(stat, version) : fileOf(stat, found.version, found.bytes);
   }
 
-  /** Returns what the overlay has at a changed path, in the form in which {@link lookBelow} tells what is below. */
+  /** Returns what the overlay has at a changed path, in the form of {@link lookBelow}. */
   async shown({ was, now }: ChangedPath): Promise<Known> {
     switch (now.type) {
       case "mode":

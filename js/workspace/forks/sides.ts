@@ -1,6 +1,6 @@
 /**
- * The three sides of a merge of an overlay into its lower backend: what each changed path was when it was first changed,
- * what it is below now, and what it is here. The plan of the merge is that of the storages.
+ * The three sides of a merge of an overlay into its lower backend: the first state of each changed path, its state below
+ * and its state here. The plan of the merge is that of the storages.
  */
 import { concurrentGroups } from "../../backends/concurrent.ts";
 import { readVersioned } from "../../backends/fallback/fallback.ts";

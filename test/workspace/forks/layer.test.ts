@@ -51,6 +51,21 @@ describe("the merge of a layer", () => {
     await ws.close();
   });
 
+  it("forgets the permission bits of a directory that another entry has replaced", async () => {
+    const { ws, dispose } = await openMemory();
+    const { cwd } = await ws.accessInfo({});
+    rootedAt(ws, cwd);
+    await write(ws, { "a/b/f": "1\n", "c/d/f": "1\n" });
+    const fork = await ws.fork();
+    rootedAt(fork, cwd);
+    for (const path of ["a/b", "c/d"]) await fork.fs.chmod?.(absolute(fork, path), 0o700);
+    for (const path of ["a", "c"]) await ws.fs.removeTree?.(absolute(ws, path));
+    await write(fork, { a: "a file\n", "c/e": "1\n" });
+    expect(await fork.merge()).toMatchObject({ merged: true, conflicts: [] });
+    expect(await treeOf(ws)).toEqual({ a: "a file\n", c: "/", "c/e": "1\n" });
+    await dispose();
+  });
+
   it("takes what the fork changes meanwhile as a change of what was merged", async () => {
     let meanwhile: () => Promise<void> = async () => {};
     const { ws, dispose } = await openMemory({
