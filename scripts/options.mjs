@@ -92,8 +92,6 @@ const OPTION_TABLES = [
   ["s3Storage", "storage/s3/options.js", "S3_STORAGE_OPTIONS"],
   ["containerSandbox", "sandbox/container/container.node.js", "CONTAINER_SANDBOX_OPTIONS"],
   ["remoteSandbox", "sandbox/remote/remote.node.js", "REMOTE_SANDBOX_OPTIONS"],
-  ["e2bSandbox", "sandbox/services/e2b.js", "E2B_SANDBOX_OPTIONS"],
-  ["cloudflareSandbox", "sandbox/services/cloudflare.js", "CLOUDFLARE_SANDBOX_OPTIONS"],
   ["storageContract", "testing/storage/contract.js", "STORAGE_CONTRACT_OPTIONS"],
   ["recordsContract", "testing/records.js", "RECORDS_CONTRACT_OPTIONS"],
   ["Adapters", "adapters/offer.js", "ADAPTER_OPTIONS"],

@@ -1,10 +1,10 @@
 /**
- * `filewright/sandbox` on Node: with the engine loaded, containers, and another server.
+ * `filewright/sandbox`: sandboxes for the commands of a workspace that are not of this system: containers, and another
+ * machine. Each is a provider for the option `commands`.
  *
  * @module filewright/sandbox
  */
 import "../engine/index.node.ts";
 
-export * from "./index.ts";
 export { containerSandbox, type ContainerSandboxOptions } from "./container/container.node.ts";
-export { remoteSandbox, type RemoteSandboxOptions } from "./remote/remote.node.ts";
+export { remoteSandbox, type RemoteSandboxOptions, type SendRequest } from "./remote/remote.node.ts";

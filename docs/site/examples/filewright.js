@@ -18,7 +18,6 @@ export * from "filewright/presets";
 export * from "filewright/readers";
 export * from "filewright/review";
 export * from "filewright/s3";
-export * from "filewright/sandbox";
 export * from "filewright/storage";
 export * from "filewright/testing";
 export * from "filewright/tinyagent";

@@ -20,6 +20,7 @@ import { literalGlob } from "../../policy/policy.ts";
 import {
   callback,
   choice,
+  type OptionalOption,
   optionChecker,
   optionReader,
   type Options,
@@ -27,7 +28,6 @@ import {
   required,
   text,
 } from "../../schema/option.ts";
-import { addressOption, ask, cutOff, garbled, parseObject, type SendRequest } from "../services/service.ts";
 import { SANDBOX_PATH, SANDBOX_PROTOCOL } from "./address.ts";
 import {
   type NarrowedPolicy,
@@ -36,6 +36,9 @@ import {
   SANDBOX_OUTCOME,
   type SandboxOffer,
 } from "./protocol.ts";
+
+/** Sends requests: the global `fetch`, or a function of the host. */
+export type SendRequest = (url: string, init: RequestInit) => Promise<Response>;
 
 /** How {@link remoteSandbox} is made. */
 export interface RemoteSandboxOptions {
@@ -53,6 +56,13 @@ export interface RemoteSandboxOptions {
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: SendRequest | undefined;
 }
+
+const addressOption: OptionalOption<string> = text({
+  test: (url) =>
+    /^https:\/\/|^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/u.test(url)
+      ? undefined
+      : "must begin with https:// (http:// only for this machine), because a token is sent there",
+});
 
 /**
  * The options of {@link remoteSandbox}.
@@ -175,11 +185,11 @@ async function runRemotely(
     .post({ command, policy }, most, signal === undefined ? late : AbortSignal.any([signal, late]))
     .catch((error: unknown) => {
       checkSignal(signal, cwd);
-      throw error instanceof FilewrightError ? error : cutOff("the server");
+      throw error instanceof FilewrightError ? error : cutOff();
     });
   checkSignal(signal, cwd);
   const outcome = readOutcome(answer["outcome"]);
-  if (outcome === undefined) throw garbled("the server", "no result of a command");
+  if (outcome === undefined) throw garbled("no result of a command");
   // A command ends by an exit code, by a signal or by its time; a result with none of them is none.
   if (
     outcome.exitCode === null &&
@@ -187,7 +197,7 @@ async function runRemotely(
     !outcome.timedOut &&
     outcome.exceeded === undefined
   )
-    throw cutOff("the server");
+    throw cutOff();
   return outcome;
 }
 
@@ -206,7 +216,11 @@ async function connect({
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   };
   const timely = AbortSignal.timeout(MAX_ANSWER_MS);
-  const offered = await ask(send, address, { headers, signal: timely });
+  const offered = await send(address, { redirect: "error", headers, signal: timely });
+  if (!offered.ok) {
+    await offered.body?.cancel();
+    throw makeError("IO_ERROR", `it answered with the status ${offered.status}`, {});
+  }
   const offer = readOffer(parseObject(await readBounded(offered, MAX_REST_BYTES)));
   if (offer === undefined)
     throw makeError("IO_ERROR", "it does not answer as filewright serve with commands", {});
@@ -230,7 +244,7 @@ async function connect({
         signal,
       });
       const answer = parseObject(await readBounded(response, maxBytes));
-      if (answer === undefined) throw garbled("the server", `status ${response.status}`);
+      if (answer === undefined) throw garbled(`status ${response.status}`);
       const { error } = answer;
       if (typeof error === "object" && error !== null)
         throw remoteError(error as Readonly<Record<string, unknown>>);
@@ -241,7 +255,7 @@ async function connect({
 
 /** Returns an error that the server reports, with a code of our list and a bounded message. */
 function remoteError({ code, message, hint }: Readonly<Record<string, unknown>>): FilewrightError {
-  if (!isCode(code) || typeof message !== "string") return garbled("the server", "an error without a code");
+  if (!isCode(code) || typeof message !== "string") return garbled("an error without a code");
   return makeError(code, message.slice(0, MAX_MESSAGE_CHARS), {
     complete: true,
     hint: typeof hint === "string" ? hint.slice(0, MAX_MESSAGE_CHARS) : undefined,
@@ -275,8 +289,35 @@ async function readBounded(response: Response, maxBytes: number): Promise<string
   let read = "";
   for await (const chunk of (response.body ?? []) as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size > maxBytes) throw garbled("the server", "more than was asked for");
+    if (size > maxBytes) throw garbled("more than was asked for");
     read += decoder.decode(chunk, { stream: true });
   }
   return read + decoder.decode();
+}
+
+/** Returns the object in a JSON text, or undefined. */
+function parseObject(json: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the error for an answer that is not of the protocol. Its text is not repeated: anyone may have written it. */
+function garbled(what: string): FilewrightError {
+  return makeError(
+    "IO_ERROR",
+    `the server answered what its protocol does not have (${what}), so the command was ended`,
+    { hint: "look at what it changed before you run it again" },
+  );
+}
+
+/** Returns the error for an answer that ended before the command. */
+function cutOff(): FilewrightError {
+  return makeError("IO_ERROR", "the server did not say how the command ended, so it was ended", {
+    hint: "look at what it changed before you run it again",
+  });
 }
