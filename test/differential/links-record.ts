@@ -1,5 +1,5 @@
 /**
- * Paths with links: `LinkWalk` answers for memory, overlays, confined storages and `fromNodeFs`, and the native
+ * Paths with links: `LinkWalk` answers for memory, overlays and confined storages, and the native
  * engine for the disk. Before it there were three walks; `links.jsonl` has what each answered then and answers now.
  *
  * Its first line has the seed and the digests of all answers. Then come the cases in which an answer changed or in
