@@ -64,8 +64,7 @@ function declarationsIn(file) {
 
 /** Adds a method to its class, or returns a function. */
 function functionOf({ fn, params, result = "()" }, doc, owner, file) {
-  const [, where, inner] =
-    /^(Result|AlsoAsync|OnlyAsync|Quick|QuickAndSync|Scan|OwnThread)<(.+)>$/u.exec(result) ?? [];
+  const [, where, inner] = /^(Result|AlsoAsync|OnlyAsync|Quick|Scan|OwnThread)<(.+)>$/u.exec(result) ?? [];
   const args = splitList(params).map((param) => {
     const [, name, type] = /^(\w+): ([\s\S]+)$/u.exec(param) ?? [];
     return { name: name ?? param, type };
@@ -88,7 +87,7 @@ function converted(call, where, convert, unit = false) {
 /** Returns the doc comment of a function with a suffix after its name, which says where it runs. */
 function docOf({ doc, name }, suffix) {
   if (suffix === "") return doc;
-  return [`/// Like \`${name}\`, on ${suffix === "_sync" ? "the calling" : "another"} thread.`];
+  return [`/// Like \`${name}\`, on another thread.`];
 }
 
 /** Returns a function or method of the Node binding: for the calling thread, another thread, or both. */
@@ -137,7 +136,7 @@ function nodeFunction({ doc, name, args, receiver, where, result }, className, c
 }
 
 /**
- * Returns a method of NativeRoots: for a lane, the calling thread, or both. The paths and the access that the call needs
+ * Returns a method of NativeRoots: for a lane or the calling thread. The paths and the access that the call needs
  * are passed on, so that an error says what refused it.
  */
 function rootsMethod({ doc, name, args: [receiver, ...args], where, result }, _, classes, file) {
@@ -145,7 +144,7 @@ function rootsMethod({ doc, name, args: [receiver, ...args], where, result }, _,
   const { node, convertNode } = returning(result, undefined, file);
   const paths = crossings.filter(({ intent }) => intent !== undefined);
   const asked = paths.map((path) => `asked(&${path.name}, Intent::${path.intent})`).join(", ");
-  const print = (suffix, type, isHeld, runs) => {
+  const print = (type, isHeld, runs) => {
     const typeOf = (arg) => (isHeld ? arg.held : undefined) ?? arg.node;
     const params = crossings.filter(typeOf).map((arg) => `${arg.name}: ${typeOf(arg)}`);
     const passed = crossings.map((arg) =>
@@ -156,22 +155,14 @@ function rootsMethod({ doc, name, args: [receiver, ...args], where, result }, _,
     const call = `exports::${name}(${[RECEIVERS.get(receiver.type), ...passed].join(", ")})`;
     const work = `|open, ${paths.length === 0 ? "_" : "paths"}| ${converted(call, where, convertNode, result === "()")}`;
     const before = crossings.map((arg) => arg.before?.(arg.name) ?? "").join("");
-    return `${docOf({ doc, name }, suffix).join("\n")}\n#[napi]\npub fn ${name}${suffix}(${["&self", ...params].join(", ")}) -> ${type} {
+    return `${doc.join("\n")}\n#[napi]\npub fn ${name}(${["&self", ...params].join(", ")}) -> ${type} {
 ${before}let asked = vec![${asked}];
 ${runs(work)}
 }\n`;
   };
-  const here = (suffix) =>
-    print(suffix, `napi::Result<${node}>`, false, (work) => `self.on_this_thread(asked, ${work})`);
-  const lane = LANES.get(where);
-  if (lane === undefined) return here("");
-  const inLane = print(
-    "",
-    `Promise<${node}>`,
-    true,
-    (work) => `self.in_lane(Lane::${lane}, asked, move ${work})`,
-  );
-  return where === "QuickAndSync" ? `${inLane}\n${here("_sync")}` : inLane;
+  return LANES.has(where)
+    ? print(`Promise<${node}>`, true, (work) => `self.in_lane(Lane::${where}, asked, move ${work})`)
+    : print(`napi::Result<${node}>`, false, (work) => `self.on_this_thread(asked, ${work})`);
 }
 
 /** Returns a function or method of the WebAssembly binding; none for one that only Node has. */

@@ -32,12 +32,4 @@ export async function* rows({ load }) {
       () => unchecked(path),
     )),
   };
-  yield {
-    name: "sync",
-    peer: "readFileSync",
-    ...(await compareShortCalls(
-      () => backend.readBytesSync(path),
-      () => readFileSync(path),
-    )),
-  };
 }

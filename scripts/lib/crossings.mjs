@@ -64,8 +64,8 @@ export const RECEIVERS = new Map(
   Object.entries({ "&Roots": "&open.session.roots", "&Arc<Session>": "&open.session", "&OpenRoots": "open" }),
 );
 
-/** The types of results that say that a call runs in a lane, with the name of the lane. */
-export const LANES = new Map(Object.entries({ Quick: "Quick", QuickAndSync: "Quick", Scan: "Scan" }));
+/** The types of results that say that a call runs in the lane of this name. */
+export const LANES = new Set(["Quick", "Scan"]);
 
 /** The types of results that cross as another type, which is made from them by `into`. */
 const RESULTS = new Map(

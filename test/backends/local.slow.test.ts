@@ -22,17 +22,21 @@ const SIZE = 1_000_000;
 /** A process that rewrites, appends and copies until it is killed. */
 function writer(durability: number): ReturnType<typeof spawn> {
   const script = `
-    const { NativeRoots } = require(${JSON.stringify(ADDON)});
+    const { CancelToken, NativeRoots } = require(${JSON.stringify(ADDON)});
     const base = ${JSON.stringify(base)};
     const roots = new NativeRoots(JSON.stringify({ cwd: base, read: [base], write: [base] }));
+    const write = (name, bytes, ifVersion, flags) =>
+      roots.writeBytes(base + name, bytes, ifVersion, flags, -1, ${durability}, undefined, new CancelToken());
     console.log("started");
-    for (let n = 0; ; n++) {
-      const letter = "abcdefgh"[n % 8];
-      roots.writeBytesSync(base + "/f", Buffer.alloc(${SIZE}, letter), undefined, 0, -1, ${durability});
-      const { text } = roots.statSync(base + "/f", true);
-      roots.writeBytesSync(base + "/f", Buffer.alloc(${SIZE}, letter.toUpperCase()), text, 0, -1, ${durability});
-      roots.writeBytesSync(base + "/log", Buffer.from("line of the log\\n"), undefined, 4, -1, ${durability});
-    }`;
+    (async () => {
+      for (let n = 0; ; n++) {
+        const letter = "abcdefgh"[n % 8];
+        await write("/f", Buffer.alloc(${SIZE}, letter), undefined, 0);
+        const { text } = await roots.stat(base + "/f", true);
+        await write("/f", Buffer.alloc(${SIZE}, letter.toUpperCase()), text, 0);
+        await write("/log", Buffer.from("line of the log\\n"), undefined, 4);
+      }
+    })();`;
   return spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
 }
 

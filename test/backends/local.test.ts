@@ -80,20 +80,6 @@ describe("the local disk", () => {
     });
   });
 
-  it("has synchronous twins", () => {
-    const path = join(base, "d/f");
-    disk.mkdirSync(join(base, "d"));
-    const { version } = disk.writeTextSync(path, "né\n");
-    expect(disk.existsSync(path)).toBe(true);
-    expect(disk.statSync(path)).toMatchObject({ path, size: 4, version });
-    expect(disk.lstatSync(path).type).toBe("file");
-    expect(disk.readTextSync(path)).toBe("né\n");
-    expect([...disk.readBytesSync(path)]).toEqual([0x6e, 0xc3, 0xa9, 0x0a]);
-    expect(disk.listDirSync(join(base, "d")).map((entry) => entry.name)).toEqual(["f"]);
-    disk.deleteSync(path);
-    expect(disk.existsSync(path)).toBe(false);
-  });
-
   it("appends whole or not at all", async () => {
     const path = join(base, "log");
     await Promise.all(

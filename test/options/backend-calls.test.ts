@@ -270,15 +270,3 @@ describe.each([
     expect(fs.readdirSync(join(root, "n"))).toEqual(["a", "b"]);
   });
 });
-
-test("the synchronous calls of LocalBackend are checked, too", () => {
-  const disk = new LocalBackend();
-  for (const call of [
-    () => disk.writeBytesSync(join(root, "new"), bytes, { ifAbsent: "yes" } as never),
-    () => disk.writeTextSync(join(root, "new"), "x", { ifAbsnet: true } as never),
-    () => disk.mkdirSync(join(root, "new"), { parent: true } as never),
-    () => disk.readTextSync(join(root, "a"), { encodign: "utf-8" } as never),
-  ])
-    expect(call).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
-  expect(fs.readdirSync(root).sort()).toEqual(["a", "d"]);
-});

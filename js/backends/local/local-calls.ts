@@ -39,15 +39,6 @@ function errorAt(path: string, thrown: unknown): FilewrightError {
   return makeError(code, message, { path, hint, details, cause });
 }
 
-/** Runs a native call. Its error names the path that the caller gave. */
-export function withPathInError<T>(path: string, run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    throw errorAt(path, error);
-  }
-}
-
 /** Awaits a native call. Its error names the path that the caller gave. */
 export function withPathInRejection<T>(path: string, promise: Promise<T>): Promise<T> {
   return promise.catch((error: unknown) => {

@@ -41,7 +41,7 @@ import type {
   WriteResult,
 } from "../backend.ts";
 import { checkCalls, type ListPageOptions, type RemoveTreeOptions } from "../call-options.ts";
-import { checkMode, checkSignal } from "../failure.ts";
+import { checkMode } from "../failure.ts";
 import { provideAbilities } from "../abilities.ts";
 import { filesBelow } from "../fallback/walk-tree.ts";
 import {
@@ -49,7 +49,6 @@ import {
   cancellable,
   capabilitiesOf,
   decodeTreeResult,
-  withPathInError,
   listPage,
   isPath,
   nativeWriteOptions,
@@ -72,7 +71,7 @@ import {
   type LocalWriteOptions,
 } from "./local-options.ts";
 import type { Signalled } from "../../engine/errors.ts";
-import { decodeListing, decodeListingYielding, decodePathFacts, decodeTreePage } from "./local-unpack.ts";
+import { decodeListingYielding, decodePathFacts, decodeTreePage } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
 import { defaultStateDir } from "../state-directory.node.ts";
 import { HOST_PATHS } from "../node/host-path.node.ts";
@@ -143,68 +142,6 @@ export class LocalBackend implements FsBackend {
   /** Returns how the files are protected. */
   capabilities(): LocalCapabilities {
     return capabilitiesOf(this.#roots);
-  }
-
-  existsSync(path: string): boolean {
-    return isPath(path) && withPathInError(path, () => this.#roots.existsSync(path));
-  }
-  statSync(path: string): FsStat {
-    checkPath(path);
-    return decodePathFacts(
-      withPathInError(path, () => this.#roots.statSync(path, true)),
-      path,
-      true,
-    );
-  }
-  lstatSync(path: string): FsStat {
-    checkPath(path);
-    return decodePathFacts(
-      withPathInError(path, () => this.#roots.statSync(path, false)),
-      path,
-      false,
-    );
-  }
-  readBytesSync(path: string): Uint8Array {
-    checkPath(path);
-    return withPathInError(path, () => this.#roots.readBytesSync(path));
-  }
-  readTextSync(path: string, options: TextOptions = {}): string {
-    const { encoding } = options;
-    return decodeText(this.readBytesSync(path), encoding, path);
-  }
-  writeBytesSync(path: string, content: Uint8Array, given: LocalWriteOptions = {}): WriteResult {
-    return this.#writeSync(path, content, given);
-  }
-  #writeSync(path: string, content: Uint8Array, options: LocalWriteOptions): WriteResult {
-    checkPath(path);
-    checkSignal(options.signal, path);
-    const { ifVersion, flags, mode, durability } = nativeWriteOptions(path, options, this.#options);
-    return decodeWriteResult(
-      withPathInError(path, () =>
-        this.#roots.writeBytesSync(path, content, ifVersion, flags, mode, durability),
-      ),
-    );
-  }
-  writeTextSync(path: string, content: string, given: LocalWriteOptions & TextOptions = {}): WriteResult {
-    const { encoding, ...options } = given;
-    return this.#writeSync(path, encodeText(content, encoding, path), options);
-  }
-  deleteSync(path: string): void {
-    checkPath(path);
-    withPathInError(path, () => this.#roots.deleteSync(path));
-  }
-  mkdirSync(path: string, options: MkdirOptions = {}): void {
-    const { parents = true, existOk = true } = options;
-    checkPath(path);
-    const durability = nativeDurability(options, this.#options);
-    withPathInError(path, () => this.#roots.mkdirSync(path, parents, existOk, durability));
-  }
-  listDirSync(path: string): readonly FsEntry[] {
-    checkPath(path);
-    return decodeListing(
-      withPathInError(path, () => this.#roots.listDirSync(path, true)),
-      normalise(path).path,
-    ).entries;
   }
 
   /** Returns false also for paths that the policy refuses. */

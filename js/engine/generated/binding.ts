@@ -101,16 +101,10 @@ export declare class NativeRoots {
   keepIndexes(stateDir: string): void
   /** Reports whether an entry exists. */
   exists(path: string): Promise<boolean>
-  /** Like `exists`, on the calling thread. */
-  existsSync(path: string): boolean
   /** Resolves to a packed `PathStat`. */
   stat(path: string, follow: boolean): Promise<PackedResult>
-  /** Like `stat`, on the calling thread. */
-  statSync(path: string, follow: boolean): PackedResult
   /** Resolves to the content of a file. */
   readBytes(path: string): Promise<Uint8Array>
-  /** Like `read_bytes`, on the calling thread. */
-  readBytesSync(path: string): Uint8Array
   /**
    * Resolves to the content of `info/exclude` of the repository outside the roots of which a
    * directory is a linked worktree; null without one.
@@ -130,8 +124,6 @@ export declare class NativeRoots {
    * previous page, and `after_dir` says whether it was a directory.
    */
   listDir(path: string, facts: boolean, limit: number, after: string | undefined | null, afterDir: boolean, cancel?: CancelToken | undefined | null): Promise<PackedResult>
-  /** Returns all entries of a directory. */
-  listDirSync(path: string, facts: boolean): PackedResult
   /**
    * Resolves to a page of the entries of a tree. `options` is the JSON that `TreeOptions::from_json`
    * parses.
@@ -151,16 +143,10 @@ export declare class NativeRoots {
    * `durability` is the index of one.
    */
   writeBytes(path: string, bytes: Uint8Array, ifVersion: string | undefined | null, flags: number, mode: number, durability: number, aside?: string | undefined | null, cancel?: CancelToken | undefined | null): Promise<PackedResult>
-  /** Like `write_bytes`, on the calling thread. */
-  writeBytesSync(path: string, bytes: Uint8Array, ifVersion: string | undefined | null, flags: number, mode: number, durability: number): PackedResult
   /** Resolves to true if the directory was created, and to false if it existed already. */
   mkdir(path: string, parents: boolean, existOk: boolean, durability: number): Promise<boolean>
-  /** Like `mkdir`, on the calling thread. */
-  mkdirSync(path: string, parents: boolean, existOk: boolean, durability: number): boolean
   /** Removes a file, a link or an empty directory, or renames it to `aside`. */
   delete(path: string, ifVersion: string | undefined | null, aside: string | undefined | null, durability: number): Promise<undefined>
-  /** Removes a file, a link or an empty directory. */
-  deleteSync(path: string): void
   /**
    * Removes an entry and everything below it, or renames it to `aside`. Resolves to packed
    * `TreeCounts`.

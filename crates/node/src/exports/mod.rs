@@ -4,8 +4,7 @@
 //! - Functions of `roots` are methods of [`NativeRoots`](crate::root::NativeRoots). The type of a
 //!   path says which access the call needs ([`ReadPath`], [`WritePath`]); in JavaScript it is a text
 //!   in the form of `filewright_core::text::path::encode_name`.
-//! - The type of the result says where the call runs: [`Quick`], [`QuickAndSync`], [`Scan`],
-//!   [`OwnThread`]; otherwise on the calling thread.
+//! - The type of the result says where the call runs: [`Quick`], [`Scan`], [`OwnThread`]; otherwise on the calling thread.
 //! - An optional number crosses as a number, of which a negative one stands for `None`.
 
 pub mod roots;
@@ -21,9 +20,6 @@ pub type WritePath = [u8];
 
 /// The result of a call that runs on a thread of the lane for quick calls.
 pub type Quick<T> = Result<T>;
-
-/// Like [`Quick`]; with `_sync` after its name, the same call runs on the calling thread.
-pub type QuickAndSync<T> = Result<T>;
 
 /// The result of a call that walks a tree or reads a whole file of any size. It runs on a thread of
 /// the lane for scans.

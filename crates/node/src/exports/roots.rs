@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use filewright_core::Result;
 use filewright_core::pack::Packed;
 use filewright_core::page::PageRequest;
 use filewright_core::text::path::{decode_name, encode_name};
@@ -23,7 +22,7 @@ use filewright_fs::write::aside::Conditions;
 use filewright_fs::write::{Durability, WriteOptions};
 use filewright_index::{self as index, FuzzyOptions, OpenRoots, Session};
 
-use super::{Quick, QuickAndSync, ReadPath, Scan, WritePath};
+use super::{Quick, ReadPath, Scan, WritePath};
 
 /// Returns the resolver in use as JSON: `{ resolver, reason? }`.
 pub fn capabilities(roots: &Roots) -> String {
@@ -50,18 +49,18 @@ pub fn keep_indexes(session: &Arc<Session>, state_dir: &str) {
 }
 
 /// Reports whether an entry exists.
-pub fn exists(roots: &Roots, path: &ReadPath) -> QuickAndSync<bool> {
+pub fn exists(roots: &Roots, path: &ReadPath) -> Quick<bool> {
     Ok(roots.exists(path))
 }
 
 /// Resolves to a packed `PathStat`.
-pub fn stat(roots: &Roots, path: &ReadPath, follow: bool) -> QuickAndSync<Packed> {
+pub fn stat(roots: &Roots, path: &ReadPath, follow: bool) -> Quick<Packed> {
     let found = if follow { roots.stat(path)? } else { roots.lstat(path)? };
     Ok(PathStat::from(found).packed())
 }
 
 /// Resolves to the content of a file.
-pub fn read_bytes(roots: &Roots, path: &ReadPath) -> QuickAndSync<Vec<u8>> {
+pub fn read_bytes(roots: &Roots, path: &ReadPath) -> Quick<Vec<u8>> {
     let content = roots.read(path, &ReadOptions::default(), &CancelToken::new())?;
     Ok(content.bytes)
 }
@@ -119,12 +118,6 @@ pub fn list_dir(
     Ok(roots.list(path, &options, cancel)?.packed())
 }
 
-/// Returns all entries of a directory.
-pub fn list_dir_sync(roots: &Roots, path: &ReadPath, facts: bool) -> Result<Packed> {
-    let options = ListOptions { facts, ..ListOptions::default() };
-    Ok(roots.list(path, &options, &CancelToken::new())?.packed())
-}
-
 /// Resolves to a page of the entries of a tree. `options` is the JSON that `TreeOptions::from_json`
 /// parses.
 pub fn list_tree(
@@ -173,21 +166,6 @@ pub fn write_bytes(
     Ok(WrittenFile::from(&written).packed())
 }
 
-/// Like `write_bytes`, on the calling thread.
-#[allow(clippy::too_many_arguments)] // as for `write_bytes`
-pub fn write_bytes_sync(
-    roots: &Roots,
-    path: &WritePath,
-    bytes: &[u8],
-    if_version: Option<&str>,
-    flags: u32,
-    mode: Option<u64>,
-    durability: u32,
-) -> Result<Packed> {
-    let cancel = CancelToken::new();
-    write_bytes(roots, path, bytes, if_version, flags, mode, durability, None, &cancel)
-}
-
 /// Resolves to true if the directory was created, and to false if it existed already.
 pub fn mkdir(
     roots: &Roots,
@@ -195,7 +173,7 @@ pub fn mkdir(
     parents: bool,
     exist_ok: bool,
     durability: u32,
-) -> QuickAndSync<bool> {
+) -> Quick<bool> {
     let durability = Durability::of_index(durability);
     roots.mkdir(path, &MkdirOptions { parents, exist_ok, durability })
 }
@@ -210,11 +188,6 @@ pub fn delete(
 ) -> Quick<()> {
     let conditions = Conditions::from_text(if_version, None, aside)?;
     roots.delete_if(path, &conditions, Durability::of_index(durability))
-}
-
-/// Removes a file, a link or an empty directory.
-pub fn delete_sync(roots: &Roots, path: &WritePath) -> Result<()> {
-    roots.delete(path)
 }
 
 /// Removes an entry and everything below it, or renames it to `aside`. Resolves to packed

@@ -53,13 +53,6 @@ impl NativeRoots {
         })
     }
 
-    /// Like `exists`, on the calling thread.
-    #[napi]
-    pub fn exists_sync(&self, path: String) -> napi::Result<bool> {
-        let asked = vec![asked(&path, Intent::Read)];
-        self.on_this_thread(asked, |open, paths| exports::exists(&open.session.roots, paths[0].0))
-    }
-
     /// Resolves to a packed `PathStat`.
     #[napi]
     pub fn stat(&self, path: String, follow: bool) -> Promise<PackedResult> {
@@ -69,29 +62,11 @@ impl NativeRoots {
         })
     }
 
-    /// Like `stat`, on the calling thread.
-    #[napi]
-    pub fn stat_sync(&self, path: String, follow: bool) -> napi::Result<PackedResult> {
-        let asked = vec![asked(&path, Intent::Read)];
-        self.on_this_thread(asked, |open, paths| {
-            exports::stat(&open.session.roots, paths[0].0, follow)
-        })
-    }
-
     /// Resolves to the content of a file.
     #[napi]
     pub fn read_bytes(&self, path: String) -> Promise<Buffer> {
         let asked = vec![asked(&path, Intent::Read)];
         self.in_lane(Lane::Quick, asked, move |open, paths| {
-            exports::read_bytes(&open.session.roots, paths[0].0)
-        })
-    }
-
-    /// Like `read_bytes`, on the calling thread.
-    #[napi]
-    pub fn read_bytes_sync(&self, path: String) -> napi::Result<Buffer> {
-        let asked = vec![asked(&path, Intent::Read)];
-        self.on_this_thread(asked, |open, paths| {
             exports::read_bytes(&open.session.roots, paths[0].0)
         })
     }
@@ -185,15 +160,6 @@ impl NativeRoots {
         })
     }
 
-    /// Returns all entries of a directory.
-    #[napi]
-    pub fn list_dir_sync(&self, path: String, facts: bool) -> napi::Result<PackedResult> {
-        let asked = vec![asked(&path, Intent::Read)];
-        self.on_this_thread(asked, |open, paths| {
-            exports::list_dir_sync(&open.session.roots, paths[0].0, facts)
-        })
-    }
-
     /// Resolves to a page of the entries of a tree. `options` is the JSON that `TreeOptions::from_json`
     /// parses.
     #[napi]
@@ -269,31 +235,6 @@ impl NativeRoots {
         })
     }
 
-    /// Like `write_bytes`, on the calling thread.
-    #[napi]
-    pub fn write_bytes_sync(
-        &self,
-        path: String,
-        bytes: &[u8],
-        if_version: Option<String>,
-        flags: u32,
-        mode: f64,
-        durability: u32,
-    ) -> napi::Result<PackedResult> {
-        let asked = vec![asked(&path, Intent::Write)];
-        self.on_this_thread(asked, |open, paths| {
-            exports::write_bytes_sync(
-                &open.session.roots,
-                paths[0].0,
-                bytes,
-                if_version.as_deref(),
-                flags,
-                given(mode),
-                durability,
-            )
-        })
-    }
-
     /// Resolves to true if the directory was created, and to false if it existed already.
     #[napi]
     pub fn mkdir(
@@ -305,21 +246,6 @@ impl NativeRoots {
     ) -> Promise<bool> {
         let asked = vec![asked(&path, Intent::Write)];
         self.in_lane(Lane::Quick, asked, move |open, paths| {
-            exports::mkdir(&open.session.roots, paths[0].0, parents, exist_ok, durability)
-        })
-    }
-
-    /// Like `mkdir`, on the calling thread.
-    #[napi]
-    pub fn mkdir_sync(
-        &self,
-        path: String,
-        parents: bool,
-        exist_ok: bool,
-        durability: u32,
-    ) -> napi::Result<bool> {
-        let asked = vec![asked(&path, Intent::Write)];
-        self.on_this_thread(asked, |open, paths| {
             exports::mkdir(&open.session.roots, paths[0].0, parents, exist_ok, durability)
         })
     }
@@ -342,15 +268,6 @@ impl NativeRoots {
                 aside.as_deref(),
                 durability,
             )
-        })
-    }
-
-    /// Removes a file, a link or an empty directory.
-    #[napi]
-    pub fn delete_sync(&self, path: String) -> napi::Result<()> {
-        let asked = vec![asked(&path, Intent::Write)];
-        self.on_this_thread(asked, |open, paths| {
-            exports::delete_sync(&open.session.roots, paths[0].0)
         })
     }
 
