@@ -1,42 +1,16 @@
-/**
- * The parts of a test case: the backend under test, the form of a case, and a few assertions, so that the
- * suite does not need a test framework.
- */
-import type { Capability, FsBackend, MaybePromise } from "../backends/backend.ts";
+/** Assertions of the suites, so that they do not need a test framework, and what all of them share. */
 import { type Code, FilewrightError } from "../engine/errors.ts";
 
-/** A backend under test. A new one is created for each case. */
-export interface ContractSubject {
-  readonly backend: FsBackend;
-  /** An absolute path without links: an existing, empty directory in the backend. */
-  readonly root: string;
-  /** Creates files, by their paths relative to the root, without the backend. Needed for a read-only backend. */
-  seed?(files: Readonly<Record<string, string>>): MaybePromise<void>;
-  /** Called after the case, to clean up. */
-  dispose?(): MaybePromise<void>;
-}
+/** The function `test` or `it` of a test framework. */
+export type TestFunction = (name: string, run: () => Promise<void>) => unknown;
 
-/** The objects that a case works with. */
-export interface Context {
-  readonly backend: FsBackend;
-  readonly root: string;
-  /** Returns the absolute path of a path relative to the root. */
-  at(path: string): string;
-  /** Creates files with these contents, and their parent directories, by paths relative to the root. */
-  seed(files: Readonly<Record<string, string>>): Promise<void>;
-}
-
-/** One test case of the contract. */
-export interface ContractCase {
-  readonly name: string;
-  /** The capabilities that the case tests. It is skipped on a backend without them. */
-  readonly needs?: readonly Capability[];
-  /**
-   * True when the case changes only files that it has seeded itself, so that it is also run on a read-only
-   * backend.
-   */
-  readonly reads?: true;
-  run(context: Context): Promise<void>;
+/** Throws an error when a name in `except` is none of a suite's cases. */
+export function assertCaseNames(
+  except: readonly string[],
+  cases: readonly { readonly name: string }[],
+): void {
+  const unknown = except.filter((name) => !cases.some((one) => one.name === name));
+  assertEqual(unknown, [], "names in `except` that are no cases");
 }
 
 /** Throws an error with both values when they differ. Arrays and plain objects are compared by content. */
@@ -73,11 +47,6 @@ export async function assertFails(
     return error;
   }
   throw new Error(`${what}: expected ${wanted.join(" or ")}, but it gave ${formatValue(result)}`);
-}
-
-/** Throws an error unless the object is frozen. */
-export function assertFrozen(value: object, what: string): void {
-  assertTrue(Object.isFrozen(value), `${what} must be frozen`);
 }
 
 function isDeepEqual(a: unknown, b: unknown): boolean {

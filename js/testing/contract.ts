@@ -1,12 +1,8 @@
 /**
- * The contract of a backend as named test cases. A backend that passes them works with every tool.
- *
- * The suite works with any test framework: pass it a function that takes a name and an async function. Cases
- * of optional capabilities are skipped on a backend without them, except those named by `requires`.
+ * The contract of a backend as named test cases: those of the eleven methods and of the optional ones, and the contract of
+ * storages through `filesOf`. A backend that passes them works with every tool.
  */
-import type { Capability, MaybePromise } from "../backends/backend.ts";
-import { CAPABILITIES, isFsBackend } from "../backends/backend.ts";
-import { childOf } from "../backends/paths.ts";
+import { CAPABILITIES, type Capability, isFsBackend, type MaybePromise } from "../backends/backend.ts";
 import {
   callback,
   choiceOf,
@@ -18,18 +14,17 @@ import {
   required,
   text,
 } from "../schema/option.ts";
-import { assertEqual, assertTrue, type Context, type ContractCase, type ContractSubject } from "./case.ts";
-import { directoryCases } from "./directories.ts";
-import { readOnlyCase, writingCases } from "./writing.ts";
-import { linkCases } from "./links.ts";
-import { readingCases } from "./reading.ts";
-import { treeCases } from "./trees.ts";
-import { versionCases } from "./versions.ts";
+import { filesOf } from "../storage/files/files-of.ts";
+import { contextOf, type ContractCase, type ContractSubject, seedTree } from "./backend/case.ts";
+import { methodCases, readOnlyCase } from "./backend/methods.ts";
+import { treeCases } from "./backend/trees.ts";
+import { assertCaseNames, assertEqual, assertTrue, type TestFunction } from "./case.ts";
+import { storageCases, storageContract } from "./storage/contract.ts";
 
 /** How the cases are run. */
 export interface ContractOptions {
   /** The function `test` or `it` of your test framework. */
-  readonly test: (name: string, run: () => Promise<void>) => unknown;
+  readonly test: TestFunction;
   /** The capabilities that the backend must have. Cases of these are never skipped. Default: none. */
   readonly requires?: readonly Capability[] | undefined;
   /**
@@ -58,15 +53,8 @@ export const CONTRACT_OPTIONS: Options<ContractOptions> = described("ContractOpt
 
 const checkOptions = optionChecker("backendContract", CONTRACT_OPTIONS);
 
-/** Every case of the contract. */
-export const contractCases: readonly ContractCase[] = Object.freeze([
-  ...readingCases,
-  ...writingCases,
-  ...directoryCases,
-  ...versionCases,
-  ...linkCases,
-  ...treeCases,
-]);
+/** Every case of the contract that is not one of storages. */
+export const contractCases: readonly ContractCase[] = Object.freeze([...methodCases, ...treeCases]);
 
 /**
  * Registers the contract suite with a test framework.
@@ -80,8 +68,7 @@ export function backendContract(
   options: ContractOptions,
 ): void {
   const { test, requires = [], except = [], readOnly = false } = checkOptions(options);
-  const unknown = except.filter((name) => !contractCases.some((one) => one.name === name));
-  assertEqual(unknown, [], "names in `except` that are no cases");
+  assertCaseNames(except, [...contractCases, ...storageCases]);
   test("has the eleven methods and what it must have besides", () =>
     withSubject(makeBackend, async ({ backend, root }) => {
       assertTrue(isFsBackend(backend), "isFsBackend() must be true");
@@ -90,19 +77,31 @@ export function backendContract(
       assertEqual((await backend.stat(root)).isDir, true, "the root is a directory");
       assertEqual(await backend.listDir(root), [], "the root is empty");
     }));
-  for (const one of contractCases) {
-    if (except.includes(one.name) || (readOnly && one.reads !== true)) continue;
-    test(one.name, () =>
-      withSubject(makeBackend, async (subject) => {
-        if (one.needs?.some((name) => subject.backend[name] === undefined)) return;
-        await one.run(contextOf(subject));
-      }),
+  for (const one of readOnly ? [...contractCases.filter(({ reads }) => reads), readOnlyCase] : contractCases)
+    if (!except.includes(one.name))
+      test(one.name, () => withSubject(makeBackend, (made) => runCase(one, made)));
+  if (!readOnly)
+    storageContract(
+      async () => {
+        const subject = await makeBackend();
+        return {
+          storage: filesOf(subject.backend, { root: subject.root }),
+          dispose: () => subject.dispose?.(),
+        };
+      },
+      { test, except: except.filter((name) => storageCases.some((one) => one.name === name)) },
     );
-  }
-  if (readOnly)
-    test(readOnlyCase.name, () =>
-      withSubject(makeBackend, (subject) => readOnlyCase.run(contextOf(subject))),
-    );
+}
+
+async function runCase(
+  { needs = [], files = {}, run }: ContractCase,
+  subject: ContractSubject,
+): Promise<void> {
+  if (needs.some((name) => subject.backend[name] === undefined)) return;
+  const context = contextOf(subject);
+  if (subject.seed === undefined) await seedTree(context, files);
+  else await subject.seed(files);
+  await run(context);
 }
 
 async function withSubject(
@@ -115,21 +114,4 @@ async function withSubject(
   } finally {
     await subject.dispose?.();
   }
-}
-
-function contextOf({ backend, root, seed }: ContractSubject): Context {
-  const at = (path: string): string => childOf(root, path);
-  return {
-    backend,
-    root,
-    at,
-    seed: async (files) => {
-      if (seed !== undefined) return seed(files);
-      for (const [path, content] of Object.entries(files)) {
-        const cut = path.lastIndexOf("/");
-        if (cut > 0) await backend.mkdir(at(path.slice(0, cut)));
-        await backend.writeText(at(path), content);
-      }
-    },
-  };
 }

@@ -3,7 +3,7 @@
  * are not needed at run time.
  */
 export { backendContract, type ContractOptions, contractCases } from "./contract.ts";
-export type { Context, ContractCase, ContractSubject } from "./case.ts";
+export type { Context, ContractCase, ContractSubject } from "./backend/case.ts";
 export {
   type RecordsCase,
   recordCases,

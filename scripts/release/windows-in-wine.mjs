@@ -23,37 +23,17 @@ const WINE = "/usr/lib/wine/wine64";
  */
 const EXPLAINED_BY_REASON = {
   "Wine has no symbolic links: the call that makes one succeeds and makes nothing": [
-    "links: followed by reads",
-    "links: to directories",
-    "links: dangling ones exist",
-    "links: a dangling one is written through",
-    "links: a circle is LOOP",
-    "links: a write goes through",
-    "links: delete takes the link",
-    "links: listed as links",
-    "links: an occupied name",
+    "links: each path through them",
+    "links: are written through",
+    "links: an absolute one",
     "realpath: without links",
-    "realpath: a missing end",
-    "symlink: a target that no link can hold",
-    "mkdir: a link that leads nowhere",
-    "write: missing parents are made where a link",
-    "rename and copyFile: through a link",
-    "rename and delete of a link",
-    "copyTree: links stay links",
-    "copyTree: a link in the way",
-    "copyTree: into itself through a link",
-    "removeTree: everything below",
+    "commit: symlink is an entry",
   ],
   "Windows ignores letter case in names, and the case has names that differ in nothing else": [
-    "names: upper and lower case",
-    "listDir: directories first",
+    "listDir and iterFiles: directories first",
   ],
-  "Windows has no names with quotation marks": ["names: whatever a name is made of"],
-  "Windows has no permission bits, apart from one for read-only files": [
-    "write with mode",
-    "copyFile: content and mode",
-    "chmod: a directory has the bits",
-  ],
+  "Windows has no names with quotation marks": ["commit: names of any characters"],
+  "Windows has no permission bits, apart from one for read-only files": ["modes: given ones"],
 };
 const EXPLAINED = Object.values(EXPLAINED_BY_REASON).flat();
 

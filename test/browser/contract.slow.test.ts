@@ -1,6 +1,6 @@
 /** The backend contract in a real Chromium, on the WebAssembly engine, under a strict policy. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { contractCases } from "../../js/testing/index.ts";
+import { contractCases, storageCases } from "../../js/testing/index.ts";
 import { bundled } from "./bundle.ts";
 import { describeChromium, type Opened, withChromium } from "./chromium.ts";
 import type { ContractPage } from "./pages/contract.ts";
@@ -14,6 +14,8 @@ const SUITES: readonly (readonly [string, keyof ContractPage])[] = [
   ["opfs", "inWorker"],
   ["picked", "here"],
 ];
+
+const CASES = [...contractCases, ...storageCases];
 
 describeChromium("the contract in Chromium", () => {
   const chromium = withChromium(() => bundled("contract", "contract-worker"));
@@ -35,8 +37,8 @@ describeChromium("the contract in Chromium", () => {
   describe.each(SUITES)("%s, %s", (subject, where) => {
     const ran = () => runs.get(`${subject} ${where}`);
 
-    it("ran every case", () => expect(ran()?.outcomes.length).toBe(contractCases.length + 1));
-    it.each(contractCases.map(({ name }) => name))("%s", (name) => {
+    it("ran every case", () => expect(ran()?.outcomes.length).toBe(CASES.length + 2));
+    it.each(CASES.map(({ name }) => name))("%s", (name) => {
       const outcome = ran()?.outcomes.find((one) => one.name === name);
       expect(outcome, "the case was run").toBeDefined();
       expect(outcome?.failure).toBeUndefined();

@@ -74,7 +74,18 @@ export const commitCases: readonly StorageCase[] = [
         "PROTECTED_PATH",
         "the root",
       );
-      await storage.commit([put(`/${"é".repeat(127)}x`, "x"), put("/a b'c\"d\\%2e\u{1f600}", "x")]);
+      await storage.commit([put(`/${"é".repeat(127)}x`, "x")]);
+    },
+  },
+  {
+    name: "commit: names of any characters are those that are read and listed, each another one",
+    run: async ({ storage, write, text }) => {
+      const paths = [..."é 日本 \u{1f600} back\\slash %2e%2e ~ -rf a:b e\u0301 a A".split(" "), "a b'c\"d"];
+      const named = Object.fromEntries(paths.map((name) => [`/${name}`, name]));
+      await write(named);
+      for (const [path, name] of Object.entries(named)) assertEqual(await text(path), name, path);
+      const { entries } = await storage.list({ limit: 100 });
+      assertEqual(entries.map(({ path }) => path).sort(), Object.keys(named).sort(), "the listing");
     },
   },
   {

@@ -66,7 +66,9 @@ function fsDriver(fs: Fs): Driver {
 }
 
 /** The driver refuses a backslash, which is in one of the names. */
-const EXCEPT: readonly string[] = ["commit: paths are absolute, normalised and not too long"];
+const EXCEPT: readonly string[] = [
+  "commit: names of any characters are those that are read and listed, each another one",
+];
 
 const HOSTS: Readonly<Record<string, () => Promise<Fs>>> = {
   memfs: async () => createFsFromVolume(new Volume()).promises as unknown as Fs,

@@ -1,0 +1,169 @@
+/**
+ * A test case of a backend: the files it begins with, calls with their answers in order, and the files that are there in
+ * the end.
+ */
+import type { Capability, FsBackend, MaybePromise } from "../../backends/backend.ts";
+import { listPageVia, writeVia } from "../../backends/fallback/fallback.ts";
+import { copyFileVia, copyTreeVia, removeTreeVia, renameVia } from "../../backends/fallback/fallback-tree.ts";
+import { childOf } from "../../backends/paths.ts";
+import type { Code } from "../../engine/errors.ts";
+import { assertEqual, assertFails, assertTrue } from "../case.ts";
+
+/** A backend under test. A new one is created for each case. */
+export interface ContractSubject {
+  readonly backend: FsBackend;
+  /** An absolute path without links: an existing, empty directory in the backend. */
+  readonly root: string;
+  /** Creates files, by their paths relative to the root, without the backend. Needed for a read-only backend. */
+  seed?(files: Readonly<Record<string, string>>): MaybePromise<void>;
+  /** Called after the case, to clean up. */
+  dispose?(): MaybePromise<void>;
+}
+
+/** One test case of the contract. */
+export interface ContractCase {
+  readonly name: string;
+  /** The capabilities that the case tests. It is skipped on a backend without them. */
+  readonly needs?: readonly Capability[];
+  /** True when the case changes nothing but what it has seeded, so that it is also run on a read-only backend. */
+  readonly reads?: true;
+  /** The files that the case begins with, by their paths below the root. */
+  readonly files?: Tree;
+  run(context: Context): Promise<void>;
+}
+
+/** Files below a directory: texts by their paths; a link is `-> target`, an empty directory `(empty)`. */
+export type Tree = Readonly<Record<string, string>>;
+
+/** The objects that a case works with. */
+export interface Context {
+  readonly backend: FsBackend;
+  readonly root: string;
+  /** Returns the absolute path of a path relative to the root. */
+  at(path: string): string;
+  /** Returns the path below the root of an absolute one. */
+  below(path: string): string;
+}
+
+/** A call, its path below the root, its answer, and its other arguments. */
+export type Step = readonly [call: string, path: string, answer: unknown, ...rest: readonly unknown[]];
+
+/** The answer of a call that fails, with one of these codes. */
+class Refused {
+  readonly codes: readonly Code[];
+  constructor(codes: readonly Code[]) {
+    this.codes = codes;
+  }
+}
+
+/** Returns the answer of a call that fails with one of the codes. */
+export function refused(...codes: readonly Code[]): Refused {
+  return new Refused(codes);
+}
+
+/** The answer of a call whose result is of no interest. */
+export const DONE: unique symbol = Symbol("done");
+
+type Method = (this: FsBackend, ...all: readonly unknown[]) => unknown;
+type Make = (context: Context, path: string, first: never, second: never) => unknown;
+
+/** The calls that are not the method of their name, with the path first, or whose result is compared in part. */
+const CALLS: Readonly<Record<string, Make>> = {
+  stat: async ({ backend, at }, path) => {
+    const { type, size } = await backend.stat(at(path));
+    return type === "file" ? size : type;
+  },
+  mode: async ({ backend, at }, path) => (await backend.stat(at(path))).mode,
+  lstat: async ({ backend, at }, path) => (await backend.lstat?.(at(path)))?.type,
+  read: async ({ backend, at }, path, options) => {
+    const read = await backend.read?.(at(path), options);
+    return read ? new TextDecoder().decode(read.bytes) : read;
+  },
+  writeVia: ({ backend, at }, path, text, options) =>
+    writeVia(backend, at(path), new TextEncoder().encode(text), options),
+  listDir: async ({ backend, at }, path) => (await backend.listDir(at(path))).map(({ name }) => name),
+  iterFiles: async ({ backend, at, below }, path) => {
+    const files: string[] = [];
+    for await (const file of backend.iterFiles(at(path))) files.push(below(file));
+    return files;
+  },
+  glob: async ({ backend, at, below }, path, pattern) =>
+    (await backend.glob(pattern, { root: at(path) })).map(below),
+  symlink: ({ backend, at }, path, target) => backend.symlink?.(target, at(path)),
+  realpath: async ({ backend, at, below }, path) => below((await backend.realpath?.(at(path))) ?? ""),
+  rename: ({ backend, at }, from, to, options) => renameVia(backend, at(from), at(to), options),
+  copyFile: ({ backend, at }, from, to, options) => copyFileVia(backend, at(from), at(to), options),
+  copyTree: ({ backend, at }, from, to, options) => copyTreeVia(backend, at(from), at(to), options),
+  removeTree: ({ backend, at }, path) => removeTreeVia(backend, at(path)),
+  listPage: ({ backend, at }, path, options) => listPageVia(backend, at(path), options),
+};
+
+/** The methods whose steps are left out where the backend has none. */
+const OPTIONAL: ReadonlySet<string> = new Set(["lstat", "read", "readLink", "symlink", "realpath", "chmod"]);
+
+/** Returns a case of calls. In the end `left` is there; without it, the files are as they were. */
+export function steps(all: readonly Step[], left?: Tree): Pick<ContractCase, "run"> {
+  return {
+    run: async (context) => {
+      const before = left ?? (await treeOf(context));
+      for (const step of all) {
+        const isMissing = context.backend[step[0] as Capability] === undefined;
+        if (!OPTIONAL.has(step[0]) || !isMissing) await makeStep(context, step);
+      }
+      assertEqual(await treeOf(context), before, "the files in the end");
+    },
+  };
+}
+
+async function makeStep(context: Context, [call, path, answer, ...rest]: Step): Promise<void> {
+  const { backend, at } = context;
+  const what = `${call} of ${JSON.stringify([path, ...rest]).slice(0, 200)}`;
+  const make = async (): Promise<unknown> =>
+    CALLS[call] === undefined
+      ? (backend[call as Capability] as Method).call(backend, at(path), ...rest)
+      : CALLS[call](context, path, ...(rest as [never, never]));
+  if (answer instanceof Refused) {
+    const error = await assertFails(make, answer.codes, what);
+    if (call === "readText") assertEqual(error.path, at(path), `the path of the error of ${what}`);
+  } else {
+    const result = await make();
+    if (answer !== DONE) assertEqual(result, answer, what);
+  }
+}
+
+/** Returns what is below the root. */
+async function treeOf({ backend, root, below }: Context): Promise<Tree> {
+  const found: Record<string, string> = {};
+  const enter = async (directory: string): Promise<void> => {
+    const entries = await backend.listDir(directory);
+    if (entries.length === 0 && directory !== root) found[below(directory)] = "(empty)";
+    for (const { path, type, target } of entries) {
+      if (type === "dir") await enter(path);
+      else found[below(path)] = type === "symlink" ? `-> ${target}` : await backend.readText(path);
+    }
+  };
+  await enter(root);
+  return found;
+}
+
+/** Creates files and their parent directories, as a tree describes them. */
+export async function seedTree({ backend, at }: Context, files: Tree): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    const cut = path.lastIndexOf("/");
+    if (text === "(empty)") await backend.mkdir(at(path));
+    else if (cut > 0) await backend.mkdir(at(path.slice(0, cut)));
+    if (text.startsWith("-> ")) await backend.symlink?.(text.slice(3), at(path));
+    else if (text !== "(empty)") await backend.writeText(at(path), text);
+  }
+}
+
+/** Makes the context of a case. */
+export function contextOf({ backend, root }: ContractSubject): Context {
+  const below = (path: string): string => (path === root ? "" : path.slice(childOf(root, "x").length - 1));
+  return { backend, root, at: (path) => (path === "" ? root : childOf(root, path)), below };
+}
+
+/** Throws an error unless the object is frozen. */
+export function assertFrozen(value: object, what: string): void {
+  assertTrue(Object.isFrozen(value), `${what} must be frozen`);
+}
