@@ -1,16 +1,35 @@
 /** Assertions of the suites, so that they do not need a test framework, and what all of them share. */
+import type { MaybePromise } from "../backends/backend.ts";
 import { type Code, FilewrightError } from "../engine/errors.ts";
 
 /** The function `test` or `it` of a test framework. */
 export type TestFunction = (name: string, run: () => Promise<void>) => unknown;
 
-/** Throws an error when a name in `except` is none of a suite's cases. */
-export function assertCaseNames(
-  except: readonly string[],
-  cases: readonly { readonly name: string }[],
+/** The object under test, made for each case. */
+interface Subject {
+  /** Called after the case, to clean up. */
+  dispose?(): MaybePromise<void>;
+}
+
+/** Registers cases with a test framework. @throws Error when a name in `except` is none of a case */
+export function registerCases<S extends Subject, C extends { readonly name: string }>(
+  { test, except = [] }: { readonly test: TestFunction; readonly except?: readonly string[] | undefined },
+  makeSubject: () => MaybePromise<S>,
+  cases: readonly C[],
+  run: (one: C, subject: S) => Promise<void>,
 ): void {
   const unknown = except.filter((name) => !cases.some((one) => one.name === name));
   assertEqual(unknown, [], "names in `except` that are no cases");
+  for (const one of cases)
+    if (!except.includes(one.name))
+      test(one.name, async () => {
+        const subject = await makeSubject();
+        try {
+          await run(one, subject);
+        } finally {
+          await subject.dispose?.();
+        }
+      });
 }
 
 /** Throws an error with both values when they differ. Arrays and plain objects are compared by content. */

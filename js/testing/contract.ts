@@ -18,7 +18,8 @@ import { filesOf } from "../storage/files/files-of.ts";
 import { contextOf, type ContractCase, type ContractSubject, seedTree } from "./backend/case.ts";
 import { methodCases, readOnlyCase } from "./backend/methods.ts";
 import { treeCases } from "./backend/trees.ts";
-import { assertCaseNames, assertEqual, assertTrue, type TestFunction } from "./case.ts";
+import { assertEqual, assertTrue, registerCases, type TestFunction } from "./case.ts";
+import type { StorageSubject } from "./storage/case.ts";
 import { storageCases, storageContract } from "./storage/contract.ts";
 
 /** How the cases are run. */
@@ -68,50 +69,35 @@ export function backendContract(
   options: ContractOptions,
 ): void {
   const { test, requires = [], except = [], readOnly = false } = checkOptions(options);
-  assertCaseNames(except, [...contractCases, ...storageCases]);
-  test("has the eleven methods and what it must have besides", () =>
-    withSubject(makeBackend, async ({ backend, root }) => {
+  const isOfStorage = (name: string): boolean => storageCases.some((one) => one.name === name);
+  const reading = [...contractCases.filter(({ reads }) => reads), readOnlyCase];
+  const cases = [firstCase(requires), ...(readOnly ? reading : contractCases)];
+  const own = { test, except: except.filter((name) => !isOfStorage(name)) };
+  registerCases(own, makeBackend, cases, async ({ needs = [], files = {}, run }, subject) => {
+    if (needs.some((name) => subject.backend[name] === undefined)) return;
+    const context = contextOf(subject);
+    if (subject.seed === undefined) await seedTree(context, files);
+    else await subject.seed(files);
+    await run(context);
+  });
+  if (readOnly) return;
+  const makeStorage = async (): Promise<StorageSubject> => {
+    const subject = await makeBackend();
+    const storage = filesOf(subject.backend, { root: subject.root });
+    return { storage, dispose: () => subject.dispose?.() };
+  };
+  storageContract(makeStorage, { test, except: except.filter(isOfStorage) });
+}
+
+function firstCase(requires: readonly Capability[]): ContractCase {
+  return {
+    name: "has the eleven methods and what it must have besides",
+    run: async ({ backend, root }) => {
       assertTrue(isFsBackend(backend), "isFsBackend() must be true");
       const missing = requires.filter((name) => typeof backend[name] !== "function");
       assertEqual(missing, [], "missing capabilities");
       assertEqual((await backend.stat(root)).isDir, true, "the root is a directory");
       assertEqual(await backend.listDir(root), [], "the root is empty");
-    }));
-  for (const one of readOnly ? [...contractCases.filter(({ reads }) => reads), readOnlyCase] : contractCases)
-    if (!except.includes(one.name))
-      test(one.name, () => withSubject(makeBackend, (made) => runCase(one, made)));
-  if (!readOnly)
-    storageContract(
-      async () => {
-        const subject = await makeBackend();
-        return {
-          storage: filesOf(subject.backend, { root: subject.root }),
-          dispose: () => subject.dispose?.(),
-        };
-      },
-      { test, except: except.filter((name) => storageCases.some((one) => one.name === name)) },
-    );
-}
-
-async function runCase(
-  { needs = [], files = {}, run }: ContractCase,
-  subject: ContractSubject,
-): Promise<void> {
-  if (needs.some((name) => subject.backend[name] === undefined)) return;
-  const context = contextOf(subject);
-  if (subject.seed === undefined) await seedTree(context, files);
-  else await subject.seed(files);
-  await run(context);
-}
-
-async function withSubject(
-  makeBackend: () => MaybePromise<ContractSubject>,
-  run: (subject: ContractSubject) => Promise<void>,
-): Promise<void> {
-  const subject = await makeBackend();
-  try {
-    await run(subject);
-  } finally {
-    await subject.dispose?.();
-  }
+    },
+  };
 }

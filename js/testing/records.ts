@@ -2,7 +2,7 @@
 import type { MaybePromise } from "../backends/backend.ts";
 import type { Records } from "../records/records.ts";
 import { callback, optionChecker, type Options, options as described, required } from "../schema/option.ts";
-import { assertEqual, assertFails, assertTrue } from "./case.ts";
+import { assertEqual, assertFails, assertTrue, registerCases, type TestFunction } from "./case.ts";
 
 /** One test case of records. `second` are the same records as another process has them. */
 export interface RecordsCase {
@@ -22,7 +22,7 @@ export interface RecordsSubject {
 /** How the cases of records are run. */
 export interface RecordsContractOptions {
   /** The function `test` or `it` of your test framework. */
-  readonly test: (name: string, run: () => Promise<void>) => unknown;
+  readonly test: TestFunction;
 }
 
 /**
@@ -150,14 +150,7 @@ export function recordsContract(
   makeRecords: () => MaybePromise<RecordsSubject>,
   options: RecordsContractOptions,
 ): void {
-  const { test } = checkOptions(options);
-  for (const { name, run } of recordCases)
-    test(name, async () => {
-      const subject = await makeRecords();
-      try {
-        await run(subject.records, subject.second ?? subject.records);
-      } finally {
-        await subject.dispose?.();
-      }
-    });
+  registerCases(checkOptions(options), makeRecords, recordCases, ({ run }, { records, second = records }) =>
+    run(records, second),
+  );
 }

@@ -3,7 +3,7 @@
  * the end.
  */
 import type { Capability, FsBackend, MaybePromise } from "../../backends/backend.ts";
-import { listPageVia, writeVia } from "../../backends/fallback/fallback.ts";
+import { listPageVia, readVersioned, writeVia } from "../../backends/fallback/fallback.ts";
 import { copyFileVia, copyTreeVia, removeTreeVia, renameVia } from "../../backends/fallback/fallback-tree.ts";
 import { childOf } from "../../backends/paths.ts";
 import type { Code } from "../../engine/errors.ts";
@@ -32,7 +32,7 @@ export interface ContractCase {
   run(context: Context): Promise<void>;
 }
 
-/** Files below a directory: texts by their paths; a link is `-> target`, an empty directory `(empty)`. */
+/** Files below a directory: texts by their paths; a link is `-> target`, below the root where absolute, an empty directory `(empty)`. */
 export type Tree = Readonly<Record<string, string>>;
 
 /** The objects that a case works with. */
@@ -76,12 +76,16 @@ const CALLS: Readonly<Record<string, Make>> = {
   mode: async ({ backend, at }, path) => (await backend.stat(at(path))).mode,
   lstat: async ({ backend, at }, path) => (await backend.lstat?.(at(path)))?.type,
   read: async ({ backend, at }, path, options) => {
-    const read = await backend.read?.(at(path), options);
-    return read ? new TextDecoder().decode(read.bytes) : read;
+    const read = await readVersioned(backend, at(path), options);
+    return read && new TextDecoder().decode(read.bytes);
   },
   writeVia: ({ backend, at }, path, text, options) =>
     writeVia(backend, at(path), new TextEncoder().encode(text), options),
   listDir: async ({ backend, at }, path) => (await backend.listDir(at(path))).map(({ name }) => name),
+  firstFile: async ({ backend, at, below }, path) => {
+    for await (const file of backend.iterFiles(at(path))) return below(file);
+    return undefined;
+  },
   iterFiles: async ({ backend, at, below }, path) => {
     const files: string[] = [];
     for await (const file of backend.iterFiles(at(path))) files.push(below(file));
@@ -95,11 +99,19 @@ const CALLS: Readonly<Record<string, Make>> = {
   copyFile: ({ backend, at }, from, to, options) => copyFileVia(backend, at(from), at(to), options),
   copyTree: ({ backend, at }, from, to, options) => copyTreeVia(backend, at(from), at(to), options),
   removeTree: ({ backend, at }, path) => removeTreeVia(backend, at(path)),
-  listPage: ({ backend, at }, path, options) => listPageVia(backend, at(path), options),
+  listPage: async ({ backend, at }, path, limit) => {
+    const names: string[] = [];
+    for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+      const page = await listPageVia(backend, at(path), { cursor, limit });
+      names.push(...page.entries.map(({ name }) => name));
+      cursor = page.next;
+    }
+    return names;
+  },
 };
 
 /** The methods whose steps are left out where the backend has none. */
-const OPTIONAL: ReadonlySet<string> = new Set(["lstat", "read", "readLink", "symlink", "realpath", "chmod"]);
+const OPTIONAL: ReadonlySet<string> = new Set(["lstat", "readLink", "symlink", "realpath", "chmod"]);
 
 /** Returns a case of calls. In the end `left` is there; without it, the files are as they were. */
 export function steps(all: readonly Step[], left?: Tree): Pick<ContractCase, "run"> {
@@ -134,25 +146,27 @@ async function makeStep(context: Context, [call, path, answer, ...rest]: Step): 
 /** Returns what is below the root. */
 async function treeOf({ backend, root, below }: Context): Promise<Tree> {
   const found: Record<string, string> = {};
-  const enter = async (directory: string): Promise<void> => {
+  const visit = async (directory: string): Promise<void> => {
     const entries = await backend.listDir(directory);
     if (entries.length === 0 && directory !== root) found[below(directory)] = "(empty)";
     for (const { path, type, target } of entries) {
-      if (type === "dir") await enter(path);
-      else found[below(path)] = type === "symlink" ? `-> ${target}` : await backend.readText(path);
+      if (type === "dir") await visit(path);
+      else
+        found[below(path)] =
+          type === "symlink" ? `-> ${target?.replace(root, "")}` : await backend.readText(path);
     }
   };
-  await enter(root);
+  await visit(root);
   return found;
 }
 
 /** Creates files and their parent directories, as a tree describes them. */
-export async function seedTree({ backend, at }: Context, files: Tree): Promise<void> {
+export async function seedTree({ backend, root, at }: Context, files: Tree): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
     const cut = path.lastIndexOf("/");
     if (text === "(empty)") await backend.mkdir(at(path));
     else if (cut > 0) await backend.mkdir(at(path.slice(0, cut)));
-    if (text.startsWith("-> ")) await backend.symlink?.(text.slice(3), at(path));
+    if (text.startsWith("-> ")) await backend.symlink?.(text.slice(3).replace(/^(?=\/)/u, root), at(path));
     else if (text !== "(empty)") await backend.writeText(at(path), text);
   }
 }

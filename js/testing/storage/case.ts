@@ -1,7 +1,8 @@
 /** The parts of a test case for storages: the storage under test, and short forms of calls. */
 import type { MaybePromise } from "../../backends/backend.ts";
-import { FilewrightError } from "../../engine/errors.ts";
+import { type Code, FilewrightError } from "../../engine/errors.ts";
 import type { Committed, CommitOptions, Entry, Op, Storage, StorageFacts } from "../../storage/storage.ts";
+import { assertFails } from "../case.ts";
 
 /** A storage under test. A new, empty one is created for each case. */
 export interface StorageSubject {
@@ -12,8 +13,8 @@ export interface StorageSubject {
   dispose?(): MaybePromise<void>;
 }
 
-/** The name of an optional method of a storage. */
-export type StorageCapability =
+/** The optional methods whose cases can be required. */
+export const STORAGE_CAPABILITIES: readonly (
   | "statMany"
   | "lockAll"
   | "snapshot"
@@ -22,7 +23,14 @@ export type StorageCapability =
   | "drop"
   | "history"
   | "readContents"
-  | "records";
+  | "records"
+)[] = Object.freeze([
+  ...(["statMany", "lockAll", "snapshot", "fork", "merge", "drop", "history", "readContents"] as const),
+  "records",
+]);
+
+/** The name of an optional method of a storage. */
+export type StorageCapability = (typeof STORAGE_CAPABILITIES)[number];
 
 /** A fact that a case needs. */
 export type NeededFact = "atomic" | "links" | "modes" | "empty_dirs" | "changes";
@@ -34,10 +42,16 @@ export interface StorageContext {
   readonly facts: StorageFacts;
   /** Creates or replaces files with these contents, in one commit. */
   write(files: Readonly<Record<string, string>>, options?: CommitOptions): Promise<Committed>;
+  /** Makes a commit that has to fail with a code, and returns its error. */
+  refuse(code: Code, ops: readonly Op[], options?: CommitOptions): Promise<FilewrightError>;
   /** Returns the text of a file of a storage, by default the first; null when there is none. */
   text(path: string, storage?: Storage): Promise<string | null>;
+  /** Returns the texts of files of the first storage. */
+  texts(...paths: readonly string[]): Promise<readonly (string | null)[]>;
   /** Returns the entry of a path; null when there is none. */
   entry(path: string, storage?: Storage): Promise<Entry | null>;
+  /** Returns the paths of all entries of a storage, by default the first. */
+  paths(storage?: Storage): Promise<readonly string[]>;
 }
 
 /** One test case of the contract of storages. */
@@ -50,11 +64,19 @@ export interface StorageCase {
   run(context: StorageContext): Promise<void>;
 }
 
-const encoder = new TextEncoder();
-
 /** Returns the change that writes a text. */
 export function put(path: string, text: string): Op {
-  return { op: "put", path, body: encoder.encode(text) };
+  return { op: "put", path, body: new TextEncoder().encode(text) };
+}
+
+/** Returns the change that removes a file or an empty directory, or with `tree` whatever is there. */
+export function remove(path: string, tree = false): Op {
+  return tree ? { op: "remove", path, tree } : { op: "remove", path };
+}
+
+/** Returns the paths of entries. */
+export function pathsOf(entries: readonly { readonly path: string }[]): readonly string[] {
+  return entries.map(({ path }) => path);
 }
 
 /** Makes the context of a case. */
@@ -67,19 +89,28 @@ export function contextOf(
     if (result instanceof FilewrightError) throw result;
     return result ?? null;
   };
+  const text = async (path: string, of = storage): Promise<string | null> => {
+    const body = (await found(path, of))?.body;
+    return body === undefined ? null : new TextDecoder().decode(body);
+  };
   return {
     storage,
     second,
     facts,
+    text,
     write: (files, options) =>
       storage.commit(
-        Object.entries(files).map(([path, text]) => put(path, text)),
+        Object.entries(files).map(([path, content]) => put(path, content)),
         options,
       ),
-    text: async (path, of = storage) => {
-      const body = (await found(path, of))?.body;
-      return body === undefined ? null : new TextDecoder().decode(body);
-    },
+    refuse: (code, ops, options) =>
+      assertFails(
+        () => storage.commit(ops, options),
+        code,
+        JSON.stringify([ops, options?.expect]).slice(0, 300),
+      ),
+    texts: (...paths) => Promise.all(paths.map((path) => text(path))),
     entry: async (path, of = storage) => (await found(path, of))?.entry ?? null,
+    paths: async (of = storage) => pathsOf((await of.list({ limit: 1000 })).entries),
   };
 }

@@ -1,17 +1,29 @@
 /** Test cases for conditions, races of several writers and idempotency keys. */
 import { FilewrightError } from "../../engine/errors.ts";
-import type { Committed, Expect, Storage } from "../../storage/storage.ts";
-import { assertEqual, assertFails, assertTrue } from "../case.ts";
-import { put, type StorageCase, type StorageContext } from "./case.ts";
+import type { Committed, Expect, Op, Storage, Version } from "../../storage/storage.ts";
+import { assertEqual, assertTrue } from "../case.ts";
+import { put, remove, type StorageCase, type StorageContext } from "./case.ts";
 
 const isConflict = (error: unknown): boolean => error instanceof FilewrightError && error.code === "CONFLICT";
 
-async function versionOf({ entry }: StorageContext, path: string): Promise<string | null> {
-  return (await entry(path))?.version ?? null;
+/** Returns the condition that a path is as it is now. */
+async function asItIs(
+  { entry }: StorageContext,
+  path: string,
+): Promise<Expect & { version: Version | null }> {
+  return { path, version: (await entry(path))?.version ?? null };
 }
 
-/** Returns the indexes of the attempts that succeeded. Every other one must be a conflict. */
-async function winnersOf(attempts: readonly Promise<unknown>[]): Promise<readonly number[]> {
+/**
+ * Makes commits at once through both connections, and returns the indexes of those that succeeded. Every other one must be
+ * a conflict.
+ */
+async function winnersOf(
+  { storage, second }: StorageContext,
+  commits: readonly (readonly Op[])[],
+  expect: readonly Expect[],
+): Promise<readonly number[]> {
+  const attempts = commits.map((ops, i) => (i % 2 === 0 ? storage : second).commit(ops, { expect }));
   const results = await Promise.allSettled(attempts);
   for (const result of results)
     if (result.status === "rejected" && !isConflict(result.reason)) throw result.reason;
@@ -39,10 +51,9 @@ export const conditionCases: readonly StorageCase[] = [
   {
     name: "conditions: version, absence and type",
     run: async (context) => {
-      const { storage, write, text } = context;
+      const { write, text, refuse } = context;
       await write({ "/a": "1", "/d/f": "1" });
-      const version = await versionOf(context, "/a");
-      const commit = (expect: Expect) => storage.commit([put("/a", "2")], { expect: [expect] });
+      const before = await asItIs(context, "/a");
       const unmet: readonly Expect[] = [
         { path: "/a", version: null },
         { path: "/a", version: "no such version" },
@@ -51,42 +62,37 @@ export const conditionCases: readonly StorageCase[] = [
         { path: "/a", type: "gone" },
         { path: "/gone", type: "file" },
       ];
-      for (const expect of unmet) await assertFails(() => commit(expect), "CONFLICT", JSON.stringify(expect));
+      for (const expect of unmet) await refuse("CONFLICT", [put("/a", "2")], { expect: [expect] });
       assertEqual(await text("/a"), "1", "the content after refusals");
-      await commit({ path: "/gone", version: null });
-      await commit({ path: "/d", type: "dir" });
-      await commit({ path: "/gone", type: "gone" });
-      assertTrue((await versionOf(context, "/a")) !== version, "the version moved");
-      await assertFails(() => commit({ path: "/a", version }), "CONFLICT", "the version of before");
-      await commit({ path: "/a", version: await versionOf(context, "/a") });
+      const met: readonly Expect[] = [
+        { path: "/gone", version: null },
+        { path: "/d", type: "dir" },
+        { path: "/gone", type: "gone" },
+      ];
+      for (const expect of met) await write({ "/a": "2" }, { expect: [expect] });
+      const after = await asItIs(context, "/a");
+      assertTrue(after.version !== before.version, "the version moved");
+      await refuse("CONFLICT", [put("/a", "2")], { expect: [before] });
+      await write({ "/a": "2" }, { expect: [after] });
     },
   },
   {
     name: "conditions: a conflict names every unmet one, with what was found",
     run: async (context) => {
-      const { storage, write } = context;
+      const { write, refuse } = context;
       await write({ "/a": "1", "/b": "1" });
-      const [a, b] = [await versionOf(context, "/a"), await versionOf(context, "/b")];
-      const error = await assertFails(
-        () =>
-          storage.commit([put("/c", "1")], {
-            expect: [
-              { path: "/a", version: a },
-              { path: "/b", version: null },
-              { path: "/c", version: "other" },
-            ],
-          }),
-        "CONFLICT",
-        "two unmet conditions",
-      );
-      assertEqual(
-        error.details?.["conflicts"],
-        [
-          { path: "/b", expected: null, found: b },
-          { path: "/c", expected: "other", found: null },
-        ],
-        "the conflicts",
-      );
+      const b = (await asItIs(context, "/b")).version;
+      const unmet = [
+        { path: "/b", version: null },
+        { path: "/c", version: "other" },
+      ];
+      const expect = [await asItIs(context, "/a"), ...unmet];
+      const error = await refuse("CONFLICT", [put("/c", "1")], { expect });
+      const conflicts = [
+        { path: "/b", expected: null, found: b },
+        { path: "/c", expected: "other", found: null },
+      ];
+      assertEqual(error.details?.["conflicts"], conflicts, "the conflicts");
     },
   },
   {
@@ -94,75 +100,61 @@ export const conditionCases: readonly StorageCase[] = [
     run: async (context) => {
       const { storage, write, text } = context;
       await write({ "/a": "1" });
-      const version = await versionOf(context, "/a");
-      await storage.commit([put("/a", "2"), put("/a", "3")], { expect: [{ path: "/a", version }] });
+      await storage.commit([put("/a", "2"), put("/a", "3")], { expect: [await asItIs(context, "/a")] });
       assertEqual(await text("/a"), "3", "the content");
     },
   },
   {
     name: "conditions: a delete and a move with a version of the past change nothing",
     run: async (context) => {
-      const { storage, write, text } = context;
+      const { write, texts, refuse } = context;
       await write({ "/a": "1" });
-      const expect = [{ path: "/a", version: await versionOf(context, "/a") }];
+      const expect = [await asItIs(context, "/a")];
       await write({ "/a": "2" });
-      await assertFails(
-        () => storage.commit([{ op: "remove", path: "/a" }], { expect }),
-        "CONFLICT",
-        "remove",
-      );
-      await assertFails(
-        () => storage.commit([{ op: "move", from: "/a", to: "/b" }], { expect }),
-        "CONFLICT",
-        "move",
-      );
-      assertEqual([await text("/a"), await text("/b")], ["2", null], "the files");
+      await refuse("CONFLICT", [remove("/a")], { expect });
+      await refuse("CONFLICT", [{ op: "move", from: "/a", to: "/b" }], { expect });
+      assertEqual(await texts("/a", "/b"), ["2", null], "the files");
     },
   },
   {
     name: "conditions: tree is any change at or below a path",
     facts: ["changes"],
-    run: async ({ storage, write }) => {
+    run: async ({ storage, write, refuse }) => {
       const { version: start } = await write({ "/d/a": "1", "/d/e/b": "1", "/other": "1" });
-      const commit = (tree: string) => storage.commit([put("/x", "1")], { expect: [{ path: "/d", tree }] });
+      const on = (tree: string) => ({ expect: [{ path: "/d", tree }] });
       await write({ "/other": "2", "/d2": "1" });
-      await commit(start);
+      await write({ "/x": "1" }, on(start));
       const { version: changed } = await write({ "/d/e/b": "2" });
-      await assertFails(() => commit(start), "CONFLICT", "after a change below");
-      await commit(changed);
-      await storage.commit([{ op: "remove", path: "/d/a" }]);
-      await assertFails(() => commit(changed), "CONFLICT", "after a removal below");
-      await assertFails(() => commit("no such version"), "CONFLICT", "an unknown version");
+      await refuse("CONFLICT", [put("/x", "1")], on(start));
+      await write({ "/x": "1" }, on(changed));
+      await storage.commit([remove("/d/a")]);
+      for (const tree of [changed, "no such version"]) await refuse("CONFLICT", [put("/x", "1")], on(tree));
     },
   },
   {
     name: "races: one of twenty writers on one version wins, and one of twenty creators",
     run: async (context) => {
-      const { storage, second, write, text } = context;
+      const { write, text } = context;
       await write({ "/f": "start" });
       for (const path of ["/f", "/new"]) {
-        const expect = [{ path, version: await versionOf(context, path) }];
-        const attempts = Array.from({ length: 20 }, (_, i) =>
-          (i % 2 === 0 ? storage : second).commit([put(path, `writer ${i}`)], { expect }),
+        const writers = Array.from({ length: 20 }, (_, i) => [put(path, `writer ${i}`)]);
+        const winners = await winnersOf(context, writers, [await asItIs(context, path)]);
+        assertEqual(
+          winners.map((i) => `writer ${i}`),
+          [await text(path)],
+          `the winners of ${path}`,
         );
-        const winners = await winnersOf(attempts);
-        assertEqual(winners.length, 1, `the number of winners of ${path}`);
-        assertEqual(await text(path), `writer ${winners[0]}`, "the winner's content");
       }
     },
   },
   {
     name: "races: of a delete and a write on one version one wins",
     run: async (context) => {
-      const { storage, second, write, text } = context;
+      const { write, text } = context;
       for (let round = 0; round < 10; round++) {
         await write({ "/f": "start" });
-        const expect = [{ path: "/f", version: await versionOf(context, "/f") }];
-        const attempts = [
-          storage.commit([{ op: "remove", path: "/f" }], { expect }),
-          second.commit([put("/f", "written")], { expect }),
-        ];
-        const [winner, ...others] = await winnersOf(attempts);
+        const both = [[remove("/f")], [put("/f", "written")]];
+        const [winner, ...others] = await winnersOf(context, both, [await asItIs(context, "/f")]);
         assertEqual(others, [], "other winners");
         assertEqual(await text("/f"), winner === 0 ? null : "written", "the file");
       }
@@ -183,61 +175,41 @@ export const conditionCases: readonly StorageCase[] = [
     name: "races: of commits that share one of several paths one wins, as a whole",
     facts: ["atomic"],
     run: async (context) => {
-      const { storage, second, write, text } = context;
+      const { write, text, paths } = context;
       await write({ "/shared": "0" });
-      const expect = [{ path: "/shared", version: await versionOf(context, "/shared") }];
-      const attempts = Array.from({ length: 10 }, (_, i) =>
-        (i % 2 === 0 ? storage : second).commit([put(`/own${i}`, "x"), put("/shared", String(i))], {
-          expect,
-        }),
-      );
-      const winners = await winnersOf(attempts);
+      const commits = Array.from({ length: 10 }, (_, i) => [put(`/own${i}`, "x"), put("/shared", String(i))]);
+      const winners = await winnersOf(context, commits, [await asItIs(context, "/shared")]);
       assertEqual(winners.length, 1, "the number of winners");
-      const { entries } = await storage.list({ limit: 100 });
-      assertEqual(
-        entries.map(({ path }) => path),
-        [`/own${winners[0]}`, "/shared"],
-        "what is there",
-      );
+      assertEqual(await paths(), [`/own${winners[0]}`, "/shared"], "what is there");
       assertEqual(await text("/shared"), String(winners[0]), "the shared file");
     },
   },
   {
     name: "keys: the same key gives the first answer and changes nothing",
-    run: async (context) => {
-      const { storage, second, write, text } = context;
-      const first = await write({ "/a": "1" }, { key: "k1", expect: [{ path: "/a", version: null }] });
+    run: async ({ second, write, text }) => {
+      const once = { key: "k1", expect: [{ path: "/a", version: null }] };
+      const first = await write({ "/a": "1" }, once);
       assertEqual(first.repeated, undefined, "the first answer");
       await write({ "/a": "2" });
-      const again = await second.commit([put("/a", "1")], {
-        key: "k1",
-        expect: [{ path: "/a", version: null }],
-      });
+      const again = await second.commit([put("/a", "1")], once);
       assertEqual(again, { ...first, repeated: true }, "the repeated answer");
       assertEqual(await text("/a"), "2", "the content");
-      await storage.commit([put("/a", "3")], { key: "k2" });
+      await write({ "/a": "3" }, { key: "k2" });
       assertEqual(await text("/a"), "3", "another key");
     },
   },
   {
     name: "keys: a commit that failed does not use its key up",
-    run: async ({ storage, text }) => {
-      const options = { key: "k" };
-      const expect = [{ path: "/a", version: "none" }];
-      await assertFails(
-        () => storage.commit([put("/a", "1")], { ...options, expect }),
-        "CONFLICT",
-        "a conflict",
-      );
-      const { repeated } = await storage.commit([put("/a", "2")], options);
+    run: async ({ write, text, refuse }) => {
+      await refuse("CONFLICT", [put("/a", "1")], { key: "k", expect: [{ path: "/a", version: "none" }] });
+      const { repeated } = await write({ "/a": "2" }, { key: "k" });
       assertEqual([repeated, await text("/a")], [undefined, "2"], "the second attempt");
-      for (const key of ["", "k".repeat(201)])
-        await assertFails(() => storage.commit([], { key }), "INVALID_ARGUMENT", `a key of ${key.length}`);
+      for (const key of ["", "k".repeat(201)]) await refuse("INVALID_ARGUMENT", [], { key });
     },
   },
   {
     name: "keys: of ten commits at once with one key one happens",
-    run: async ({ storage, second, write, text }) => {
+    run: async ({ storage, second, write, text, paths }) => {
       await write({ "/n": "0" });
       const attempts = Array.from({ length: 10 }, (_, i) =>
         (i % 2 === 0 ? storage : second).commit([put("/n", String(i)), put(`/own${i}`, "x")], {
@@ -247,14 +219,7 @@ export const conditionCases: readonly StorageCase[] = [
       const answers: readonly Committed[] = await Promise.all(attempts);
       assertEqual(new Set(answers.map(({ version }) => version)).size, 1, "the versions");
       assertEqual(answers.filter(({ repeated }) => repeated !== true).length, 1, "the first answers");
-      const { entries } = await storage.list({ limit: 100 });
-      assertEqual(entries.length, 2, "one own file and the shared one");
-      assertEqual(
-        entries.some(({ path }) => path.startsWith("/own")),
-        true,
-        "an own file",
-      );
-      assertTrue((await text("/n")) !== null, "the shared file");
+      assertEqual(await paths(), ["/n", `/own${await text("/n")}`], "the shared file and its own");
     },
   },
 ];

@@ -14,7 +14,7 @@ import {
   required,
   text,
 } from "../../schema/option.ts";
-import { assertEqual, assertTrue } from "../case.ts";
+import { assertEqual, assertTrue, registerCases, type TestFunction } from "../case.ts";
 import { commitCases } from "./commits.ts";
 import { conditionCases } from "./conditions.ts";
 import { forkCases } from "./forks.ts";
@@ -22,30 +22,17 @@ import { readingCases } from "./reading.ts";
 import { sharedCases } from "./shared.ts";
 import {
   contextOf,
-  type NeededFact,
+  STORAGE_CAPABILITIES,
   type StorageCapability,
   type StorageCase,
   type StorageContext,
   type StorageSubject,
 } from "./case.ts";
 
-/** The optional methods whose cases can be required. */
-const STORAGE_CAPABILITIES: readonly StorageCapability[] = Object.freeze([
-  "statMany",
-  "lockAll",
-  "snapshot",
-  "fork",
-  "merge",
-  "drop",
-  "history",
-  "readContents",
-  "records",
-]);
-
 /** How the cases of storages are run. */
 export interface StorageContractOptions {
   /** The function `test` or `it` of your test framework. */
-  readonly test: (name: string, run: () => Promise<void>) => unknown;
+  readonly test: TestFunction;
   /** The optional methods that the storage must have. Cases of these are never skipped. Default: none. */
   readonly requires?: readonly StorageCapability[] | undefined;
   /**
@@ -88,54 +75,33 @@ export function storageContract(
   makeStorage: () => MaybePromise<StorageSubject>,
   options: StorageContractOptions,
 ): void {
-  const { test, requires = [], except = [] } = checkOptions(options);
-  const unknown = except.filter((name) => !storageCases.some((one) => one.name === name));
-  assertEqual(unknown, [], "names in `except` that are no cases");
-  test("storage: has the six methods and what it must have besides, and passes its probe", () =>
-    withSubject(makeStorage, async (context) => {
-      const { storage, facts } = context;
+  const checked = checkOptions(options);
+  const cases = [firstCase(checked.requires ?? []), ...storageCases];
+  registerCases(checked, makeStorage, cases, async (one, subject) => {
+    const context = contextOf(subject, await subject.storage.probe({ mode: "trust" }));
+    if (await isApplicable(one, context)) await one.run(context);
+  });
+}
+
+function firstCase(requires: readonly StorageCapability[]): StorageCase {
+  return {
+    name: "storage: has the six methods and what it must have besides, and passes its probe",
+    run: async ({ storage, facts }) => {
       assertTrue(isStorage(storage), "isStorage() must be true");
-      assertEqual(
-        requires.filter((name) => storage[name] === undefined),
-        [],
-        "missing methods",
-      );
+      const missing = requires.filter((name) => storage[name] === undefined);
+      assertEqual(missing, [], "missing methods");
       assertEqual(facts.cas, true, "the fact cas");
       const { entries, top } = await storage.list({ limit: 10 });
       assertEqual([entries, top?.type], [[], "dir"], "the storage is empty after the probe");
-    }));
-  for (const one of storageCases) {
-    if (except.includes(one.name)) continue;
-    test(one.name, () =>
-      withSubject(makeStorage, async (context) => {
-        if (await isApplicable(one, context)) await one.run(context);
-      }),
-    );
-  }
+    },
+  };
 }
 
 async function isApplicable(
   { needs = [], facts = [] }: StorageCase,
-  context: StorageContext,
+  { storage, facts: has }: StorageContext,
 ): Promise<boolean> {
-  if (needs.some((name) => context.storage[name] === undefined)) return false;
-  const has = async (fact: NeededFact): Promise<boolean> =>
-    fact === "changes"
-      ? (await context.storage.changes(null, { limit: 0 })).gap !== true
-      : context.facts[fact];
-  for (const fact of facts) if (!(await has(fact))) return false;
-  return true;
-}
-
-async function withSubject(
-  makeStorage: () => MaybePromise<StorageSubject>,
-  run: (context: StorageContext) => Promise<void>,
-): Promise<void> {
-  const subject = await makeStorage();
-  try {
-    const facts = await subject.storage.probe({ mode: "trust" });
-    await run(contextOf(subject, facts));
-  } finally {
-    await subject.dispose?.();
-  }
+  if (needs.some((name) => storage[name] === undefined)) return false;
+  if (facts.some((fact) => fact !== "changes" && !has[fact])) return false;
+  return !facts.includes("changes") || (await storage.changes(null, { limit: 0 })).gap !== true;
 }

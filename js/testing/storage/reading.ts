@@ -1,11 +1,9 @@
 /** Test cases for reading a storage: readMany, list, changes, snapshots. */
 import { FilewrightError } from "../../engine/errors.ts";
 import { compareCodePoints } from "../../backends/paths.ts";
-import type { Entry, Version } from "../../storage/storage.ts";
+import type { Version } from "../../storage/storage.ts";
 import { assertEqual, assertFails, assertTrue } from "../case.ts";
-import { put, type StorageCase, type StorageContext } from "./case.ts";
-
-const pathsOf = (entries: readonly Entry[]): readonly string[] => entries.map(({ path }) => path);
+import { pathsOf, put, remove, type StorageCase, type StorageContext } from "./case.ts";
 
 async function allPages(
   { storage }: StorageContext,
@@ -133,7 +131,7 @@ export const readingCases: readonly StorageCase[] = [
       const { head } = await storage.changes(null, { limit: 0 });
       assertEqual((await storage.changes(head, { limit: 10 })).entries, [], "nothing since the head");
       await write({ "/a": "2", "/b": "1", "/c": "1" });
-      await storage.commit([{ op: "remove", path: "/b" }, put("/a", "3")]);
+      await storage.commit([remove("/b"), put("/a", "3")]);
       const changes = await storage.changes(head, { limit: 10 });
       const byPath = new Map(changes.entries.map((one) => [one.path, one]));
       assertEqual([...byPath.keys()].sort(), ["/a", "/b", "/c"], "the changed paths");
@@ -181,7 +179,7 @@ export const readingCases: readonly StorageCase[] = [
       await write({ "/a": "old", "/b": "1" });
       const kept = await storage.snapshot?.();
       if (kept === undefined) throw new Error("no snapshot");
-      await storage.commit([put("/a", "new"), { op: "remove", path: "/b" }, put("/c", "1")]);
+      await storage.commit([put("/a", "new"), remove("/b"), put("/c", "1")]);
       const { at } = kept;
       const [found] = (await storage.readMany(["/a"], { at })).results;
       if (!found || found instanceof Error) throw new Error("no entry");
