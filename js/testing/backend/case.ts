@@ -81,7 +81,10 @@ const CALLS: Readonly<Record<string, Make>> = {
   },
   writeVia: ({ backend, at }, path, text, options) =>
     writeVia(backend, at(path), new TextEncoder().encode(text), options),
-  listDir: async ({ backend, at }, path) => (await backend.listDir(at(path))).map(({ name }) => name),
+  listDir: async ({ backend, at, below }, path) =>
+    (await backend.listDir(at(path))).map((one) =>
+      one.path.endsWith(`/${one.name}`) ? below(one.path) : one,
+    ),
   firstFile: async ({ backend, at, below }, path) => {
     for await (const file of backend.iterFiles(at(path))) return below(file);
     return undefined;
