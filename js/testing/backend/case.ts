@@ -45,8 +45,8 @@ export interface Context {
   below(path: string): string;
 }
 
-/** A call, its path below the root, its answer, and its other arguments. */
-export type Step = readonly [call: string, path: string, answer: unknown, ...rest: readonly unknown[]];
+/** Calls and paths below the root, each separated by blanks, the answer that each call gives for each path, and its other arguments. */
+export type Step = readonly [calls: string, paths: string, answer: unknown, ...rest: readonly unknown[]];
 
 /** The answer of a call that fails, with one of these codes. */
 class Refused {
@@ -121,13 +121,17 @@ export function steps(all: readonly Step[], left?: Tree): Pick<ContractCase, "ru
   return {
     run: async (context) => {
       const before = left ?? (await treeOf(context));
-      for (const step of all) {
-        const isMissing = context.backend[step[0] as Capability] === undefined;
-        if (!OPTIONAL.has(step[0]) || !isMissing) await makeStep(context, step);
-      }
+      for (const step of all.flatMap(singleSteps))
+        if (!OPTIONAL.has(step[0]) || context.backend[step[0] as Capability] !== undefined)
+          await makeStep(context, step);
       assertEqual(await treeOf(context), before, "the files in the end");
     },
   };
+}
+
+/** Returns the steps of a row, each with one call and one path. */
+function singleSteps([calls, paths, ...rest]: Step): readonly Step[] {
+  return calls.split(" ").flatMap((call) => paths.split(" ").map((path): Step => [call, path, ...rest]));
 }
 
 async function makeStep(context: Context, [call, path, answer, ...rest]: Step): Promise<void> {
@@ -144,6 +148,11 @@ async function makeStep(context: Context, [call, path, answer, ...rest]: Step): 
     const result = await make();
     if (answer !== DONE) assertEqual(result, answer, what);
   }
+}
+
+/** Returns a tree of empty files with these paths, separated by blanks. */
+export function emptyFiles(paths: string): Tree {
+  return Object.fromEntries(paths.split(" ").map((path) => [path, ""]));
 }
 
 /** Returns what is below the root. */

@@ -1,23 +1,30 @@
 /** Test cases for reading a storage: readMany, list, changes, snapshots. */
 import { FilewrightError } from "../../engine/errors.ts";
 import { compareCodePoints } from "../../backends/paths.ts";
-import type { Version } from "../../storage/storage.ts";
+import type { ReadEntry, ReadMany, Version } from "../../storage/storage.ts";
 import { assertEqual, assertFails, assertTrue } from "../case.ts";
 import { pathsOf, put, remove, type StorageCase, type StorageContext } from "./case.ts";
 
-async function allPages(
-  { storage }: StorageContext,
-  limit: number,
-  prefix = "/",
-): Promise<readonly string[]> {
+async function allPages({ storage }: StorageContext, limit: number, prefix = "/"): Promise<unknown> {
   const found: string[] = [];
-  for (let after: string | undefined; ; ) {
-    const page = await storage.list({ prefix, limit, ...(after === undefined ? {} : { after }) });
+  for (let after = ""; ; ) {
+    const page = await storage.list({ prefix, limit, ...(after === "" ? {} : { after }) });
     assertTrue(page.entries.length <= limit, "a page has at most as many entries as asked");
     found.push(...pathsOf(page.entries));
     if (page.next === undefined) return found;
     after = page.next;
   }
+}
+
+/** Returns the answer for the first path without an error. */
+function firstOf({ results: [first] }: ReadMany): ReadEntry {
+  if (!first || first instanceof Error) throw new Error("no entry");
+  return first;
+}
+
+/** Returns the answers of a read: null, the code of an error, or what `show` makes of an entry. */
+function shown({ results }: ReadMany, show: (found: ReadEntry) => string): readonly (string | null)[] {
+  return results.map((one) => (one instanceof FilewrightError ? one.code : one && show(one)));
 }
 
 /** The cases about reading. */
@@ -26,28 +33,18 @@ export const readingCases: readonly StorageCase[] = [
     name: "readMany: answers in the order asked, null for what is absent, an error in its place",
     run: async ({ storage, write }) => {
       await write({ "/d/a": "A", "/b": "B" });
-      const paths = ["/b", "/gone", "/d/a", "/d", "/b/below", "not absolute", "/b"];
-      const { results, version } = await storage.readMany(paths);
-      assertTrue(version !== "", "the version of the workspace");
-      const shown = results.map((one) =>
-        one === null
-          ? null
-          : one instanceof FilewrightError
-            ? one.code
-            : [one.entry.path, one.entry.type, new TextDecoder().decode(one.body)],
-      );
-      const b = ["/b", "file", "B"];
-      const expected = [b, null, ["/d/a", "file", "A"], ["/d", "dir", ""], null, "INVALID_ARGUMENT", b];
-      assertEqual(shown, expected, "the results");
+      const found = await storage.readMany(["/b", "/gone", "/d/a", "/d", "/b/below", "not absolute", "/b"]);
+      assertTrue(found.version !== "", "the version of the workspace");
+      const answers = shown(found, ({ entry, body }) => `${entry.path} ${new TextDecoder().decode(body)}`);
+      assertEqual(answers, ["/b B", null, "/d/a A", "/d ", null, "INVALID_ARGUMENT", "/b B"], "the results");
     },
   },
   {
     name: "readMany: entries have hash, size and version; without bodies only these",
     run: async ({ storage, write }) => {
       await write({ "/a": "héllo" });
-      const [whole] = (await storage.readMany(["/a"])).results;
-      const [bare] = (await storage.readMany(["/a"], { bodies: false })).results;
-      if (!whole || !bare || whole instanceof Error || bare instanceof Error) throw new Error("no entry");
+      const whole = firstOf(await storage.readMany(["/a"]));
+      const bare = firstOf(await storage.readMany(["/a"], { bodies: false }));
       assertEqual(bare.entry, whole.entry, "the same entry");
       assertEqual([bare.body, whole.body?.length], [undefined, 6], "the contents");
       const hash = "sha256:3c48591d8d098a4538f5e013dfcf406e948eac4d3277b10bf614e295d6068179";
@@ -58,29 +55,18 @@ export const readingCases: readonly StorageCase[] = [
     name: "readMany: what exceeds maxBytes is left, and everything after it",
     run: async ({ storage, write }) => {
       await write({ "/a": "1234", "/b": "12345678", "/c": "1" });
-      const { results } = await storage.readMany(["/a", "/b", "/c"], { maxBytes: 6 });
-      const shown = results.map((one) =>
-        one === null || one instanceof FilewrightError
-          ? one
-          : [one.entry.path, one.body?.length ?? null, one.left ?? false],
-      );
-      const expected = [
-        ["/a", 4, false],
-        ["/b", null, true],
-        ["/c", null, true],
-      ];
-      assertEqual(shown, expected, "the results");
+      const found = await storage.readMany(["/a", "/b", "/c"], { maxBytes: 6 });
+      const answers = shown(found, ({ entry, body, left }) => `${entry.path} ${body?.length} ${left}`);
+      assertEqual(answers, ["/a 4 undefined", "/b undefined true", "/c undefined true"], "the results");
     },
   },
   {
     name: "readMany and commit: bytes handed out and taken in are copies",
     run: async ({ storage, text }) => {
       const body = new TextEncoder().encode("abc");
-      const pending = storage.commit([{ op: "put", path: "/a", body }]);
-      await pending;
+      await storage.commit([{ op: "put", path: "/a", body }]);
       body[0] = 0x7a;
-      const [found] = (await storage.readMany(["/a"])).results;
-      if (found && !(found instanceof Error) && found.body !== undefined) found.body[1] = 0x7a;
+      firstOf(await storage.readMany(["/a"])).body?.fill(0x7a);
       assertEqual(await text("/a"), "abc", "the content");
     },
   },
@@ -181,9 +167,8 @@ export const readingCases: readonly StorageCase[] = [
       if (kept === undefined) throw new Error("no snapshot");
       await storage.commit([put("/a", "new"), remove("/b"), put("/c", "1")]);
       const { at } = kept;
-      const [found] = (await storage.readMany(["/a"], { at })).results;
-      if (!found || found instanceof Error) throw new Error("no entry");
-      assertEqual(new TextDecoder().decode(found.body), "old", "the old content");
+      const { body } = firstOf(await storage.readMany(["/a"], { at }));
+      assertEqual(new TextDecoder().decode(body), "old", "the old content");
       assertEqual(pathsOf((await storage.list({ limit: 10, at })).entries), ["/a", "/b"], "the old listing");
       assertEqual(await text("/a"), "new", "the present");
       await kept.release();
