@@ -5,14 +5,11 @@ import { type Code, FilewrightError } from "../engine/errors.ts";
 /** The function `test` or `it` of a test framework. */
 export type TestFunction = (name: string, run: () => Promise<void>) => unknown;
 
-/** The object under test, made for each case. */
-interface Subject {
-  /** Called after the case, to clean up. */
-  dispose?(): MaybePromise<void>;
-}
-
 /** Registers cases with a test framework. @throws Error when a name in `except` is none of a case */
-export function registerCases<S extends Subject, C extends { readonly name: string }>(
+export function registerCases<
+  S extends { dispose?(): MaybePromise<void> },
+  C extends { readonly name: string },
+>(
   { test, except = [] }: { readonly test: TestFunction; readonly except?: readonly string[] | undefined },
   makeSubject: () => MaybePromise<S>,
   cases: readonly C[],

@@ -13,7 +13,7 @@ export {
 } from "./records.ts";
 export { storageCases, storageContract, type StorageContractOptions } from "./storage/contract.ts";
 export type {
-  NeededFact,
+  CaseNeed,
   StorageCapability,
   StorageCase,
   StorageContext,

@@ -38,11 +38,14 @@ const checkOptions = optionChecker("recordsContract", RECORDS_CONTRACT_OPTIONS);
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+function casesOf(runs: Readonly<Record<string, RecordsCase["run"]>>): readonly RecordsCase[] {
+  return Object.entries(runs).map(([name, run]) => ({ name, run }));
+}
+
 /** Every case of the contract of records. */
 export const recordCases: readonly RecordsCase[] = [
-  {
-    name: "records: put with a revision, get, list, remove",
-    run: async (records, second) => {
+  ...casesOf({
+    "records: put with a revision, get, list, remove": async (records, second) => {
       assertEqual(await records.get("k", "a"), null, "nothing");
       const rev = await records.put("k", "a", { x: [1, null, "é"] }, { expect: null });
       assertEqual(await second.get("k", "a"), { value: { x: [1, null, "é"] }, rev }, "the record");
@@ -73,10 +76,7 @@ export const recordCases: readonly RecordsCase[] = [
       const again = await records.put("k", "a", 2, { expect: null });
       assertTrue(again !== next, "a revision is never given again");
     },
-  },
-  {
-    name: "records: counters are atomic and bounded",
-    run: async (records, second) => {
+    "records: counters are atomic and bounded": async (records, second) => {
       const add = (through: Records) => through.add("n", "x", 1, { most: 5 });
       const answers = await Promise.all(
         Array.from({ length: 9 }, (_, i) => add(i % 2 === 0 ? records : second)),
@@ -86,10 +86,7 @@ export const recordCases: readonly RecordsCase[] = [
       assertEqual((await records.get("n", "x"))?.value, 5, "the counter");
       assertEqual(await records.add("n", "x", -3), { ok: true, now: 2 }, "without a bound");
     },
-  },
-  {
-    name: "records: a record whose time is over is absent",
-    run: async (records) => {
+    "records: a record whose time is over is absent": async (records) => {
       await records.put("k", "short", 1, { forMs: 30 });
       await records.put("k", "long", 1, { forMs: 60_000 });
       assertEqual((await records.get("k", "long"))?.value, 1, "before its end");
@@ -98,19 +95,13 @@ export const recordCases: readonly RecordsCase[] = [
       assertEqual((await records.list("k", { limit: 10 })).length, 1, "the list");
       await records.put("k", "short", 2, { expect: null });
     },
-  },
-  {
-    name: "records: a value that is no JSON, and one that is too large, are refused",
-    run: async (records) => {
+    "records: a value that is no JSON, and one that is too large, are refused": async (records) => {
       await assertFails(() => records.put("k", "a", undefined), "INVALID_ARGUMENT", "undefined");
       await assertFails(() => records.put("k", "a", "x".repeat(70_000)), "TOO_LARGE", "70,000 bytes");
       await assertFails(() => records.put("", "a", 1), "INVALID_ARGUMENT", "no kind");
       assertEqual(await records.get("k", "a"), null, "nothing was set");
     },
-  },
-  {
-    name: "records: a counter counts a window of time from its first number",
-    run: async (records) => {
+    "records: a counter counts a window of time from its first number": async (records) => {
       await records.add("n", "window", 1, { forMs: 1000 });
       await pause(600);
       assertEqual(
@@ -125,10 +116,7 @@ export const recordCases: readonly RecordsCase[] = [
         "after it",
       );
     },
-  },
-  {
-    name: "records: one of several writers that expect the same revision wins",
-    run: async (records, second) => {
+    "records: one of several writers that expect the same revision wins": async (records, second) => {
       const rev = await records.put("k", "a", 0);
       const writers = Array.from({ length: 6 }, (_, i) => (i % 2 === 0 ? records : second));
       const writes = writers.map((one, i) => one.put("k", "a", i + 1, { expect: rev }));
@@ -136,7 +124,7 @@ export const recordCases: readonly RecordsCase[] = [
       const won = results.flatMap((one, i) => (one.status === "fulfilled" ? [i + 1] : []));
       assertEqual(won, [(await second.get("k", "a"))?.value], "the winner");
     },
-  },
+  }),
 ];
 
 /**

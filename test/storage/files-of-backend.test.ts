@@ -1,36 +1,12 @@
-/** The contract of storages over backends, as far as their facts promise. */
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+/** What a storage over a backend adds to it. `backendContract` runs the contract of storages over every backend. */
 import { describe, expect, it, test } from "vitest";
-import { FilewrightError, type FsBackend, LocalBackend, MemoryBackend } from "../../js/index.node.ts";
+import { FilewrightError, type FsBackend, MemoryBackend } from "../../js/index.node.ts";
 import { filesOf, memoryStorage, type Op, toBackend } from "../../js/storage/index.ts";
 import { storageContract } from "../../js/testing/index.ts";
 import { minimalBackend } from "../backends/minimal.ts";
 
-describe("filesOf(LocalBackend)", () => {
-  storageContract(
-    async () => {
-      const root = await realpath(await mkdtemp(join(tmpdir(), "filewright-storage-")));
-      const backend = new LocalBackend();
-      return {
-        storage: filesOf(backend, { root }),
-        async dispose() {
-          await backend.close();
-          await rm(root, { recursive: true });
-        },
-      };
-    },
-    { test },
-  );
-});
-
-describe("filesOf(MemoryBackend)", () => {
+describe("filesOf(MemoryBackend), below `/`", () => {
   storageContract(() => ({ storage: filesOf(new MemoryBackend()) }), { test });
-});
-
-describe("filesOf of eleven methods", () => {
-  storageContract(() => ({ storage: filesOf(minimalBackend()) }), { test });
 });
 
 describe("filesOf", () => {

@@ -13,8 +13,8 @@ export interface StorageSubject {
   dispose?(): MaybePromise<void>;
 }
 
-/** The optional methods whose cases can be required. */
-export const STORAGE_CAPABILITIES: readonly (
+/** The name of an optional method of a storage. */
+export type StorageCapability =
   | "statMany"
   | "lockAll"
   | "snapshot"
@@ -23,17 +23,15 @@ export const STORAGE_CAPABILITIES: readonly (
   | "drop"
   | "history"
   | "readContents"
-  | "records"
-)[] = Object.freeze([
-  ...(["statMany", "lockAll", "snapshot", "fork", "merge", "drop", "history", "readContents"] as const),
-  "records",
-]);
+  | "records";
 
-/** The name of an optional method of a storage. */
-export type StorageCapability = (typeof STORAGE_CAPABILITIES)[number];
+type NeededFact = "atomic" | "links" | "modes" | "empty_dirs";
 
-/** A fact that a case needs. */
-export type NeededFact = "atomic" | "links" | "modes" | "empty_dirs" | "changes";
+/** The facts of a storage that a case can need. */
+export const NEEDED_FACTS: readonly NeededFact[] = Object.freeze(["atomic", "links", "modes", "empty_dirs"]);
+
+/** What a case needs of a storage: an optional method, a fact, or an answer of `changes` without `gap`. */
+export type CaseNeed = StorageCapability | NeededFact | "changes";
 
 /** The context of a case. */
 export interface StorageContext {
@@ -57,11 +55,17 @@ export interface StorageContext {
 /** One test case of the contract of storages. */
 export interface StorageCase {
   readonly name: string;
-  /** The optional methods that the case tests. It is skipped on a storage without them. */
-  readonly needs?: readonly StorageCapability[];
-  /** The facts without which the case is skipped. `changes` is an answer without `gap`. */
-  readonly facts?: readonly NeededFact[];
+  /** A storage without one of these skips the case. */
+  readonly needs: readonly CaseNeed[];
   run(context: StorageContext): Promise<void>;
+}
+
+/** Returns cases by their names. All need the same of a storage. */
+export function casesOf(
+  needs: readonly CaseNeed[],
+  runs: Readonly<Record<string, StorageCase["run"]>>,
+): readonly StorageCase[] {
+  return Object.entries(runs).map(([name, run]) => ({ name, needs, run }));
 }
 
 /** Returns the change that writes a text. */

@@ -1,13 +1,13 @@
 /** Test cases for the changes of a commit. */
 import type { Op } from "../../storage/storage.ts";
 import { assertEqual, assertFails, assertTrue } from "../case.ts";
-import { put, remove, type StorageCase } from "./case.ts";
+import { casesOf, put, remove, type StorageCase } from "./case.ts";
 
 /** The cases about changes. */
 export const commitCases: readonly StorageCase[] = [
-  {
-    name: "commit: put creates a file with its parents, and replaces it as a whole",
-    run: async ({ storage, text, entry, write, paths }) => {
+  ...casesOf([], {
+    "commit: put creates a file with its parents, and replaces it as a whole": async (context) => {
+      const { storage, text, entry, write, paths } = context;
       const first = await write({ "/a/b/f": "a longer first content" });
       const shown = first.entries.map(({ path, type }) => `${type} ${path}`);
       assertEqual(shown, ["dir /a", "dir /a/b", "file /a/b/f"], "the answer");
@@ -18,20 +18,14 @@ export const commitCases: readonly StorageCase[] = [
       assertTrue(second.entries[0]?.version !== first.entries[2]?.version, "a new version of the file");
       assertEqual((await storage.readMany([])).version, second.version, "the present version");
     },
-  },
-  {
-    name: "commit: every byte and an empty file come back",
-    run: async ({ storage }) => {
+    "commit: every byte and an empty file come back": async ({ storage }) => {
       const bodies = [Uint8Array.from({ length: 70_000 }, (_, i) => i % 256), new Uint8Array(0)];
       await storage.commit(bodies.map((body, i) => ({ op: "put", path: `/${i}`, body })));
       const { results } = await storage.readMany(["/0", "/1"]);
       const read = results.map((one) => (one && !(one instanceof Error) ? one.body : undefined));
       assertEqual(read, bodies, "the contents");
     },
-  },
-  {
-    name: "commit: what cannot be put is refused and changes nothing",
-    run: async ({ write, refuse, texts }) => {
+    "commit: what cannot be put is refused and changes nothing": async ({ write, refuse, texts }) => {
       await write({ "/d/f": "1" });
       const wrong = { op: "put", path: "/n", body: new Uint8Array([1]), hash: `sha256:${"0".repeat(64)}` };
       await refuse("IS_DIRECTORY", [put("/d", "x")]);
@@ -39,10 +33,7 @@ export const commitCases: readonly StorageCase[] = [
       for (const op of [wrong, { op: "nonsense", path: "/n" }]) await refuse("INVALID_ARGUMENT", [op as Op]);
       assertEqual(await texts("/d/f", "/n"), ["1", null], "the files");
     },
-  },
-  {
-    name: "commit: paths are absolute, normalised and not too long",
-    run: async ({ refuse, write }) => {
+    "commit: paths are absolute, normalised and not too long": async ({ refuse, write }) => {
       for (const path of ["a", "", "/a/", "/a//b", "/a/../b", "/./a", "/a\0b", "/a\ud800"])
         await refuse("INVALID_ARGUMENT", [put(path, "x")]);
       for (const path of [`/${"n".repeat(256)}`, `/${"d/".repeat(2100)}f`])
@@ -50,20 +41,17 @@ export const commitCases: readonly StorageCase[] = [
       await refuse("PROTECTED_PATH", [remove("/", true)]);
       await write({ [`/${"é".repeat(127)}x`]: "x" });
     },
-  },
-  {
-    name: "commit: names of any characters are those that are read and listed, each another one",
-    run: async ({ write, text, paths }) => {
+    "commit: names of any characters are those that are read and listed, each another one": async (
+      context,
+    ) => {
+      const { write, text, paths } = context;
       const names = [..."é 日本 \u{1f600} back\\slash %2e%2e ~ -rf a:b e\u0301 a A".split(" "), "a b'c\"d"];
       const named = Object.fromEntries(names.map((name) => [`/${name}`, name]));
       await write(named);
       for (const [path, name] of Object.entries(named)) assertEqual(await text(path), name, path);
       assertEqual([...(await paths())].sort(), Object.keys(named).sort(), "the listing");
     },
-  },
-  {
-    name: "commit: link copies content that the storage has",
-    run: async ({ storage, write, text, entry, refuse }) => {
+    "commit: link copies content that the storage has": async ({ storage, write, text, entry, refuse }) => {
       await write({ "/a": "content" });
       const { hash = "", size = 0 } = (await entry("/a")) ?? {};
       await storage.commit([{ op: "link", path: "/d/copy", hash, size }]);
@@ -73,55 +61,8 @@ export const commitCases: readonly StorageCase[] = [
       await refuse("NOT_FOUND", [{ op: "link", path: "/n", hash: `sha256:${"1".repeat(64)}`, size: 3 }]);
       assertEqual(await text("/n"), null, "nothing was made");
     },
-  },
-  {
-    name: "commit: mkdir makes a directory with its parents and accepts one that exists",
-    facts: ["empty_dirs"],
-    run: async ({ storage, write, entry, refuse }) => {
-      const made: Op = { op: "mkdir", path: "/a/b" };
-      await storage.commit([made]);
-      const before = await entry("/a/b");
-      assertEqual([(await entry("/a"))?.type, before?.type], ["dir", "dir"], "the directories");
-      await storage.commit([made]);
-      assertEqual(await entry("/a/b"), before, "the existing directory");
-      await write({ "/f": "1" });
-      await refuse("ALREADY_EXISTS", [{ op: "mkdir", path: "/f" }]);
-    },
-  },
-  {
-    name: "commit: symlink is an entry with a target, and no path goes through it",
-    facts: ["links"],
-    run: async ({ storage, write, entry, text, texts, refuse }) => {
-      await write({ "/d/f": "1" });
-      const link: Op = { op: "symlink", path: "/l", target: "d" };
-      await storage.commit([link]);
-      const found = await entry("/l");
-      assertEqual([found?.type, found?.target], ["symlink", "d"], "the link");
-      assertEqual(await text("/l/f"), null, "a path through the link");
-      await refuse("NOT_DIRECTORY", [put("/l/f", "x")]);
-      await refuse("ALREADY_EXISTS", [link]);
-      await write({ "/l": "a file now" });
-      assertEqual(await texts("/l", "/d/f"), ["a file now", "1"], "put replaces the link itself");
-    },
-  },
-  {
-    name: "commit: modes are kept by a put that names none, and changed by chmod",
-    facts: ["modes"],
-    run: async ({ storage, write, entry, refuse }) => {
-      await storage.commit([{ op: "put", path: "/f", body: new Uint8Array(0), mode: 0o640 }]);
-      await write({ "/f": "2" });
-      const before = await entry("/f");
-      assertEqual(before?.mode, 0o640, "after a put");
-      await storage.commit([{ op: "chmod", path: "/f", mode: 0o755 }]);
-      const after = await entry("/f");
-      assertEqual([after?.mode, after?.hash], [0o755, before?.hash], "after chmod");
-      assertTrue(after?.version !== before?.version, "a new version");
-      await refuse("NOT_FOUND", [{ op: "chmod", path: "/gone", mode: 0o644 }]);
-    },
-  },
-  {
-    name: "commit: remove of a file, an empty directory and a tree",
-    run: async ({ storage, write, paths, entry, refuse }) => {
+    "commit: remove of a file, an empty directory and a tree": async (context) => {
+      const { storage, write, paths, entry, refuse } = context;
       await write({ "/d/f": "1", "/d/e/g": "2", "/h": "3" });
       await refuse("NOT_EMPTY", [remove("/d")]);
       await refuse("NOT_FOUND", [remove("/gone")]);
@@ -130,10 +71,8 @@ export const commitCases: readonly StorageCase[] = [
       await storage.commit([remove("/d", true)]);
       assertEqual([await paths(), await entry("/d/e/g")], [[], null], "what is left");
     },
-  },
-  {
-    name: "commit: move of a file and of a tree, which replaces nothing",
-    run: async ({ storage, write, texts, entry, refuse }) => {
+    "commit: move of a file and of a tree, which replaces nothing": async (context) => {
+      const { storage, write, texts, entry, refuse } = context;
       await write({ "/f": "1", "/d/a": "2", "/d/e/b": "3", "/there": "4" });
       const move = (from: string, to: string): Op => ({ op: "move", from, to });
       await storage.commit([move("/f", "/new/f")]);
@@ -145,11 +84,57 @@ export const commitCases: readonly StorageCase[] = [
       await refuse("INVALID_ARGUMENT", [move("/moved", "/moved/in")]);
       assertEqual(await texts("/moved/e/b", "/there"), ["3", "4"], "the files after refusals");
     },
-  },
-  {
-    name: "commit: each change sees those before it",
-    facts: ["atomic"],
-    run: async ({ storage, texts, write }) => {
+    "close: later calls are UNSUPPORTED_OPERATION": async ({ storage, write, refuse }) => {
+      await write({ "/a": "1" });
+      await storage.close();
+      await assertFails(() => storage.readMany(["/a"]), "UNSUPPORTED_OPERATION", "readMany");
+      await refuse("UNSUPPORTED_OPERATION", [put("/a", "2")]);
+    },
+  }),
+  ...casesOf(["empty_dirs"], {
+    "commit: mkdir makes a directory with its parents and accepts one that exists": async (context) => {
+      const { storage, write, entry, refuse } = context;
+      const made: Op = { op: "mkdir", path: "/a/b" };
+      await storage.commit([made]);
+      const before = await entry("/a/b");
+      assertEqual([(await entry("/a"))?.type, before?.type], ["dir", "dir"], "the directories");
+      await storage.commit([made]);
+      assertEqual(await entry("/a/b"), before, "the existing directory");
+      await write({ "/f": "1" });
+      await refuse("ALREADY_EXISTS", [{ op: "mkdir", path: "/f" }]);
+    },
+  }),
+  ...casesOf(["links"], {
+    "commit: symlink is an entry with a target, and no path goes through it": async (context) => {
+      const { storage, write, entry, text, texts, refuse } = context;
+      await write({ "/d/f": "1" });
+      const link: Op = { op: "symlink", path: "/l", target: "d" };
+      await storage.commit([link]);
+      const found = await entry("/l");
+      assertEqual([found?.type, found?.target], ["symlink", "d"], "the link");
+      assertEqual(await text("/l/f"), null, "a path through the link");
+      await refuse("NOT_DIRECTORY", [put("/l/f", "x")]);
+      await refuse("ALREADY_EXISTS", [link]);
+      await write({ "/l": "a file now" });
+      assertEqual(await texts("/l", "/d/f"), ["a file now", "1"], "put replaces the link itself");
+    },
+  }),
+  ...casesOf(["modes"], {
+    "commit: modes are kept by a put that names none, and changed by chmod": async (context) => {
+      const { storage, write, entry, refuse } = context;
+      await storage.commit([{ op: "put", path: "/f", body: new Uint8Array(0), mode: 0o640 }]);
+      await write({ "/f": "2" });
+      const before = await entry("/f");
+      assertEqual(before?.mode, 0o640, "after a put");
+      await storage.commit([{ op: "chmod", path: "/f", mode: 0o755 }]);
+      const after = await entry("/f");
+      assertEqual([after?.mode, after?.hash], [0o755, before?.hash], "after chmod");
+      assertTrue(after?.version !== before?.version, "a new version");
+      await refuse("NOT_FOUND", [{ op: "chmod", path: "/gone", mode: 0o644 }]);
+    },
+  }),
+  ...casesOf(["atomic"], {
+    "commit: each change sees those before it": async ({ storage, texts, write }) => {
       await write({ "/a": "1", "/d/x": "2" });
       await storage.commit([
         ...[put("/b", "3"), { op: "move", from: "/b", to: "/c" } as const],
@@ -159,22 +144,14 @@ export const commitCases: readonly StorageCase[] = [
       const found = await texts("/b", "/c", "/a/now/a/directory", "/d");
       assertEqual(found, [null, "3", "4", "a file"], "the files");
     },
-  },
-  {
-    name: "commit: all or nothing",
-    facts: ["atomic"],
-    run: async ({ storage, texts, write, entry, refuse }) => {
+    "commit: all or nothing": async ({ storage, texts, write, entry, refuse }) => {
       await write({ "/a": "1", "/d/f": "1" });
       const { version } = await storage.readMany([]);
       await refuse("NOT_FOUND", [put("/a", "2"), put("/new/file", "2"), remove("/d", true), remove("/gone")]);
       assertEqual([await texts("/a", "/d/f"), await entry("/new")], [["1", "1"], null], "the files");
       assertEqual((await storage.readMany([])).version, version, "the version");
     },
-  },
-  {
-    name: "commit: no reader sees half of it",
-    facts: ["atomic"],
-    run: async ({ second, write }) => {
+    "commit: no reader sees half of it": async ({ second, write }) => {
       const paths = ["/a", "/b/c", "/d"];
       const state = (n: number) => Object.fromEntries(paths.map((path) => [path, `content ${n}`]));
       // A timer lets a writer in that shares this process with the readers.
@@ -200,14 +177,5 @@ export const commitCases: readonly StorageCase[] = [
       }
       assertEqual(torn, [], "views with parts of two commits");
     },
-  },
-  {
-    name: "close: later calls are UNSUPPORTED_OPERATION",
-    run: async ({ storage, write, refuse }) => {
-      await write({ "/a": "1" });
-      await storage.close();
-      await assertFails(() => storage.readMany(["/a"]), "UNSUPPORTED_OPERATION", "readMany");
-      await refuse("UNSUPPORTED_OPERATION", [put("/a", "2")]);
-    },
-  },
+  }),
 ];

@@ -2,7 +2,7 @@
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Committed, Expect, Op, Storage, Version } from "../../storage/storage.ts";
 import { assertEqual, assertTrue } from "../case.ts";
-import { put, remove, type StorageCase, type StorageContext } from "./case.ts";
+import { casesOf, put, remove, type StorageCase, type StorageContext } from "./case.ts";
 
 const isConflict = (error: unknown): boolean => error instanceof FilewrightError && error.code === "CONFLICT";
 
@@ -48,9 +48,8 @@ async function increment(storage: Storage, path: string): Promise<void> {
 
 /** The cases about conditions. */
 export const conditionCases: readonly StorageCase[] = [
-  {
-    name: "conditions: version, absence and type",
-    run: async (context) => {
+  ...casesOf([], {
+    "conditions: version, absence and type": async (context) => {
       const { write, text, refuse } = context;
       await write({ "/a": "1", "/d/f": "1" });
       const before = await asItIs(context, "/a");
@@ -75,10 +74,7 @@ export const conditionCases: readonly StorageCase[] = [
       await refuse("CONFLICT", [put("/a", "2")], { expect: [before] });
       await write({ "/a": "2" }, { expect: [after] });
     },
-  },
-  {
-    name: "conditions: a conflict names every unmet one, with what was found",
-    run: async (context) => {
+    "conditions: a conflict names every unmet one, with what was found": async (context) => {
       const { write, refuse } = context;
       await write({ "/a": "1", "/b": "1" });
       const b = (await asItIs(context, "/b")).version;
@@ -94,19 +90,13 @@ export const conditionCases: readonly StorageCase[] = [
       ];
       assertEqual(error.details?.["conflicts"], conflicts, "the conflicts");
     },
-  },
-  {
-    name: "conditions: compared with the state before the first change",
-    run: async (context) => {
+    "conditions: compared with the state before the first change": async (context) => {
       const { storage, write, text } = context;
       await write({ "/a": "1" });
       await storage.commit([put("/a", "2"), put("/a", "3")], { expect: [await asItIs(context, "/a")] });
       assertEqual(await text("/a"), "3", "the content");
     },
-  },
-  {
-    name: "conditions: a delete and a move with a version of the past change nothing",
-    run: async (context) => {
+    "conditions: a delete and a move with a version of the past change nothing": async (context) => {
       const { write, texts, refuse } = context;
       await write({ "/a": "1" });
       const expect = [await asItIs(context, "/a")];
@@ -115,25 +105,7 @@ export const conditionCases: readonly StorageCase[] = [
       await refuse("CONFLICT", [{ op: "move", from: "/a", to: "/b" }], { expect });
       assertEqual(await texts("/a", "/b"), ["2", null], "the files");
     },
-  },
-  {
-    name: "conditions: tree is any change at or below a path",
-    facts: ["changes"],
-    run: async ({ storage, write, refuse }) => {
-      const { version: start } = await write({ "/d/a": "1", "/d/e/b": "1", "/other": "1" });
-      const on = (tree: string) => ({ expect: [{ path: "/d", tree }] });
-      await write({ "/other": "2", "/d2": "1" });
-      await write({ "/x": "1" }, on(start));
-      const { version: changed } = await write({ "/d/e/b": "2" });
-      await refuse("CONFLICT", [put("/x", "1")], on(start));
-      await write({ "/x": "1" }, on(changed));
-      await storage.commit([remove("/d/a")]);
-      for (const tree of [changed, "no such version"]) await refuse("CONFLICT", [put("/x", "1")], on(tree));
-    },
-  },
-  {
-    name: "races: one of twenty writers on one version wins, and one of twenty creators",
-    run: async (context) => {
+    "races: one of twenty writers on one version wins, and one of twenty creators": async (context) => {
       const { write, text } = context;
       await write({ "/f": "start" });
       for (const path of ["/f", "/new"]) {
@@ -146,10 +118,7 @@ export const conditionCases: readonly StorageCase[] = [
         );
       }
     },
-  },
-  {
-    name: "races: of a delete and a write on one version one wins",
-    run: async (context) => {
+    "races: of a delete and a write on one version one wins": async (context) => {
       const { write, text } = context;
       for (let round = 0; round < 10; round++) {
         await write({ "/f": "start" });
@@ -159,10 +128,7 @@ export const conditionCases: readonly StorageCase[] = [
         assertEqual(await text("/f"), winner === 0 ? null : "written", "the file");
       }
     },
-  },
-  {
-    name: "races: no increment of a shared number is lost",
-    run: async ({ storage, second, write, text }) => {
+    "races: no increment of a shared number is lost": async ({ storage, second, write, text }) => {
       await write({ "/n": "0" });
       const work = async (through: Storage): Promise<void> => {
         for (let i = 0; i < 10; i++) await increment(through, "/n");
@@ -170,23 +136,7 @@ export const conditionCases: readonly StorageCase[] = [
       await Promise.all([storage, second, storage, second].map(work));
       assertEqual(await text("/n"), "40", "the number");
     },
-  },
-  {
-    name: "races: of commits that share one of several paths one wins, as a whole",
-    facts: ["atomic"],
-    run: async (context) => {
-      const { write, text, paths } = context;
-      await write({ "/shared": "0" });
-      const commits = Array.from({ length: 10 }, (_, i) => [put(`/own${i}`, "x"), put("/shared", String(i))]);
-      const winners = await winnersOf(context, commits, [await asItIs(context, "/shared")]);
-      assertEqual(winners.length, 1, "the number of winners");
-      assertEqual(await paths(), [`/own${winners[0]}`, "/shared"], "what is there");
-      assertEqual(await text("/shared"), String(winners[0]), "the shared file");
-    },
-  },
-  {
-    name: "keys: the same key gives the first answer and changes nothing",
-    run: async ({ second, write, text }) => {
+    "keys: the same key gives the first answer and changes nothing": async ({ second, write, text }) => {
       const once = { key: "k1", expect: [{ path: "/a", version: null }] };
       const first = await write({ "/a": "1" }, once);
       assertEqual(first.repeated, undefined, "the first answer");
@@ -197,19 +147,14 @@ export const conditionCases: readonly StorageCase[] = [
       await write({ "/a": "3" }, { key: "k2" });
       assertEqual(await text("/a"), "3", "another key");
     },
-  },
-  {
-    name: "keys: a commit that failed does not use its key up",
-    run: async ({ write, text, refuse }) => {
+    "keys: a commit that failed does not use its key up": async ({ write, text, refuse }) => {
       await refuse("CONFLICT", [put("/a", "1")], { key: "k", expect: [{ path: "/a", version: "none" }] });
       const { repeated } = await write({ "/a": "2" }, { key: "k" });
       assertEqual([repeated, await text("/a")], [undefined, "2"], "the second attempt");
       for (const key of ["", "k".repeat(201)]) await refuse("INVALID_ARGUMENT", [], { key });
     },
-  },
-  {
-    name: "keys: of ten commits at once with one key one happens",
-    run: async ({ storage, second, write, text, paths }) => {
+    "keys: of ten commits at once with one key one happens": async (context) => {
+      const { storage, second, write, text, paths } = context;
       await write({ "/n": "0" });
       const attempts = Array.from({ length: 10 }, (_, i) =>
         (i % 2 === 0 ? storage : second).commit([put("/n", String(i)), put(`/own${i}`, "x")], {
@@ -221,5 +166,29 @@ export const conditionCases: readonly StorageCase[] = [
       assertEqual(answers.filter(({ repeated }) => repeated !== true).length, 1, "the first answers");
       assertEqual(await paths(), ["/n", `/own${await text("/n")}`], "the shared file and its own");
     },
-  },
+  }),
+  ...casesOf(["changes"], {
+    "conditions: tree is any change at or below a path": async ({ storage, write, refuse }) => {
+      const { version: start } = await write({ "/d/a": "1", "/d/e/b": "1", "/other": "1" });
+      const on = (tree: string) => ({ expect: [{ path: "/d", tree }] });
+      await write({ "/other": "2", "/d2": "1" });
+      await write({ "/x": "1" }, on(start));
+      const { version: changed } = await write({ "/d/e/b": "2" });
+      await refuse("CONFLICT", [put("/x", "1")], on(start));
+      await write({ "/x": "1" }, on(changed));
+      await storage.commit([remove("/d/a")]);
+      for (const tree of [changed, "no such version"]) await refuse("CONFLICT", [put("/x", "1")], on(tree));
+    },
+  }),
+  ...casesOf(["atomic"], {
+    "races: of commits that share one of several paths one wins, as a whole": async (context) => {
+      const { write, text, paths } = context;
+      await write({ "/shared": "0" });
+      const commits = Array.from({ length: 10 }, (_, i) => [put(`/own${i}`, "x"), put("/shared", String(i))]);
+      const winners = await winnersOf(context, commits, [await asItIs(context, "/shared")]);
+      assertEqual(winners.length, 1, "the number of winners");
+      assertEqual(await paths(), [`/own${winners[0]}`, "/shared"], "what is there");
+      assertEqual(await text("/shared"), String(winners[0]), "the shared file");
+    },
+  }),
 ];

@@ -22,12 +22,18 @@ import { readingCases } from "./reading.ts";
 import { sharedCases } from "./shared.ts";
 import {
   contextOf,
-  STORAGE_CAPABILITIES,
+  NEEDED_FACTS,
   type StorageCapability,
   type StorageCase,
   type StorageContext,
   type StorageSubject,
 } from "./case.ts";
+
+/** The optional methods whose cases can be required. */
+const STORAGE_CAPABILITIES: readonly StorageCapability[] = [
+  ...(["statMany", "lockAll", "snapshot", "fork", "merge", "drop"] as const),
+  ...(["history", "readContents", "records"] as const),
+];
 
 /** How the cases of storages are run. */
 export interface StorageContractOptions {
@@ -85,6 +91,7 @@ export function storageContract(
 
 function firstCase(requires: readonly StorageCapability[]): StorageCase {
   return {
+    needs: [],
     name: "storage: has the six methods and what it must have besides, and passes its probe",
     run: async ({ storage, facts }) => {
       assertTrue(isStorage(storage), "isStorage() must be true");
@@ -97,11 +104,11 @@ function firstCase(requires: readonly StorageCapability[]): StorageCase {
   };
 }
 
-async function isApplicable(
-  { needs = [], facts = [] }: StorageCase,
-  { storage, facts: has }: StorageContext,
-): Promise<boolean> {
-  if (needs.some((name) => storage[name] === undefined)) return false;
-  if (facts.some((fact) => fact !== "changes" && !has[fact])) return false;
-  return !facts.includes("changes") || (await storage.changes(null, { limit: 0 })).gap !== true;
+async function isApplicable({ needs }: StorageCase, { storage, facts }: StorageContext): Promise<boolean> {
+  for (const need of needs) {
+    const fact = NEEDED_FACTS.find((one) => one === need);
+    if (fact !== undefined && !facts[fact]) return false;
+    if (fact === undefined && storage[need as StorageCapability | "changes"] === undefined) return false;
+  }
+  return !needs.includes("changes") || (await storage.changes(null, { limit: 0 })).gap !== true;
 }

@@ -2,7 +2,7 @@
 import type { PathConflict } from "../../storage/merged.ts";
 import type { Op, PlannedMerge, Storage } from "../../storage/storage.ts";
 import { assertEqual, assertFails, assertTrue } from "../case.ts";
-import { pathsOf, put, remove, type StorageCase, type StorageContext } from "./case.ts";
+import { casesOf, pathsOf, put, remove, type StorageCase, type StorageContext } from "./case.ts";
 
 async function forkOf(storage: Storage, name: string, at?: string): Promise<Storage> {
   const fork = await storage.fork?.(name, at === undefined ? {} : { at });
@@ -25,12 +25,11 @@ const TEN_LINES = Array.from({ length: 10 }, (_, i) => `line ${i}\n`);
 const textWith = (changes: Readonly<Record<number, string>>): string =>
   TEN_LINES.map((line, i) => changes[i] ?? line).join("");
 
-/** The cases about forks. */
-const forkingCases: readonly StorageCase[] = [
-  {
-    name: "fork: begins as its parent is, and neither sees the other's changes",
-    needs: ["fork"],
-    run: async ({ storage, write, text, texts, paths }) => {
+/** The cases about forks, merges and the history. */
+export const forkCases: readonly StorageCase[] = [
+  ...casesOf(["fork"], {
+    "fork: begins as its parent is, and neither sees the other's changes": async (context) => {
+      const { storage, write, text, texts, paths } = context;
       await write({ "/a": "1", "/d/b": "1", "/gone": "1" });
       const fork = await forkOf(storage, "one");
       assertEqual(await paths(fork), ["/a", "/d", "/d/b", "/gone"], "the beginning");
@@ -42,29 +41,7 @@ const forkingCases: readonly StorageCase[] = [
       await assertFails(() => storage.fork?.("one"), "ALREADY_EXISTS", "the same name");
       await fork.close();
     },
-  },
-  {
-    name: "fork: of a fork, and of a past state",
-    needs: ["fork", "snapshot"],
-    run: async ({ storage, write, text, paths }) => {
-      await write({ "/a": "1", "/b": "1" });
-      const kept = await storage.snapshot?.();
-      await write({ "/a": "2" });
-      const past = await forkOf(storage, "past", kept?.at);
-      assertEqual(await text("/a", past), "1", "the past state");
-      const one = await forkOf(storage, "first");
-      await one.commit([remove("/b")]);
-      const two = await forkOf(one, "second");
-      await two.commit([put("/c", "1")]);
-      assertEqual([await paths(one), await paths(two)], [["/a"], ["/a", "/c"]], "a fork of a fork");
-      assertEqual(await text("/b"), "1", "the first storage");
-      await kept?.release();
-    },
-  },
-  {
-    name: "fork: versions, changes and keys are its own",
-    needs: ["fork"],
-    run: async ({ storage, write, text, entry }) => {
+    "fork: versions, changes and keys are its own": async ({ storage, write, text, entry }) => {
       await write({ "/a": "1" }, { key: "k" });
       const fork = await forkOf(storage, "own");
       const { head } = await fork.changes(null, { limit: 0 });
@@ -73,11 +50,7 @@ const forkingCases: readonly StorageCase[] = [
       assertEqual([await text("/a", fork), await text("/a")], ["2", "1"], "the key of the fork");
       assertEqual(pathsOf((await fork.changes(head, { limit: 10 })).entries), ["/a"], "the changes");
     },
-  },
-  {
-    name: "fork: forkedAt, where it is given, is a version that both sides know",
-    needs: ["fork"],
-    run: async ({ storage, write }) => {
+    "fork: forkedAt, where it is given, is a version that both sides know": async ({ storage, write }) => {
       await write({ "/a": "1", "/b": "1" });
       const fork = await forkOf(storage, "since");
       const { forkedAt } = fork;
@@ -92,11 +65,25 @@ const forkingCases: readonly StorageCase[] = [
       assertEqual(await changedIn(fork), ["/a", "/d", undefined], "changes of the fork");
       assertEqual(await changedIn(await forkOf(fork, "inner")), [undefined], "changes of a fork of a fork");
     },
-  },
-  {
-    name: "drop: frees the name, and what a fork reads stays",
-    needs: ["fork", "drop"],
-    run: async ({ storage, write, text }) => {
+  }),
+  ...casesOf(["fork", "snapshot"], {
+    "fork: of a fork, and of a past state": async ({ storage, write, text, paths }) => {
+      await write({ "/a": "1", "/b": "1" });
+      const kept = await storage.snapshot?.();
+      await write({ "/a": "2" });
+      const past = await forkOf(storage, "past", kept?.at);
+      assertEqual(await text("/a", past), "1", "the past state");
+      const one = await forkOf(storage, "first");
+      await one.commit([remove("/b")]);
+      const two = await forkOf(one, "second");
+      await two.commit([put("/c", "1")]);
+      assertEqual([await paths(one), await paths(two)], [["/a"], ["/a", "/c"]], "a fork of a fork");
+      assertEqual(await text("/b"), "1", "the first storage");
+      await kept?.release();
+    },
+  }),
+  ...casesOf(["fork", "drop"], {
+    "drop: frees the name, and what a fork reads stays": async ({ storage, write, text }) => {
       await write({ "/a": "1" });
       const fork = await forkOf(storage, "dropped");
       await fork.commit([put("/a", "fork")]);
@@ -109,15 +96,9 @@ const forkingCases: readonly StorageCase[] = [
       await again.drop?.();
       assertEqual(await text("/a"), "1", "the parent");
     },
-  },
-];
-
-/** The cases about merges. */
-const mergeCases: readonly StorageCase[] = [
-  {
-    name: "merge: brings in what only the fork changed, as one commit",
-    needs: ["fork", "merge"],
-    run: async (context) => {
+  }),
+  ...casesOf(["fork", "merge"], {
+    "merge: brings in what only the fork changed, as one commit": async (context) => {
       const { storage, write, texts, paths } = context;
       await write({ "/a": "1", "/b": "1", "/d/gone": "1", "/kind": "file" });
       const fork = await forkOf(storage, "m");
@@ -132,11 +113,7 @@ const mergeCases: readonly StorageCase[] = [
       const { entries } = await storage.changes(before, { limit: 100 });
       assertEqual([...new Set(entries.map((one) => one.version))], [version], "one commit");
     },
-  },
-  {
-    name: "merge: texts changed at different places are merged, and again later",
-    needs: ["fork", "merge"],
-    run: async (context) => {
+    "merge: texts changed at different places are merged, and again later": async (context) => {
       const { storage, write, text } = context;
       await write({ "/t": textWith({}) });
       const fork = await forkOf(storage, "t");
@@ -148,11 +125,7 @@ const mergeCases: readonly StorageCase[] = [
       assertEqual((await mergeInto(context, fork)).conflicts, [], "the second merge");
       assertEqual(await text("/t"), textWith({ 1: "fork\n", 4: "again\n", 8: "parent\n" }), "both changes");
     },
-  },
-  {
-    name: "merge: conflicts are data and change nothing; a side can be favoured",
-    needs: ["fork", "merge"],
-    run: async (context) => {
+    "merge: conflicts are data and change nothing; a side can be favoured": async (context) => {
       const { storage, write, texts } = context;
       await write({ "/t": textWith({}), "/r": "1", "/clean": "1" });
       const fork = await forkOf(storage, "c");
@@ -166,11 +139,7 @@ const mergeCases: readonly StorageCase[] = [
       assertEqual((await mergeInto(context, fork, { favour: "theirs" })).conflicts, [], "favour: theirs");
       assertEqual(await texts("/t", "/r"), [textWith({ 3: "fork\n" }), null], "the fork's side");
     },
-  },
-  {
-    name: "merge: favours this storage, and a key makes it happen once",
-    needs: ["fork", "merge"],
-    run: async (context) => {
+    "merge: favours this storage, and a key makes it happen once": async (context) => {
       const { storage, write, texts } = context;
       await write({ "/t": "base\n" });
       const fork = await forkOf(storage, "o");
@@ -181,11 +150,7 @@ const mergeCases: readonly StorageCase[] = [
       const again = await mergeInto(context, fork, { favour: "ours", key: "k" });
       assertEqual([again.repeated, again.version], [true, first.version], "the repeated merge");
     },
-  },
-  {
-    name: "merge: what needs a directory that is a file by now is a conflict",
-    needs: ["fork", "merge"],
-    run: async (context) => {
+    "merge: what needs a directory that is a file by now is a conflict": async (context) => {
       const { storage, write, texts } = context;
       await write({ "/d/a": "1", "/e/a": "1" });
       const fork = await forkOf(storage, "d");
@@ -197,11 +162,7 @@ const mergeCases: readonly StorageCase[] = [
       const found = await texts("/d/new", "/e/a", "/e/mine");
       assertEqual(found, ["fork", null, "1"], "the files; a directory with more in it stays");
     },
-  },
-  {
-    name: "merge: a review sees what would be done, and nothing is done unless it accepts",
-    needs: ["fork", "merge"],
-    run: async (context) => {
+    "merge: a review sees what would be done, and nothing is done unless it accepts": async (context) => {
       const { storage, write, texts } = context;
       await write({ "/t": TEN_LINES.join(""), "/gone": "1", "/both": "1" });
       const fork = await forkOf(storage, "review");
@@ -233,22 +194,14 @@ const mergeCases: readonly StorageCase[] = [
       await mergeInto(context, fork, { review: accept, favour: "theirs" });
       assertEqual([...(await texts("/both", "/new")), asked], ["fork", "fork", 2], "accepted");
     },
-  },
-  {
-    name: "merge: of a storage that is no relative is INVALID_ARGUMENT",
-    needs: ["merge"],
-    run: async ({ storage }) => {
+  }),
+  ...casesOf(["merge"], {
+    "merge: of a storage that is no relative is INVALID_ARGUMENT": async ({ storage }) => {
       await assertFails(() => storage.merge?.({} as Storage), "INVALID_ARGUMENT", "an unrelated object");
     },
-  },
-];
-
-/** The cases about the history. */
-const historyCases: readonly StorageCase[] = [
-  {
-    name: "history: commits newest first, with their changes where one is named",
-    needs: ["history"],
-    run: async ({ storage, write }) => {
+  }),
+  ...casesOf(["history"], {
+    "history: commits newest first, with their changes where one is named": async ({ storage, write }) => {
       const a = await write({ "/a": "1" }, { actor: { agent: "one", tool: "write_file", callId: "c1" } });
       const b = await write({ "/a": "2", "/b": "1" }, { key: "kb", actor: { agent: "two" } });
       const c = await storage.commit([remove("/b")], { actor: { agent: "one" } });
@@ -273,29 +226,8 @@ const historyCases: readonly StorageCase[] = [
       const [first] = (await storage.history?.({ version: a.version, limit: 10 })) ?? [];
       assertEqual(first?.actor, { agent: "one", tool: "write_file", callId: "c1" }, "the origin");
     },
-  },
-  {
-    name: "readContents: what commits replaced and removed, by the hashes of the history",
-    needs: ["history", "readContents"],
-    run: async ({ storage, second, write }) => {
-      await write({ "/a": "old\r\n", "/b": "", "/kept": "kept" });
-      const { version } = await storage.commit([put("/a", "new"), remove("/b")]);
-      const [past] = (await storage.history?.({ version, limit: 1 })) ?? [];
-      const names = (past?.changes ?? []).flatMap(({ before }) =>
-        before?.hash === undefined ? [] : [{ hash: before.hash, size: before.size ?? 0 }],
-      );
-      const unknown = { hash: `sha256:${"0".repeat(64)}`, size: 3 };
-      for (const through of [storage, second]) {
-        const found = await through.readContents?.([unknown, ...names]);
-        assertEqual(found?.map(textOf), [null, "old\r\n", ""], "the contents");
-      }
-      assertEqual(await storage.readContents?.([]), [], "no names");
-    },
-  },
-  {
-    name: "history: link restores what a commit replaced and removed",
-    needs: ["history"],
-    run: async ({ storage, write, texts, refuse }) => {
+    "history: link restores what a commit replaced and removed": async (context) => {
+      const { storage, write, texts, refuse } = context;
       await write({ "/a": "old", "/b": "old" });
       const { version } = await storage.commit([put("/a", "new"), remove("/b"), put("/c", "new")]);
       const [{ changes = [] } = {}] = (await storage.history?.({ version, limit: 1 })) ?? [];
@@ -310,8 +242,22 @@ const historyCases: readonly StorageCase[] = [
       assertEqual(await texts("/a", "/b", "/c"), ["old", "old", null], "the files");
       await refuse("CONFLICT", ops, { expect });
     },
-  },
+  }),
+  ...casesOf(["history", "readContents"], {
+    "readContents: what commits replaced and removed, by the hashes of the history": async (context) => {
+      const { storage, second, write } = context;
+      await write({ "/a": "old\r\n", "/b": "", "/kept": "kept" });
+      const { version } = await storage.commit([put("/a", "new"), remove("/b")]);
+      const [past] = (await storage.history?.({ version, limit: 1 })) ?? [];
+      const names = (past?.changes ?? []).flatMap(({ before }) =>
+        before?.hash === undefined ? [] : [{ hash: before.hash, size: before.size ?? 0 }],
+      );
+      const unknown = { hash: `sha256:${"0".repeat(64)}`, size: 3 };
+      for (const through of [storage, second]) {
+        const found = await through.readContents?.([unknown, ...names]);
+        assertEqual(found?.map(textOf), [null, "old\r\n", ""], "the contents");
+      }
+      assertEqual(await storage.readContents?.([]), [], "no names");
+    },
+  }),
 ];
-
-/** The cases about forks, merges and the history. */
-export const forkCases: readonly StorageCase[] = [...forkingCases, ...mergeCases, ...historyCases];

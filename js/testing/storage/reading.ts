@@ -3,7 +3,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { compareCodePoints } from "../../backends/paths.ts";
 import type { ReadEntry, ReadMany, Version } from "../../storage/storage.ts";
 import { assertEqual, assertFails, assertTrue } from "../case.ts";
-import { pathsOf, put, remove, type StorageCase, type StorageContext } from "./case.ts";
+import { casesOf, pathsOf, put, remove, type StorageCase, type StorageContext } from "./case.ts";
 
 async function allPages({ storage }: StorageContext, limit: number, prefix = "/"): Promise<unknown> {
   const found: string[] = [];
@@ -29,19 +29,19 @@ function shown({ results }: ReadMany, show: (found: ReadEntry) => string): reado
 
 /** The cases about reading. */
 export const readingCases: readonly StorageCase[] = [
-  {
-    name: "readMany: answers in the order asked, null for what is absent, an error in its place",
-    run: async ({ storage, write }) => {
+  ...casesOf([], {
+    "readMany: answers in the order asked, null for what is absent, an error in its place": async (
+      context,
+    ) => {
+      const { storage, write } = context;
       await write({ "/d/a": "A", "/b": "B" });
       const found = await storage.readMany(["/b", "/gone", "/d/a", "/d", "/b/below", "not absolute", "/b"]);
       assertTrue(found.version !== "", "the version of the workspace");
       const answers = shown(found, ({ entry, body }) => `${entry.path} ${new TextDecoder().decode(body)}`);
       assertEqual(answers, ["/b B", null, "/d/a A", "/d ", null, "INVALID_ARGUMENT", "/b B"], "the results");
     },
-  },
-  {
-    name: "readMany: entries have hash, size and version; without bodies only these",
-    run: async ({ storage, write }) => {
+    "readMany: entries have hash, size and version; without bodies only these": async (context) => {
+      const { storage, write } = context;
       await write({ "/a": "héllo" });
       const whole = firstOf(await storage.readMany(["/a"]));
       const bare = firstOf(await storage.readMany(["/a"], { bodies: false }));
@@ -50,38 +50,20 @@ export const readingCases: readonly StorageCase[] = [
       const hash = "sha256:3c48591d8d098a4538f5e013dfcf406e948eac4d3277b10bf614e295d6068179";
       assertEqual([whole.entry.hash, whole.entry.size], [hash, 6], "the facts");
     },
-  },
-  {
-    name: "readMany: what exceeds maxBytes is left, and everything after it",
-    run: async ({ storage, write }) => {
+    "readMany: what exceeds maxBytes is left, and everything after it": async ({ storage, write }) => {
       await write({ "/a": "1234", "/b": "12345678", "/c": "1" });
       const found = await storage.readMany(["/a", "/b", "/c"], { maxBytes: 6 });
       const answers = shown(found, ({ entry, body, left }) => `${entry.path} ${body?.length} ${left}`);
       assertEqual(answers, ["/a 4 undefined", "/b undefined true", "/c undefined true"], "the results");
     },
-  },
-  {
-    name: "readMany and commit: bytes handed out and taken in are copies",
-    run: async ({ storage, text }) => {
+    "readMany and commit: bytes handed out and taken in are copies": async ({ storage, text }) => {
       const body = new TextEncoder().encode("abc");
       await storage.commit([{ op: "put", path: "/a", body }]);
       body[0] = 0x7a;
       firstOf(await storage.readMany(["/a"])).body?.fill(0x7a);
       assertEqual(await text("/a"), "abc", "the content");
     },
-  },
-  {
-    name: "statMany: the entries of readMany",
-    needs: ["statMany"],
-    run: async ({ storage, write, entry }) => {
-      await write({ "/a": "1" });
-      const stats = await storage.statMany?.(["/gone", "/a"]);
-      assertEqual(stats, [null, await entry("/a")], "the entries");
-    },
-  },
-  {
-    name: "list: everything below, by the code points of the whole path, in pages",
-    run: async (context) => {
+    "list: everything below, by the code points of the whole path, in pages": async (context) => {
       const { storage, write } = context;
       const files = ["/a/x", "/a-b", "/a.b/c", "/a/y/z", "/b", "/\uffee", "/\u{1f600}/f", "/a0"];
       await write(Object.fromEntries(files.map((path) => [path, path])));
@@ -93,10 +75,7 @@ export const readingCases: readonly StorageCase[] = [
         assertEqual(await allPages(context, limit), expected, `pages of ${limit}`);
       assertEqual(await allPages(context, 1, "/a"), ["/a/x", "/a/y", "/a/y/z"], "below a directory");
     },
-  },
-  {
-    name: "list: depth, a file, nothing, a wrong limit",
-    run: async ({ storage, write }) => {
+    "list: depth, a file, nothing, a wrong limit": async ({ storage, write }) => {
       await write({ "/a/x": "1", "/a/y/z": "2", "/b": "3" });
       const list = async (prefix: string, depth?: number) => {
         const page = await storage.list({ prefix, limit: 10, ...(depth === undefined ? {} : { depth }) });
@@ -108,11 +87,28 @@ export const readingCases: readonly StorageCase[] = [
       assertEqual(await list("/gone"), [null], "nothing");
       await assertFails(() => storage.list({ limit: 0 }), "INVALID_ARGUMENT", "a limit of 0");
     },
-  },
-  {
-    name: "changes: each changed path once, with its last state",
-    facts: ["changes"],
-    run: async ({ storage, write, entry }) => {
+    "changes: an unknown version is a gap": async ({ storage }) => {
+      const answer = await storage.changes("no such version", { limit: 10 });
+      assertEqual([answer.gap, answer.entries], [true, []], "the answer");
+    },
+    "storage calls: a cancelled signal is CANCELLED and changes nothing": async ({ storage, text }) => {
+      const signal = AbortSignal.abort();
+      await assertFails(() => storage.readMany(["/a"], { signal }), "CANCELLED", "readMany");
+      await assertFails(() => storage.list({ limit: 1, signal }), "CANCELLED", "list");
+      await assertFails(() => storage.changes(null, { limit: 1, signal }), "CANCELLED", "changes");
+      await assertFails(() => storage.commit([put("/a", "1")], { signal }), "CANCELLED", "commit");
+      assertEqual(await text("/a"), null, "nothing was written");
+    },
+  }),
+  ...casesOf(["statMany"], {
+    "statMany: the entries of readMany": async ({ storage, write, entry }) => {
+      await write({ "/a": "1" });
+      const stats = await storage.statMany?.(["/gone", "/a"]);
+      assertEqual(stats, [null, await entry("/a")], "the entries");
+    },
+  }),
+  ...casesOf(["changes"], {
+    "changes: each changed path once, with its last state": async ({ storage, write, entry }) => {
       await write({ "/kept": "0", "/a": "1" });
       const { head } = await storage.changes(null, { limit: 0 });
       assertEqual((await storage.changes(head, { limit: 10 })).entries, [], "nothing since the head");
@@ -129,11 +125,7 @@ export const readingCases: readonly StorageCase[] = [
       const all = await storage.changes(null, { limit: 100 });
       assertTrue(pathsOf(all.entries).includes("/kept"), "since the beginning");
     },
-  },
-  {
-    name: "changes: pages go on within a commit, and lose nothing",
-    facts: ["changes"],
-    run: async ({ storage, write }) => {
+    "changes: pages go on within a commit, and lose nothing": async ({ storage, write }) => {
       const { head } = await storage.changes(null, { limit: 0 });
       const files = Array.from({ length: 7 }, (_, i) => `/f${i}`);
       await write(Object.fromEntries(files.map((path) => [path, "1"])));
@@ -150,18 +142,10 @@ export const readingCases: readonly StorageCase[] = [
       assertEqual([...last].sort(), [...files, "/late"].sort(), "the paths");
       assertEqual(found.slice(-2).sort(), ["/f0", "/late"], "the latest changes come last");
     },
-  },
-  {
-    name: "changes: an unknown version is a gap",
-    run: async ({ storage }) => {
-      const answer = await storage.changes("no such version", { limit: 10 });
-      assertEqual([answer.gap, answer.entries], [true, []], "the answer");
-    },
-  },
-  {
-    name: "snapshot: keeps a state that reads and listings show until it is released",
-    needs: ["snapshot"],
-    run: async ({ storage, write, text }) => {
+  }),
+  ...casesOf(["snapshot"], {
+    "snapshot: keeps a state that reads and listings show until it is released": async (context) => {
+      const { storage, write, text } = context;
       await write({ "/a": "old", "/b": "1" });
       const kept = await storage.snapshot?.();
       if (kept === undefined) throw new Error("no snapshot");
@@ -179,16 +163,5 @@ export const readingCases: readonly StorageCase[] = [
         "an unknown state",
       );
     },
-  },
-  {
-    name: "storage calls: a cancelled signal is CANCELLED and changes nothing",
-    run: async ({ storage, text }) => {
-      const signal = AbortSignal.abort();
-      await assertFails(() => storage.readMany(["/a"], { signal }), "CANCELLED", "readMany");
-      await assertFails(() => storage.list({ limit: 1, signal }), "CANCELLED", "list");
-      await assertFails(() => storage.changes(null, { limit: 1, signal }), "CANCELLED", "changes");
-      await assertFails(() => storage.commit([put("/a", "1")], { signal }), "CANCELLED", "commit");
-      assertEqual(await text("/a"), null, "nothing was written");
-    },
-  },
+  }),
 ];

@@ -3,7 +3,7 @@ import type { LockedPaths, LockPath, Storage } from "../../storage/storage.ts";
 import type { RecordOp, Records } from "../../records/records.ts";
 import { assertEqual, assertFails, assertTrue } from "../case.ts";
 import { recordCases, type RecordsCase } from "../records.ts";
-import { put, remove, type StorageCase } from "./case.ts";
+import { casesOf, put, remove, type StorageCase } from "./case.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -29,10 +29,8 @@ function textRead({ read }: LockedPaths): string {
 
 /** The cases about locks and records. */
 export const sharedCases: readonly StorageCase[] = [
-  {
-    name: "lockAll: one holder at a time, whatever the order of the paths",
-    needs: ["lockAll"],
-    run: async ({ storage, second }) => {
+  ...casesOf(["lockAll"], {
+    "lockAll: one holder at a time, whatever the order of the paths": async ({ storage, second }) => {
       let holders = 0;
       let most = 0;
       const work = async (through: Storage, paths: readonly string[]): Promise<void> => {
@@ -54,11 +52,10 @@ export const sharedCases: readonly StorageCase[] = [
       await one.release();
       await other.release();
     },
-  },
-  {
-    name: "lockAll: a tree excludes what is below it; a wait ends with LOCK_TIMEOUT or CANCELLED",
-    needs: ["lockAll"],
-    run: async ({ storage, second }) => {
+    "lockAll: a tree excludes what is below it; a wait ends with LOCK_TIMEOUT or CANCELLED": async (
+      context,
+    ) => {
+      const { storage, second } = context;
       const held = await lockOf(storage, [{ path: "/d", tree: true }]);
       const wait = { timeoutMs: 50 };
       await assertFails(() => lockOf(second, ["/d/e/f"], wait), "LOCK_TIMEOUT", "below the tree");
@@ -73,30 +70,24 @@ export const sharedCases: readonly StorageCase[] = [
       await held.release();
       await (await lockOf(second, ["/d/e/f"], wait)).release();
     },
-  },
-  {
-    name: "lockAll: tokens grow, reads see what earlier holders wrote, and a commit with the token succeeds",
-    needs: ["lockAll"],
-    run: async ({ storage, second, write, text }) => {
-      await write({ "/a": "1" });
-      const first = await lockOf(storage, ["/a"]);
-      const waiting = lockOf(second, ["/a"], { read: ["/a"] });
-      await write({ "/a": "2" }, { token: first.token });
-      await first.release();
-      const next = await waiting;
-      assertTrue(next.token > first.token, "the second token is greater");
-      // A storage may answer no reads with the lock.
-      const seen = next.read === undefined ? await text("/a", second) : textRead(next);
-      assertEqual(seen, "2", "what the second holder reads");
-      await second.commit([put("/a", "3")], { token: next.token });
-      await next.release();
-      assertEqual(await text("/a"), "3", "the content");
-    },
-  },
-  {
-    name: "lockAll: a commit with `release` ends the locks, and leaves them when it fails",
-    needs: ["lockAll"],
-    run: async ({ storage, second, write, text, refuse }) => {
+    "lockAll: tokens grow, reads see what earlier holders wrote, and a commit with the token succeeds":
+      async ({ storage, second, write, text }) => {
+        await write({ "/a": "1" });
+        const first = await lockOf(storage, ["/a"]);
+        const waiting = lockOf(second, ["/a"], { read: ["/a"] });
+        await write({ "/a": "2" }, { token: first.token });
+        await first.release();
+        const next = await waiting;
+        assertTrue(next.token > first.token, "the second token is greater");
+        // A storage may answer no reads with the lock.
+        const seen = next.read === undefined ? await text("/a", second) : textRead(next);
+        assertEqual(seen, "2", "what the second holder reads");
+        await second.commit([put("/a", "3")], { token: next.token });
+        await next.release();
+        assertEqual(await text("/a"), "3", "the content");
+      },
+    "lockAll: a commit with `release` ends the locks, and leaves them when it fails": async (context) => {
+      const { storage, second, write, text, refuse } = context;
       await write({ "/a": "1", "/b": "1" });
       const first = await lockOf(storage, ["/a", "/b"], { read: ["/a"] });
       const ending = { token: first.token, release: true };
@@ -115,11 +106,8 @@ export const sharedCases: readonly StorageCase[] = [
       await refuse("INVALID_ARGUMENT", [put("/a", "4")], { release: true });
       assertEqual(await text("/a"), "3", "the content");
     },
-  },
-  {
-    name: "fencing: a holder whose time was over cannot write once another has the lock",
-    needs: ["lockAll"],
-    run: async ({ storage, second, write, text, refuse }) => {
+    "fencing: a holder whose time was over cannot write once another has the lock": async (context) => {
+      const { storage, second, write, text, refuse } = context;
       await write({ "/a": "1" });
       const slow = await lockOf(storage, ["/a"], { forMs: 30 });
       const next = await lockOf(second, ["/a"], { timeoutMs: 10_000 });
@@ -131,11 +119,10 @@ export const sharedCases: readonly StorageCase[] = [
       assertEqual(await text("/a"), "2", "the content");
       await slow.release();
     },
-  },
-  {
-    name: "records: change in the same moment as the files of a commit, or not at all",
-    needs: ["records"],
-    run: async ({ storage, second, text, paths, refuse }) => {
+  }),
+  ...casesOf(["records"], {
+    "records: change in the same moment as the files of a commit, or not at all": async (context) => {
+      const { storage, second, text, paths, refuse } = context;
       const { records } = storage;
       const rev = (await records?.put("approval", "p", { state: "given" })) ?? "";
       const counted = (add: number): RecordOp => ({ kind: "budget", id: "agent", add, most: 2 });
@@ -157,7 +144,7 @@ export const sharedCases: readonly StorageCase[] = [
       const budget = (await records?.get("budget", "agent"))?.value;
       assertEqual([await text("/e"), budget], [null, 1], "what failed commits changed");
     },
-  },
+  }),
   ...recordCases.map(onStorage),
 ];
 
