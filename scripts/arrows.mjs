@@ -35,7 +35,6 @@ const ROOMS = {
   testing: ["backends", "engine", "records", "schema", "storage"],
   journal: ["backends", "engine", "records", "schema", "storage"],
   policy: ["backends", "engine", "records", "schema"],
-  sandbox: ["backends", "engine", "policy", "schema"],
   tools: ["backends", "engine", "policy", "readers", "schema"],
   presets: ["backends", "engine", "schema", "tools"],
   hooks: ["backends", "diff", "engine", "http", "policy", "records", "schema", "storage", "tools"],
@@ -75,7 +74,7 @@ const ROOMS = {
   review: ["backends", "engine", "hooks", "http", "pipeline", "policy", "schema", "tools", "workspace"],
   mcp: [
     ...["adapters", "backends", "engine", "hooks", "http", "pipeline", "policy", "presets", "review"],
-    ...["rpc", "sandbox", "schema", "storage", "tools", "workspace"],
+    ...["rpc", "schema", "storage", "tools", "workspace"],
   ],
   cli: [
     ...["backends", "diff", "engine", "hooks", "mcp", "pipeline", "policy", "presets", "review", "schema"],

@@ -1,7 +1,7 @@
 /** Commands in real containers, by podman: what a workspace denies, protects and limits holds in them. */
 import process from "node:process";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { containerSandbox } from "../../js/sandbox/index.node.ts";
+import { containerSandbox } from "../../js/backends/index.node.ts";
 import { run, World } from "../commands/world.ts";
 import { LACKS_PODMAN, makeImage } from "./podman.ts";
 

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openWorkspace } from "../../js/index.node.ts";
-import { containerSandbox, type ContainerSandboxOptions } from "../../js/sandbox/index.node.ts";
+import { containerSandbox, type ContainerSandboxOptions } from "../../js/backends/index.node.ts";
 
 let base: string;
 let root: string;

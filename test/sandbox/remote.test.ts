@@ -7,7 +7,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openWorkspace, type Workspace, type WorkspaceOptions } from "../../js/index.node.ts";
-import { remoteSandbox, type RemoteSandboxOptions } from "../../js/sandbox/index.node.ts";
+import { remoteSandbox, type RemoteSandboxOptions } from "../../js/backends/index.node.ts";
 import { send, serveProcess, type Serving, TOKEN } from "../mcp/serving.ts";
 
 let base: string;

@@ -15,8 +15,8 @@ import {
   type SameRequest,
   type SandboxAnswer,
   type SandboxOffer,
-} from "../../sandbox/remote/protocol.ts";
-import { SANDBOX_PROTOCOL } from "../../sandbox/remote/address.ts";
+} from "../../backends/sandbox/remote/protocol.ts";
+import { SANDBOX_PROTOCOL } from "../../backends/sandbox/remote/address.ts";
 import { optionChecker } from "../../schema/option.ts";
 import type { RunCommandData } from "../../tools/generated/internal.ts";
 import type { ToolResult } from "../../workspace/index.ts";

@@ -8,7 +8,7 @@ import { HTTP_LIMITS } from "../../http/limits.ts";
 import { refusalResponse } from "../auth/gate.ts";
 import { makeMessageHandler, PROTOCOL_REVISIONS } from "../../rpc/handler.ts";
 import { INVALID_REQUEST, notJsonReply } from "../../rpc/message.ts";
-import { SANDBOX_PATH } from "../../sandbox/remote/address.ts";
+import { SANDBOX_PATH } from "../../backends/sandbox/remote/address.ts";
 import { isObjectWithKeys } from "../../schema/check.ts";
 import type { TokenFacts } from "../auth/oauth.ts";
 import { describeServer, directMethods } from "../protocol/direct.ts";

@@ -2,7 +2,7 @@
 import { HTTP_LIMITS, type HttpLimits } from "../../http/limits.ts";
 import { type HttpServer, startHttpServer } from "../../http/server.node.ts";
 import { type TokenCheckOptions, makeTokenCheck, refusalResponse } from "../auth/gate.ts";
-import { SANDBOX_PATH } from "../../sandbox/remote/address.ts";
+import { SANDBOX_PATH } from "../../backends/sandbox/remote/address.ts";
 import { type AnswerProbe, PROBE_PATHS } from "../monitoring/health.ts";
 import type { McpHandler } from "./handler.ts";
 

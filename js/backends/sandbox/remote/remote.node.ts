@@ -5,18 +5,17 @@
 import { randomUUID } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkSignal } from "../../backends/failure.ts";
-import { isWithin } from "../../backends/paths.ts";
-import { realPathOrNone } from "../../backends/sandbox/sandbox-places.node.ts";
+import { checkSignal } from "../../failure.ts";
+import { isWithin, literalGlob } from "../../paths.ts";
+import { realPathOrNone } from "../sandbox-places.node.ts";
 import type {
   CommandPolicy,
   SandboxCommand,
   SandboxOutcome,
   SandboxProvider,
   SandboxStatus,
-} from "../../backends/sandbox/sandbox.ts";
-import { FilewrightError, isCode, makeError } from "../../engine/errors.ts";
-import { literalGlob } from "../../policy/policy.ts";
+} from "../sandbox.ts";
+import { FilewrightError, isCode, makeError } from "../../../engine/errors.ts";
 import {
   callback,
   choice,
@@ -27,7 +26,7 @@ import {
   options as described,
   required,
   text,
-} from "../../schema/option.ts";
+} from "../../../schema/option.ts";
 import { SANDBOX_PATH, SANDBOX_PROTOCOL } from "./address.ts";
 import {
   type NarrowedPolicy,

@@ -7,22 +7,12 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { isWithin } from "../../backends/paths.ts";
-import { checkSignal } from "../../backends/failure.ts";
-import {
-  coverMounts,
-  type CoverMount,
-  makeCoverFiles,
-  sortedByPath,
-} from "../../backends/sandbox/sandbox-covers.node.ts";
-import {
-  nativeLimits,
-  sandboxAddon,
-  scanPlaces,
-  type ScanResult,
-} from "../../backends/sandbox/sandbox-native.node.ts";
-import { entryKind, realPathOrNone } from "../../backends/sandbox/sandbox-places.node.ts";
-import { runWithCleanup } from "../../backends/sandbox/sandbox-running.node.ts";
+import { isWithin } from "../../paths.ts";
+import { checkSignal } from "../../failure.ts";
+import { coverMounts, type CoverMount, makeCoverFiles, sortedByPath } from "../sandbox-covers.node.ts";
+import { nativeLimits, sandboxAddon, scanPlaces, type ScanResult } from "../sandbox-native.node.ts";
+import { entryKind, realPathOrNone } from "../sandbox-places.node.ts";
+import { runWithCleanup } from "../sandbox-running.node.ts";
 import {
   COMMAND_LIMITS,
   type CommandLimits,
@@ -31,8 +21,8 @@ import {
   type SandboxOutcome,
   type SandboxProvider,
   type SandboxStatus,
-} from "../../backends/sandbox/sandbox.ts";
-import { FilewrightError, makeError } from "../../engine/errors.ts";
+} from "../sandbox.ts";
+import { FilewrightError, makeError } from "../../../engine/errors.ts";
 import {
   choice,
   flag,
@@ -41,7 +31,7 @@ import {
   options as described,
   required,
   text,
-} from "../../schema/option.ts";
+} from "../../../schema/option.ts";
 import {
   type ContainerEngine,
   type ContainerState,

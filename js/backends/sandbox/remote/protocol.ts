@@ -2,12 +2,7 @@
  * The messages between a remote sandbox and `filewright serve`: JSON over HTTP, one request for one command. The path
  * is beside that of the MCP server, and takes the same tokens.
  */
-import type {
-  CommandPolicy,
-  SandboxCommand,
-  SandboxOutcome,
-  SandboxStatus,
-} from "../../backends/sandbox/sandbox.ts";
+import type { CommandPolicy, SandboxCommand, SandboxOutcome, SandboxStatus } from "../sandbox.ts";
 import {
   choice,
   flag,
@@ -19,7 +14,7 @@ import {
   required,
   text,
   anyText,
-} from "../../schema/option.ts";
+} from "../../../schema/option.ts";
 
 /** The answer to a GET request: what the server offers. */
 export interface SandboxOffer {

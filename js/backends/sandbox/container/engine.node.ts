@@ -3,9 +3,9 @@
  * a daemon: podman has none by default, and a program knows the contexts and sockets that its user has set up.
  */
 import process from "node:process";
-import { runProcess } from "../../backends/sandbox/sandbox-process.node.ts";
-import type { SandboxCommand, SandboxOutcome } from "../../backends/sandbox/sandbox.ts";
-import { FilewrightError, makeError } from "../../engine/errors.ts";
+import { runProcess } from "../sandbox-process.node.ts";
+import type { SandboxCommand, SandboxOutcome } from "../sandbox.ts";
+import { FilewrightError, makeError } from "../../../engine/errors.ts";
 
 /** The engines whose programs are known. */
 export type EngineName = "docker" | "podman";
