@@ -213,6 +213,19 @@ describe("an overlay", () => {
     expect(all(memory)).toEqual(before);
   });
 
+  it("makes a directory again that is gone below, and refuses bits for one", async () => {
+    const memory = new MemoryBackend({ "/ws/d/x": "1", "/ws/e/x": "1" });
+    const overlay = new OverlayBackend(memory);
+    await overlay.writeText("/ws/d/new", "n");
+    await overlay.symlink?.("new", "/ws/d/link");
+    await memory.removeTree("/ws/d");
+    expect(await overlay.commit()).toEqual({ written: 2, made: 0, removed: 0 });
+    expect(all(memory)).toEqual({ "/ws/d/link": "-> new", "/ws/d/new": "n", "/ws/e/x": "1" });
+    await overlay.chmod?.("/ws/e", 0o700);
+    await memory.removeTree("/ws/e");
+    await expect(overlay.commit()).rejects.toMatchObject({ code: "CONFLICT", path: "/ws/e" });
+  });
+
   it("commits nothing when a commit fails half way, and all of it later", async () => {
     const memory = new MemoryBackend({ "/ws": { type: "dir" } });
     let full = true;

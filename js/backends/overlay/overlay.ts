@@ -258,11 +258,7 @@ export class OverlayBackend implements FsBackend {
     return this.#inTurn(async () => {
       const layer = this.#layer;
       const source = await layer.real(from, true);
-      const facts = await this.stat(source).catch((error: unknown) => {
-        throw (error as { readonly code?: unknown }).code === "NOT_FOUND"
-          ? backendError("NOT_FOUND", from)
-          : error;
-      });
+      const facts = statWithPath(await this.stat(from), source);
       if (facts.isDir) throw backendError("IS_DIRECTORY", from);
       if (!facts.isFile) throw backendError("NOT_REGULAR_FILE", from);
       const real = await layer.real(to, options.overwrite === true);
