@@ -32,6 +32,10 @@ describe("contract: memory", () => {
   });
 });
 
+describe("contract: memory, whose root is `/`", () => {
+  backendContract(() => ({ backend: new MemoryBackend(), root: "/" }), { test: it, requires: FULL });
+});
+
 describe("contract: sandboxed memory", () => {
   const make = () => {
     const inner = new MemoryBackend({ "/ws": { type: "dir" }, "/outside/secret": "s" });

@@ -1,13 +1,8 @@
 /** What a storage over a backend adds to it. `backendContract` runs the contract of storages over every backend. */
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { FilewrightError, type FsBackend, MemoryBackend } from "../../js/index.node.ts";
 import { filesOf, memoryStorage, type Op, toBackend } from "../../js/storage/index.ts";
-import { storageContract } from "../../js/testing/index.ts";
 import { minimalBackend } from "../backends/minimal.ts";
-
-describe("filesOf(MemoryBackend), below `/`", () => {
-  storageContract(() => ({ storage: filesOf(new MemoryBackend()) }), { test });
-});
 
 describe("filesOf", () => {
   it("serves toBackend, and so every tool, both ways", async () => {

@@ -158,15 +158,14 @@ export function emptyFiles(paths: string): Tree {
 /** Returns what is below the root. */
 async function treeOf({ backend, root, below }: Context): Promise<Tree> {
   const found: Record<string, string> = {};
+  const linkTo = (target: string): string =>
+    `-> ${target.startsWith(root) ? target.slice(root.length) : target}`;
   const visit = async (directory: string): Promise<void> => {
     const entries = await backend.listDir(directory);
     if (entries.length === 0 && directory !== root) found[below(directory)] = "(empty)";
-    for (const { path, type, target } of entries) {
+    for (const { path, type, target = "" } of entries)
       if (type === "dir") await visit(path);
-      else
-        found[below(path)] =
-          type === "symlink" ? `-> ${target?.replace(root, "")}` : await backend.readText(path);
-    }
+      else found[below(path)] = type === "symlink" ? linkTo(target) : await backend.readText(path);
   };
   await visit(root);
   return found;
