@@ -130,6 +130,13 @@ export function relativeTo(path: string, root: string): string | null {
   return path.slice(root === "/" ? 1 : root.length + 1);
 }
 
+/** Returns the path of an entry below a directory with the directory under another path. */
+export function movedPath(path: string, from: string, to: string): string {
+  if (from === to) return path;
+  const rest = from === "/" ? path : path.slice(from.length);
+  return rest === "/" ? to : to === "/" && rest !== "" ? rest : to + rest;
+}
+
 /** Compares two texts by code point, which is the order of their UTF-8 bytes. */
 export function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);

@@ -1,5 +1,6 @@
 /** Entries of a storage, the answer of a read, and what every call has. */
 import type { Code, FilewrightError } from "../engine/errors.ts";
+import type { DirNode, TreeNode } from "../backends/tree/nodes.ts";
 
 /**
  * A version of a workspace or of a path. It is opaque: equal versions mean that nothing changed. Versions of
@@ -34,6 +35,12 @@ export interface Entry {
   /** The code of the error with which a directory cannot be listed. Absent for one that can, and for every other entry. */
   readonly unreadable?: Code;
 }
+
+/** An entry in a tree of entries in memory. */
+export type StoredNode = TreeNode<Entry>;
+
+/** A directory in a tree of entries in memory, with what is below it. */
+export type StoredDir = DirNode<Entry>;
 
 /** An option that every call of a storage has. */
 export interface StorageCall {

@@ -175,15 +175,19 @@ function inMemory(_: Arm): WorldParts {
   const [root, outside] = ["/base/ws", "/base/out"];
   const backend = new MemoryBackend({ [root]: { type: "dir" }, [outside]: { type: "dir" } });
   const at = (path: string): string => join(root, path);
+  // Each change is made before the call returns: memory has nothing to wait for.
   const put = (path: string, entry: Entry): void => {
-    if (entry === null) backend.mkdirSync(at(path));
-    else if (typeof entry === "string") backend.writeTextSync(at(path), entry, { createDirs: true });
-    else if (entry instanceof Uint8Array) backend.writeBytesSync(at(path), entry, { createDirs: true });
+    if (entry === null) void backend.mkdir(at(path));
+    else if (typeof entry === "string") void backend.writeText(at(path), entry, { createDirs: true });
+    else if (entry instanceof Uint8Array) void backend.writeBytes(at(path), entry, { createDirs: true });
     else if ("link" in entry) {
-      backend.mkdirSync(dirname(at(path)));
-      // Done before it returns: memory has nothing to wait for.
+      void backend.mkdir(dirname(at(path)));
       void backend.symlink(withRoots(entry.link, root, outside), at(path));
     } else throw new Error("memory has no special files");
+  };
+  const bytesAt = (path: string): Buffer | undefined => {
+    const entry = backend.dump()[at(path)];
+    return entry?.type === "file" ? Buffer.from(entry.b64, "base64") : undefined;
   };
   return {
     root,
@@ -191,8 +195,8 @@ function inMemory(_: Arm): WorldParts {
     at,
     put,
     backend,
-    text: (path) => (backend.existsSync(at(path)) ? backend.readTextSync(at(path)) : undefined),
-    bytes: (path) => backend.readBytesSync(at(path)),
+    text: (path) => bytesAt(path)?.toString(),
+    bytes: (path) => bytesAt(path) as Buffer,
     tree: (path) =>
       Object.entries(backend.dump())
         .filter(([name]) => name.startsWith(`${at(path)}/`))

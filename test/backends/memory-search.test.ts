@@ -83,8 +83,8 @@ async function apply(
   kept: { snapshot?: object },
 ): Promise<void> {
   try {
-    if (what === "write") memory.writeTextSync(from, to, { createDirs: true });
-    else if (what === "delete") memory.deleteSync(from);
+    if (what === "write") await memory.writeText(from, to, { createDirs: true });
+    else if (what === "delete") await memory.delete(from);
     else if (what === "move" || what === "moveTree") await memory.rename(from, to, { overwrite: true });
     else if (what === "copy") await memory.copyFile(from, to, { overwrite: true });
     else if (what === "link") await memory.symlink(from, to);
@@ -184,11 +184,11 @@ describeParity("searches of memory", () => {
         [30, "watch"],
         [30, "watch"],
       ]);
-      memory.writeTextSync("/r/src/1/f1.ts", "needle\n");
+      await memory.writeText("/r/src/1/f1.ts", "needle\n");
       expect(await both(memory, asked)).toEqual([31, "watch"]);
-      memory.writeTextSync("/r/.gitignore", "src/1/\n*.log\n");
+      await memory.writeText("/r/.gitignore", "src/1/\n*.log\n");
       expect((await both(memory, asked))[0]).toBeLessThan(31);
-      memory.deleteSync("/r/.gitignore");
+      await memory.delete("/r/.gitignore");
       expect(await both(memory, asked)).toEqual([32, "scan"]);
       await memory.rename("/r/src/1", "/moved");
       expect((await both(memory, asked))[0]).toBeLessThan(32);
@@ -234,13 +234,13 @@ describeParity("searches of memory", () => {
     const whole = await after(() => undefined);
     expect(whole).toBeGreaterThan(700);
     for (const change of [
-      () => memory.writeTextSync("/r/src/3/new.ts", "needle"),
+      () => memory.writeText("/r/src/3/new.ts", "needle"),
       () => memory.rename("/r/src/3/new.ts", "/r/src/3/other.ts"),
-      () => memory.deleteSync("/r/src/3/other.ts"),
+      () => memory.delete("/r/src/3/other.ts"),
     ]) {
       expect(await after(change)).toBeLessThan(whole / 5);
     }
-    expect(await after(() => memory.writeTextSync("/r/.gitignore", "*.md\n"))).toBeGreaterThan(700);
+    expect(await after(() => memory.writeText("/r/.gitignore", "*.md\n"))).toBeGreaterThan(700);
     setEngine(before);
     expect((await both(memory, { pattern: "needle" }))[0]).toBe(71);
   });

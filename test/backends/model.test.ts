@@ -124,8 +124,8 @@ function memoryTree(memory: MemoryBackend, root: string): unknown[] {
   return below.map(([at, entry]) => {
     const shown = at.slice(root.length + 1);
     if (entry.type === "symlink") return [shown, "symlink", entry.target];
-    const { mode } = memory.lstatSync(at);
-    return entry.type === "dir" ? [shown, "dir", mode] : [shown, "file", memory.readTextSync(at), mode];
+    if (entry.type === "dir") return [shown, "dir", entry.mode ?? 0o755];
+    return [shown, "file", Buffer.from(entry.b64, "base64").toString(), entry.mode ?? 0o644];
   });
 }
 

@@ -143,8 +143,8 @@ describe("inside", () => {
     expect(await collect(backend.iterFiles("/ws"))).toEqual(files);
     await backend.delete("/ws/link-dir");
     await backend.removeTree?.("/ws/link-file");
-    expect(inner.readTextSync("/out/secret.txt")).toBe("SECRET");
-    expect(inner.existsSync("/out/dir/x")).toBe(true);
+    expect(await inner.readText("/out/secret.txt")).toBe("SECRET");
+    expect(await inner.exists("/out/dir/x")).toBe(true);
   });
 
   it("a link that would lead out cannot be made", async () => {
@@ -152,7 +152,7 @@ describe("inside", () => {
     for (const target of ["/out/secret.txt", "../out", "../../../etc", "d/../../out", "/ws2"]) {
       expect(await codeOf(() => backend.symlink?.(target, "/ws/new")), target).toBe("OUTSIDE_ALLOWED");
     }
-    expect(inner.existsSync("/ws/new")).toBe(false);
+    expect(await inner.exists("/ws/new")).toBe(false);
     for (const [i, target] of ["a.txt", "/ws/d", "d/../a.txt", "not/yet"].entries()) {
       expect(await codeOf(() => backend.symlink?.(target, `/ws/new${i}`)), target).toBe("OK");
     }
@@ -205,12 +205,12 @@ describe("inside", () => {
       "/named": { type: "symlink", target: "/ws" },
     });
     expect(await backend.readText("/named/f")).toBe("in");
-    inner.deleteSync("/named");
+    await inner.delete("/named");
     await inner.symlink("/out", "/named");
     expect(await backend.readText("/named/f")).toBe("in");
     expect(await codeOf(() => backend.readText("/out/f"))).toBe("OUTSIDE_ALLOWED");
     await backend.writeText("/named/new", "x");
-    expect(inner.existsSync("/out/new")).toBe(false);
+    expect(await inner.exists("/out/new")).toBe(false);
   });
 
   it("a root that is not there yet can be made", async () => {
@@ -271,7 +271,7 @@ describe("rules", () => {
       );
       expect(await backend.exists(path), path).toBe(false);
     }
-    expect(inner.readTextSync("/ws/sec/k")).toBe("1");
+    expect(await inner.readText("/ws/sec/k")).toBe("1");
   });
 
   it("a denied path is in no enumeration", async () => {
@@ -294,7 +294,7 @@ describe("rules", () => {
   it("a copied directory leaves what is denied behind", async () => {
     const { inner, backend } = make(denying, seed);
     expect(await copyTreeVia(backend, "/ws/d", "/ws/n")).toEqual({ files: 1, directories: 1, bytes: 1 });
-    expect(inner.existsSync("/ws/n/x.key")).toBe(false);
+    expect(await inner.exists("/ws/n/x.key")).toBe(false);
   });
 
   const protecting = SandboxPolicy.workspaceOnly("/ws", { protect: true });
@@ -327,8 +327,8 @@ describe("rules", () => {
     }
     expect(await codeOf(() => backend.rename?.("/ws/d", "/ws/p/.git"))).toBe("PROTECTED_PATH");
     expect(await codeOf(() => copyTreeVia(backend, "/ws/p", "/ws/copied"))).toBe("PROTECTED_PATH");
-    expect(inner.existsSync("/ws/copied")).toBe(false);
-    expect(inner.readTextSync("/ws/p/q/.git/config")).toBe("c");
+    expect(await inner.exists("/ws/copied")).toBe(false);
+    expect(await inner.readText("/ws/p/q/.git/config")).toBe("c");
   });
 
   it("a read-only policy refuses every write with READ_ONLY", async () => {

@@ -156,11 +156,11 @@ describe("the exclude file of a repository", () => {
     const search = async (root: string): Promise<readonly string[]> =>
       (await grepBackend(memory, root, { pattern: "x" })).counts.map(({ path }) => path);
     expect([await search("/w"), await search("/w")]).toEqual([["b"], ["b"]]);
-    memory.writeTextSync("/w/.git/info/exclude", "b\n");
+    await memory.writeText("/w/.git/info/exclude", "b\n");
     expect([await search("/w"), await search("/w")]).toEqual([["a"], ["a"]]);
-    memory.writeTextSync("/w/d/b", "x", { createDirs: true });
+    await memory.writeText("/w/d/b", "x", { createDirs: true });
     expect(await search("/w/d")).toEqual([]);
-    memory.deleteSync("/w/.git/info/exclude");
+    await memory.delete("/w/.git/info/exclude");
     expect([await search("/w"), await search("/w/d")]).toEqual([["a", "b", "d/b"], ["b"]]);
   });
 });

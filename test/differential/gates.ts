@@ -293,7 +293,7 @@ async function callAnswer(one: GateCase): Promise<string> {
     log.length = 0;
     const file = path.replace("link", "vault").replace("vault/../", "");
     if (seen === "old" && Object.hasOwn(FILES, `/w/${file}`))
-      given.backend.writeTextSync(`/w/${file}`, "one\nother\n");
+      await given.backend.writeText(`/w/${file}`, "one\nother\n");
   }
   for (let call = 0; call < 2; call += 1) {
     const { ok, error, data } = await ws.call(tool, TOOLS[tool]?.(path) ?? {});

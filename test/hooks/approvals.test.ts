@@ -265,7 +265,7 @@ describe.each(KINDS)("what a reviewer is shown on %s", (kind) => {
     const ws = await openWorkspace({ backend, root: "/w", confirm });
     const { error } = await ws.call("delete", { path: "d", recursive: true });
     expect(error?.code).toBe("CONFLICT");
-    expect(backend.existsSync("/w/d/g")).toBe(true);
+    expect(await backend.exists("/w/d/g")).toBe(true);
   });
 
   test.each(meanwhile)("%s changes while the reviewer thinks: a conflict", async (_, tool, args, changed) => {

@@ -19,7 +19,7 @@ test.each([
     const result = await ws.call(tool, args);
     expect(result.error?.code).toBe("INVALID_ARGUMENT");
     expect(result.text).toContain(hint);
-    expect(backend.existsSync("/w/new.md")).toBe(false);
+    expect(await backend.exists("/w/new.md")).toBe(false);
   },
 );
 

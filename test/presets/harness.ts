@@ -35,7 +35,7 @@ export async function open(
   const backend = new MemoryBackend({ "/w": { type: "dir" }, "/o": { type: "dir" } });
   for (const [path, content] of Object.entries(seed)) {
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
-    backend.writeBytesSync(path.startsWith("/") ? path : `/w/${path}`, bytes, { createDirs: true });
+    await backend.writeBytes(path.startsWith("/") ? path : `/w/${path}`, bytes, { createDirs: true });
   }
   const access = preset === "amplifier" ? undefined : { read: ["/w"], write: ["/w"] };
   const ws = await openWorkspace({
@@ -59,7 +59,7 @@ export async function run(preset: WorkspaceOptions["preset"], { seed, options, s
     check(result, step, `step ${index}, ${step.call}`);
     for (const [path, content] of Object.entries(step.files ?? {})) {
       const at = path.startsWith("/") ? path : `/w/${path}`;
-      const there = backend.existsSync(at) ? new TextDecoder().decode(backend.readBytesSync(at)) : null;
+      const there = (await backend.exists(at)) ? new TextDecoder().decode(await backend.readBytes(at)) : null;
       expect(there, `${path} after step ${index}`).toBe(content);
     }
   }

@@ -12,10 +12,10 @@ const FILES = {
 async function opened(preset: "anthropic" | "codex", files: Record<string, string> = FILES) {
   const backend = new MemoryBackend(files);
   const ws: Workspace = await openWorkspace({ backend, root: "/w", preset, guard: "off" });
-  const text = (name: string): string | undefined =>
-    backend.existsSync(`/w/${name}`)
-      ? new TextDecoder().decode(backend.readBytesSync(`/w/${name}`))
-      : undefined;
+  const text = (name: string): string | undefined => {
+    const entry = backend.dump()[`/w/${name}`];
+    return entry?.type === "file" ? Buffer.from(entry.b64, "base64").toString() : undefined;
+  };
   return { ws, text };
 }
 
@@ -105,5 +105,5 @@ test("hunks alone do not make a file that is missing", async () => {
   const ws = await openWorkspace({ backend, root: "/w" });
   const result = await ws.call("apply_patch", { path: "g", patch: "@@ -0,0 +1 @@\n+x\n" });
   expect(result.error?.code).toBe("NOT_FOUND");
-  expect(backend.existsSync("/w/g")).toBe(false);
+  expect(await backend.exists("/w/g")).toBe(false);
 });

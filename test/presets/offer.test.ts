@@ -184,7 +184,7 @@ describe("toolsFor", () => {
     expect((await edit?.execute({ path: "a", old_string: "x", new_string: "y" }))?.text).toBe(
       "Successfully edited a",
     );
-    expect(new TextDecoder().decode(backend.readBytesSync("/w/a"))).toBe("y\n");
+    expect(new TextDecoder().decode(await backend.readBytes("/w/a"))).toBe("y\n");
     expect(toolsFor(ws, "canonical")).toBe(ws.tools);
   });
 
@@ -235,7 +235,7 @@ describe("hooks, rules and confirmations see our names", () => {
     const { ws, backend } = await open("tinyagent", { a: "x\n" }, { hooks });
     const result = await ws.call("update_file", { file_path: "a", old_content: "x", new_content: "y" });
     expect(result.text).toMatch(/modified/);
-    expect(new TextDecoder().decode(backend.readBytesSync("/w/a"))).toBe("z\n");
+    expect(new TextDecoder().decode(await backend.readBytes("/w/a"))).toBe("z\n");
   });
 
   test("a rule names our tool", async () => {

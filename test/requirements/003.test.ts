@@ -232,7 +232,7 @@ test("workspaces over one storage share their locks without being told of each o
       two[at % 2]?.editFile({ path: "a", old_text: `<${at}>`, new_text: "." }),
     ),
   );
-  expect(backend.readTextSync("/w/a")).toBe(".".repeat(40));
+  expect(await backend.readText("/w/a")).toBe(".".repeat(40));
 });
 
 test("a free lock takes no memory", async () => {

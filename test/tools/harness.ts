@@ -84,16 +84,16 @@ async function inMemory(seed: Seed, options: Omit<WorkspaceOptions, "root" | "ba
     path.startsWith("../out/") ? `${outside}/${path.slice(7)}` : `${root}/${path}`;
   const backend = new MemoryBackend({ [root]: { type: "dir" }, [outside]: { type: "dir" } });
   for (const [path, value] of Object.entries(seed)) {
-    if (value === null) backend.mkdirSync(at(path));
+    if (value === null) await backend.mkdir(at(path));
     else if (typeof value === "object" && "link" in value) {
-      backend.mkdirSync(dirname(at(path)));
+      await backend.mkdir(dirname(at(path)));
       await backend.symlink(value.link.replace("$O", outside).replace("$W", root), at(path));
-    } else backend.writeBytesSync(at(path), toBytes(value), { createDirs: true });
+    } else await backend.writeBytes(at(path), toBytes(value), { createDirs: true });
   }
   const ws = await openWorkspace({ ...options, root, backend });
   afterThisTest(() => ws.close());
   const bytes = async (path: string): Promise<Uint8Array | undefined> =>
-    backend.existsSync(at(path)) ? backend.readBytesSync(at(path)) : undefined;
+    (await backend.exists(at(path))) ? await backend.readBytes(at(path)) : undefined;
   return {
     ws,
     root,
@@ -102,7 +102,7 @@ async function inMemory(seed: Seed, options: Omit<WorkspaceOptions, "root" | "ba
     text: async (path) => toText(await bytes(path)),
     target: async (path) => backend.readLink(at(path)).catch(() => undefined),
     foreign: async (path, content) => {
-      backend.writeTextSync(at(path), content);
+      await backend.writeText(at(path), content);
     },
   };
 }

@@ -316,7 +316,7 @@ describe("the journal of a backend", () => {
     const own = await openWorkspace({ root, stateDir, backend, backendId: "one" });
     open.push(other, own);
     expect([other.recovery.rolledBack, own.recovery.rolledBack]).toEqual([0, 1]);
-    expect(backend.readTextSync(at("f"))).toBe("before");
+    expect(await backend.readText(at("f"))).toBe("before");
   });
 
   test("is in memory when it has no name, and opening says so", async () => {

@@ -179,7 +179,7 @@ describe("a file that another process has committed", () => {
       const own = which === "new" ? added("new", "made") : patch("old", "one", "two");
       const result = await ws.call("apply_patch", { patch: own + patch("last", "x", "y") });
       expect(result.ok).toBe(false);
-      expect(memory.readTextSync(`/ws/${which}`)).toBe(which === "new" ? "made\n" : "two\n");
+      expect(await memory.readText(`/ws/${which}`)).toBe(which === "new" ? "made\n" : "two\n");
     },
   );
 
@@ -189,7 +189,7 @@ describe("a file that another process has committed", () => {
       {
         async before(_call: number, name: string, args: readonly unknown[]) {
           if (name !== "writeBytes") return;
-          if (args[0] === "/ws/new" && !memory.existsSync("/ws/new"))
+          if (args[0] === "/ws/new" && !(await memory.exists("/ws/new")))
             await memory.writeText("/ws/new", "same");
           if (args[0] === "/ws/end") throw new FilewrightError("NO_SPACE", "full");
         },
@@ -203,8 +203,8 @@ describe("a file that another process has committed", () => {
       ],
     });
     expect(result.ok).toBe(false);
-    expect(memory.readTextSync("/ws/new")).toBe("same");
-    expect(memory.readTextSync("/ws/old")).toBe("one");
+    expect(await memory.readText("/ws/new")).toBe("same");
+    expect(await memory.readText("/ws/old")).toBe("one");
   });
 
   test("stays when it replaces a file of a patch whose later file fails", async () => {
@@ -213,15 +213,15 @@ describe("a file that another process has committed", () => {
       {
         async before(_call: number, name: string, args: readonly unknown[]) {
           if (name !== "writeBytes" || args[0] !== "/ws/n2") return;
-          memory.deleteSync("/ws/n1");
-          memory.writeTextSync("/ws/n1", "theirs");
+          await memory.delete("/ws/n1");
+          await memory.writeText("/ws/n1", "theirs");
           throw new FilewrightError("NO_SPACE", "full");
         },
       },
     );
     const result = await ws.call("apply_patch", { patch: added("n1", "ours") + added("n2", "ours") });
     expect(result.error?.details).toMatchObject({ rolled_back: false });
-    expect(memory.readTextSync("/ws/n1")).toBe("theirs");
+    expect(await memory.readText("/ws/n1")).toBe("theirs");
   });
 
   test.each(["file", "directory"])(
@@ -263,15 +263,15 @@ describe("a file that another process has committed", () => {
       { a: "one\n", b: "b\n" },
       {
         async before(_call: number, name: string, args: readonly unknown[]) {
-          if (name === "delete" && args[0] === "/ws/a" && memory.readTextSync("/ws/a") === "one\n")
-            memory.writeTextSync("/ws/a", "newer\n");
+          if (name === "delete" && args[0] === "/ws/a" && (await memory.readText("/ws/a")) === "one\n")
+            await memory.writeText("/ws/a", "newer\n");
         },
       },
     );
     const text = `${patch("b", "b", "c")}--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n`;
     const result = await ws.call("apply_patch", { patch: text });
     expect(result.ok, result.text).toBe(false);
-    expect([memory.readTextSync("/ws/a"), memory.readTextSync("/ws/b")]).toEqual(["newer\n", "b\n"]);
+    expect([await memory.readText("/ws/a"), await memory.readText("/ws/b")]).toEqual(["newer\n", "b\n"]);
   });
 });
 
@@ -279,15 +279,15 @@ describe("a deletion by itself", () => {
   test("removes no content that was written right before it", async () => {
     const memory = new MemoryBackend({ "/ws/a": "one" });
     const backend = between(memory, {
-      before(_call, name, args) {
-        if (name === "delete" && args[0] === "/ws/a") memory.writeTextSync("/ws/a", "newer");
+      async before(_call, name, args) {
+        if (name === "delete" && args[0] === "/ws/a") await memory.writeText("/ws/a", "newer");
       },
     });
     const ws = await openWorkspace({ backend, root: "/ws", guard: true });
     expect((await ws.call("read_file", { path: "a" })).ok).toBe(true);
     const { error, text } = await ws.call("delete", { path: "a" });
     expect(error, text).toMatchObject({ code: "CONFLICT", details: { reason: "changed_since_read" } });
-    expect(memory.readTextSync("/ws/a")).toBe("newer");
+    expect(await memory.readText("/ws/a")).toBe("newer");
   });
 });
 

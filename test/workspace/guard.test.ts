@@ -86,7 +86,7 @@ describe("the guard of unread content", () => {
     const refused = await ws.call(tool, args);
     expect(refused.error).toMatchObject({ code: "CONFLICT", details: { reason: "not_read" } });
     expect(refused.text).toMatch(/'f' .*not read yet; read it first/);
-    expect(new TextDecoder().decode(backend.readBytesSync("/w/f"))).toBe("one\ntwo\n");
+    expect(new TextDecoder().decode(await backend.readBytes("/w/f"))).toBe("one\ntwo\n");
     await ws.call("read_file", { path: "f" });
     expect((await ws.call(tool, args)).text).not.toMatch(/^Error/);
   });
@@ -136,7 +136,7 @@ describe("the guard of unread content", () => {
     const write = { path: "f", content: "x\n" };
     expect((await ws.call("write_file", write)).error?.details).toMatchObject({ reason: "not_read" });
     expect((await ws.call("read_file", { path: "f" })).ok).toBe(false);
-    backend.writeBytesSync("/w/f", new Uint8Array([...content, 0]));
+    await backend.writeBytes("/w/f", new Uint8Array([...content, 0]));
     expect((await ws.call("write_file", write)).error?.details).toMatchObject({
       reason: "changed_since_read",
     });
@@ -231,7 +231,7 @@ describe("the guard of unread content", () => {
     const edit = (path: string) => ({ tool: "edit_file", args: { path, old_text: "one", new_text: "two" } });
     const failed = await ws.call("batch", { operations: [edit("f"), edit("g")] });
     expect(failed.error?.code).toBe("CONFLICT");
-    expect(new TextDecoder().decode(backend.readBytesSync("/w/f"))).toBe("one\n");
+    expect(new TextDecoder().decode(await backend.readBytes("/w/f"))).toBe("one\n");
     const done = await ws.call("batch", {
       operations: [edit("f"), { tool: "edit_file", args: { path: "f", old_text: "two", new_text: "three" } }],
     });
@@ -256,7 +256,7 @@ describe("levels of the guard", () => {
     });
     expect((await ws.call("write_file", { path: "f", content: "new, longer\n" })).text).not.toContain("[");
     await ws.call("read_file", { path: "g" });
-    backend.writeBytesSync("/w/g", new TextEncoder().encode("foreign\n"));
+    await backend.writeBytes("/w/g", new TextEncoder().encode("foreign\n"));
     const edited = await ws.call("edit_file", { path: "g", old_text: "foreign", new_text: "ours" });
     expect(edited.text).toContain("[g had changed since you read it; read it again]");
   });
@@ -332,7 +332,7 @@ describe("levels of the guard", () => {
     const refused = await ws.call("write_file", { ...write, whole_file: false });
     expect(refused.error).toMatchObject({ code: "CONFLICT", details: { reason: "partial_read" } });
     expect(refused.text).toContain("set whole_file: true");
-    backend.writeBytesSync("/w/f", new TextEncoder().encode("foreign\n"));
+    await backend.writeBytes("/w/f", new TextEncoder().encode("foreign\n"));
     expect((await ws.call("write_file", write)).error).toMatchObject({
       details: { reason: "changed_since_read" },
     });
@@ -360,10 +360,10 @@ describe("a formatter in an after hook", () => {
   const formatter = (backend: () => MemoryBackend) => ({
     stage: "after" as const,
     tool: "*",
-    run() {
-      const before = new TextDecoder().decode(backend().readBytesSync("/w/a.js"));
+    async run() {
+      const before = await backend().readText("/w/a.js");
       if (!before.includes("'")) return;
-      backend().writeBytesSync("/w/a.js", new TextEncoder().encode(before.replaceAll("'", '"')));
+      await backend().writeBytes("/w/a.js", new TextEncoder().encode(before.replaceAll("'", '"')));
     },
   });
 
@@ -376,7 +376,7 @@ describe("a formatter in an after hook", () => {
     );
     backend = opened.backend;
     await opened.ws.call("read_file", { path: "a.js" });
-    return { ...opened, content: () => new TextDecoder().decode(opened.backend.readBytesSync("/w/a.js")) };
+    return { ...opened, content: () => opened.backend.readText("/w/a.js") };
   }
 
   test.each([
@@ -388,7 +388,7 @@ describe("a formatter in an after hook", () => {
     async (tool, args) => {
       const { ws, content } = await formatted();
       const result = await ws.call(tool, args);
-      expect(content()).toBe('const a = "x";\nconst b = 2;\n');
+      expect(await content()).toBe('const a = "x";\nconst b = 2;\n');
       expect(result.text).toContain("[a hook changed a.js after this call:]");
       expect(result.text).toContain("-const a = 'x';\n+const a = \"x\";");
       const { hash, hook_diff } = result.data as { hash?: string; hook_diff: string };
@@ -433,7 +433,7 @@ describe("a formatter in an after hook", () => {
   test("what another program wrote before the hooks is not taken for the call's own", async () => {
     const { ws, backend } = await formatted({ hooks: [] });
     await ws.call("edit_file", { path: "a.js", old_text: "const a = 1;", new_text: "const a = 2;" });
-    backend.writeBytesSync("/w/a.js", new TextEncoder().encode("foreign"));
+    await backend.writeBytes("/w/a.js", new TextEncoder().encode("foreign"));
     expect(
       (await ws.call("edit_file", { path: "a.js", old_text: "foreign", new_text: "x" })).error,
     ).toMatchObject({

@@ -76,7 +76,7 @@ describe("the journal of the host", () => {
     const second = await workspace({ backend, journal, backendId: "files" });
     const [last] = await second.history();
     await second.undo(last?.callId as string);
-    expect(backend.readTextSync("/ws/a")).toBe("before\n");
+    expect(await backend.readText("/ws/a")).toBe("before\n");
   });
 
   it("what a dead process left unfinished is rolled back; a workspace of another storage leaves it", async () => {
@@ -96,7 +96,7 @@ describe("the journal of the host", () => {
         return new Promise(() => undefined);
       });
     });
-    expect(backend.readTextSync("/ws/a")).toBe("half");
+    expect(await backend.readText("/ws/a")).toBe("half");
     const other = await workspace({
       backend: new MemoryBackend({ "/ws/a": "half" }),
       journal,
@@ -105,7 +105,7 @@ describe("the journal of the host", () => {
     expect(other.recovery.rolledBack).toBe(0);
     const own = await workspace({ backend, journal, backendId: "files" });
     expect(own.recovery.rolledBack).toBe(1);
-    expect(backend.readTextSync("/ws/a")).toBe("before");
+    expect(await backend.readText("/ws/a")).toBe("before");
   });
 
   it.each([
@@ -350,7 +350,7 @@ describe("the records of the host", () => {
     const other = await workspace({ backend, records, guard: "refuse" });
     const write = { path: "a", content: "2\n", overwrite: true };
     expect((await other.call("write_file", write)).ok).toBe(false);
-    expect([await backend.exists("/ws/d"), backend.readTextSync("/ws/a")]).toEqual([false, "1\n"]);
+    expect([await backend.exists("/ws/d"), await backend.readText("/ws/a")]).toEqual([false, "1\n"]);
   });
 
   const widened = (value: unknown): unknown => {

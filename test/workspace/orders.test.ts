@@ -105,7 +105,7 @@ describe("the guard refuses what was not read", () => {
     });
     expect(await ws.call(tool, args)).toMatchObject({ error: { code: "CONFLICT" } });
     expect(asked).toEqual([]);
-    expect(memory.readTextSync("/ws/f.txt")).toBe("one\ntwo\n");
+    expect(await memory.readText("/ws/f.txt")).toBe("one\ntwo\n");
   });
 
   test("a change that waited for a lock is compared with the content that came with it", async () => {
@@ -119,7 +119,7 @@ describe("the guard refuses what was not read", () => {
       async lock(path: string) {
         locks.push(path);
         await given;
-        this.writeTextSync("/ws/f.txt", "one\ntwo\nof a person\n");
+        await this.writeText("/ws/f.txt", "one\ntwo\nof a person\n");
         return { release: () => {} };
       }
     }
@@ -133,7 +133,7 @@ describe("the guard refuses what was not read", () => {
     expect(await writing).toMatchObject({
       error: { code: "CONFLICT", details: { reason: "changed_since_read" } },
     });
-    expect(memory.readTextSync("/ws/f.txt")).toBe("one\ntwo\nof a person\n");
+    expect(await memory.readText("/ws/f.txt")).toBe("one\ntwo\nof a person\n");
   });
 });
 
@@ -142,13 +142,13 @@ test("a change that was approved is not planned again when its file has changed"
   const { ws, memory } = await opened({
     confirm: async ({ newContent }) => {
       questions.push(String(newContent));
-      memory.writeTextSync("/ws/f.txt", "of a person\none\ntwo\n");
+      await memory.writeText("/ws/f.txt", "of a person\none\ntwo\n");
       return { outcome: "proceed_once" };
     },
   });
   expect(await ws.call("edit_file", EDIT)).toMatchObject({ error: { code: "CONFLICT" } });
   expect(questions).toEqual(["one\nTWO\n"]);
-  expect(memory.readTextSync("/ws/f.txt")).toBe("of a person\none\ntwo\n");
+  expect(await memory.readText("/ws/f.txt")).toBe("of a person\none\ntwo\n");
 });
 
 test("a change of a contended file locks it before it reads", async () => {

@@ -32,7 +32,9 @@ function show(value) {
 const filesIn = (storage) =>
   Object.entries(storage.toJSON())
     .filter(([, { type }]) => type === "file")
-    .map(([path]) => ({ path, content: shorten(new TextDecoder().decode(storage.readBytesSync(path))) }));
+    .map(([path, { b64 }]) => ({ path, content: shorten(textOf(b64)) }));
+
+const textOf = (b64) => new TextDecoder().decode(Uint8Array.from(atob(b64), (unit) => unit.charCodeAt(0)));
 
 /** Runs an example and calls `print(kind, text)` for what it says. Resolves with the files that it has left. */
 export async function runExample(name, print) {

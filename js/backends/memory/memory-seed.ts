@@ -3,10 +3,12 @@
  * can seed another one.
  */
 import { DEFAULT_DIR_MODE, DEFAULT_FILE_MODE } from "../entry.ts";
-import { fromBase64, toBase64 } from "../../engine/wire/bytes.ts";
 import { backendError } from "../failure.ts";
-import type { MemoryStore } from "./memory-store.ts";
-import { nodesBelow } from "./memory-tree.ts";
+import { checkPath, checkTarget, isLongName, normalise } from "../paths.ts";
+import { fromBase64, toBase64 } from "../../engine/wire/bytes.ts";
+import type { MemoryTree } from "./memory-tree.ts";
+import { isDirNode, isFileNode } from "../tree/nodes.ts";
+import { nodesBelow } from "../tree/below.ts";
 
 /** One entry in a form that survives JSON. */
 export type DumpEntry =
@@ -25,46 +27,59 @@ export type MemorySeed = Readonly<Record<string, string | Uint8Array | DumpEntry
 
 const encoder = new TextEncoder();
 
-/** Writes a seed into a store. */
-export function seedStore(store: MemoryStore, seed: MemorySeed): void {
-  const links: [string, string][] = [];
-  const modes: [string, number][] = [];
-  for (const [key, value] of Object.entries(seed)) {
-    const path = key.startsWith("/") ? key : `/${key}`;
-    if (typeof value === "string" || value instanceof Uint8Array) {
-      const bytes = typeof value === "string" ? encoder.encode(value) : value;
-      store.write(path, bytes, { createDirs: true });
-    } else if (value.type === "symlink") {
-      links.push([path, value.target]);
-    } else {
-      if (value.type === "dir") store.mkdir(path, true, true);
-      else store.write(path, decodeContents(value.b64, path), { createDirs: true });
-      if (value.mode !== undefined) modes.push([path, value.mode]);
-    }
+/** An entry of a seed, with the bytes of its content. */
+type SeededEntry =
+  | { readonly type: "dir"; readonly mode?: number | undefined }
+  | { readonly type: "file"; readonly body: Uint8Array; readonly mode?: number | undefined }
+  | { readonly type: "symlink"; readonly target: string };
+
+/** Writes a seed into an empty tree. */
+export function seedTree(tree: MemoryTree, seed: MemorySeed): void {
+  const entries = Object.entries(seed).map(([key, value]) => {
+    const entry = seededEntry(key, value);
+    return [seedPath(key, entry), entry] as const;
+  });
+  for (const [path, entry] of entries) {
+    if (entry.type === "file") tree.write(path, entry.body);
+    else if (entry.type === "dir") tree.mkdir(path);
   }
-  // Links come last, so that no entry of the seed is written through one.
-  for (const [path, target] of links) {
-    const cut = path.lastIndexOf("/");
-    if (cut > 0) store.mkdir(path.slice(0, cut), true, true);
-    store.symlink(target, path);
-  }
-  for (const [path, mode] of modes) store.chmod(path, mode);
+  // Links come last, so that nothing of the seed is below one.
+  for (const [path, entry] of entries) if (entry.type === "symlink") tree.symlink(path, entry.target);
+  for (const [path, entry] of entries)
+    if (entry.type !== "symlink" && entry.mode !== undefined) tree.chmod(path, entry.mode);
 }
 
-/** Dumps the content of a store; permission bits only where they differ from the default. */
-export function dumpOfTree(store: MemoryStore): Dump {
+function seededEntry(key: string, value: MemorySeed[string]): SeededEntry {
+  if (typeof value === "string") return { type: "file", body: encoder.encode(value) };
+  if (value instanceof Uint8Array) return { type: "file", body: new Uint8Array(value) };
+  if (value.type === "symlink") checkTarget(value.target, key);
+  if (value.type !== "file") return value;
+  return { type: "file", body: decodeContents(value.b64, key), mode: value.mode };
+}
+
+/** Dumps a tree; permission bits only where they differ from the default. */
+export function dumpOfTree({ root }: MemoryTree): Dump {
   const dump: Record<string, DumpEntry> = {};
-  for (const [path, node] of nodesBelow(store.root, "/")) {
-    if (node.type === "symlink") {
-      dump[path] = { type: "symlink", target: node.target };
-    } else if (node.type === "dir") {
-      dump[path] = { type: "dir", ...(node.mode === DEFAULT_DIR_MODE ? {} : { mode: node.mode }) };
-    } else {
-      const mode = node.mode === DEFAULT_FILE_MODE ? {} : { mode: node.mode };
-      dump[path] = { type: "file", b64: toBase64(node.bytes), ...mode };
+  for (const [path, node] of nodesBelow(root, "/", true)) {
+    const { mode, target = "" } = node.entry;
+    if (isDirNode(node)) dump[path] = { type: "dir", ...(mode === DEFAULT_DIR_MODE ? {} : { mode }) };
+    else if (!isFileNode(node)) dump[path] = { type: "symlink", target };
+    else {
+      const bits = mode === DEFAULT_FILE_MODE ? {} : { mode };
+      dump[path] = { type: "file", b64: toBase64(node.body), ...bits };
     }
   }
   return dump;
+}
+
+/** Returns the path of a key of a seed. @throws INVALID_ARGUMENT, NAME_TOO_LONG, NOT_DIRECTORY */
+function seedPath(key: string, { type }: SeededEntry): string {
+  checkPath(key);
+  const { path, directory } = normalise(key.startsWith("/") ? key : `/${key}`);
+  if (directory && type !== "dir")
+    throw backendError("NOT_DIRECTORY", key, "only the path of a directory can end in a slash");
+  if (isLongName(path) && path.split("/").some(isLongName)) throw backendError("NAME_TOO_LONG", key);
+  return path;
 }
 
 function decodeContents(text: string, path: string): Uint8Array {

@@ -1,317 +1,151 @@
-/**
- * The tree of a memory backend: nodes, and the walk from `/` to a node. `memory.ts` maps nodes to the
- * backend's interface.
- */
-import { LinkWalk } from "../fallback/links.ts";
-import { childOf, compareCodePoints, isLongName, nameOf, parentOf, sortCodePoints } from "../paths.ts";
-import { sortYielding, type Yielder } from "../../engine/yielder.ts";
-import { walkNow } from "../walk/drive.ts";
-import { type ListStep, TreeWalk, type WalkedEntry } from "../walk/walk.ts";
+/** The tree of a backend in memory: its entries have versions, ids and the times of a clock, as files of a disk have. */
+import { DEFAULT_DIR_MODE, LINK_MODE } from "../entry.ts";
+import { backendError } from "../failure.ts";
+import { childOf, nameOf, parentOf } from "../paths.ts";
+import { equalBytes } from "../../engine/wire/bytes.ts";
+import { type MadeFacts, type PutContent, TreeDraft } from "../tree/draft.ts";
+import { checkReadOnly } from "../tree/checks.ts";
+import type { OwnFacts, ToldEntry } from "../tree/facts.ts";
+import { type DirNode, emptyDirectory, isDirNode, isFileNode, type TreeNode } from "../tree/nodes.ts";
 
-let lastStamp = 0;
-let lastNodeId = 0;
-
-/** Returns a number that no other node ever had. */
-export function newNodeId(): number {
-  return ++lastNodeId;
+/** An entry of a backend in memory. */
+export interface MemoryEntry extends Required<ToldEntry>, OwnFacts {
+  /** The version of the content of a file; empty for any other entry. */
+  readonly version: string;
+  readonly mode: number;
 }
 
-interface NodeFacts {
-  /** The permission bits of a node. */
-  mode: number;
-  /** The time of the last change of a node's content, in milliseconds since 1970. */
-  mtime: number;
-  ctime: number;
-  readonly birthtime: number;
-  /** The id of a node. A file that is written gets a new id, like a replaced file on a disk. */
-  id: number;
+/** A node in the tree of a backend in memory. */
+export type MemoryNode = TreeNode<MemoryEntry>;
+
+interface MemoryContent extends PutContent {
+  readonly version: string;
 }
 
-/** A regular file. Its bytes are never changed in place, only replaced. */
-export interface FileNode extends NodeFacts {
-  readonly type: "file";
-  bytes: Uint8Array;
-  /** A number that no other content of the backend ever had. */
-  version: number;
+let lastId = 0;
+
+/** Returns an id that no other entry of this process ever had. */
+function newFileId(): string {
+  return `m${++lastId}`;
 }
 
-/** A directory. */
-export interface DirNode extends NodeFacts {
-  readonly type: "dir";
-  readonly children: Map<string, MemoryNode>;
-  /** The names in the order of listings: directories first, then by code point. Null after a change of the names. */
-  names: readonly string[] | null;
+/** A tree of which each change is made at once, at the time of {@link MemoryTree.begin}. */
+export class MemoryTree extends TreeDraft<MemoryEntry, MemoryContent> {
+  readonly #now: () => number;
+  #time: number;
+  #versions = 0;
+  readonly #watched = new Set<string>();
+
+  constructor(now: () => number) {
+    const time = now();
+    super(emptyDirectory(newEntry("/", { type: "dir", mode: DEFAULT_DIR_MODE }, time)));
+    this.#now = now;
+    this.#time = time;
+  }
+
+  /** Sets the time of the change that begins, and returns the tree. */
+  begin(): this {
+    this.#time = this.#now();
+    return this;
+  }
+
+  /** Adds names of files whose content counts as part of the shape. */
+  watch(names: readonly string[]): void {
+    // The shape did not include the content of these files before.
+    if (names.some((name) => !this.#watched.has(name))) this.restamp("/");
+    for (const name of names) this.#watched.add(name);
+  }
+
   /**
-   * A number that no other state of a directory ever had. It changes when an entry, or an ignore
-   * file in it, changes.
+   * Writes a file; the bytes must not be changed afterwards. Equal content keeps its version: a rewrite without a change
+   * is no conflict.
    */
-  stamp: number;
+  write(path: string, body: Uint8Array, mode?: number): void {
+    const there = this.at(path);
+    if (isFileNode(there) && equalBytes(there.body, body)) {
+      this.putOver(path, there, { body: there.body, version: there.entry.version, mode });
+      return;
+    }
+    this.putOver(path, there, { body, version: this.#newVersion(), mode });
+    if (there !== undefined && this.#watched.has(nameOf(path))) this.restamp(parentOf(path));
+  }
+
+  /**
+   * Copies a tree that is frozen to a path. Directories are merged; every other entry replaces what stands there.
+   * @throws IS_DIRECTORY, NOT_DIRECTORY, PERMISSION_DENIED, after a part of the copy was made
+   */
+  copy(tree: MemoryNode, to: string): void {
+    const pending: [node: MemoryNode, path: string][] = [[tree, to]];
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      const [node, path] = next;
+      const there = this.at(path);
+      if (isDirNode(node) && isDirNode(there)) {
+        for (const [name, child] of node.children) pending.push([child, childOf(path, name)]);
+        continue;
+      }
+      if (isDirNode(there)) throw backendError("IS_DIRECTORY", path);
+      if (there !== undefined && isDirNode(node)) throw backendError("NOT_DIRECTORY", path);
+      checkReadOnly(there?.entry, path);
+      this.set(
+        path,
+        this.transplanted(node, path, (entry, at) => this.#copied(entry, at)),
+      );
+    }
+  }
+
+  /** Goes on with the tree of another backend, as copies, because versions are unique within one backend only. */
+  adoptCopy(root: DirNode<MemoryEntry>): void {
+    this.adopt(emptyDirectory(newEntry("/", { type: "dir", mode: root.entry.mode }, this.#time)));
+    this.copy(root, "/");
+  }
+
+  #newVersion(): string {
+    return `m${++this.#versions}`;
+  }
+
+  #copied(entry: MemoryEntry, path: string): MemoryEntry {
+    const version = entry.type === "file" ? this.#newVersion() : "";
+    const time = this.#time;
+    return { ...entry, path, version, mtime: time, ctime: time, birthtime: time, fileId: newFileId() };
+  }
+
+  protected override made(
+    path: string,
+    facts: MadeFacts<MemoryContent>,
+    there: MemoryNode | undefined,
+  ): MemoryEntry {
+    const made = newEntry(path, facts, this.#time);
+    return isFileNode(there) ? { ...made, birthtime: there.entry.birthtime } : made;
+  }
+
+  protected override withMode(entry: MemoryEntry, mode: number): MemoryEntry {
+    return { ...entry, mode, ctime: this.#time };
+  }
+
+  protected override moved(entry: MemoryEntry, path: string, isTop: boolean): MemoryEntry {
+    return { ...entry, path, ctime: isTop ? this.#time : entry.ctime };
+  }
+
+  protected override touched(directory: MemoryEntry): MemoryEntry {
+    const time = this.#time;
+    const isTouched = directory.mtime === time && directory.ctime === time;
+    return isTouched ? directory : { ...directory, mtime: time, ctime: time };
+  }
 }
 
-/** A symbolic link. */
-interface LinkNode extends NodeFacts {
-  readonly type: "symlink";
-  readonly target: string;
-}
-
-/** An entry of the tree. */
-export type MemoryNode = FileNode | DirNode | LinkNode;
-
-/** The result of walking a path in the tree of a memory backend. */
-export interface WalkResult {
-  /** The visited directories, `/` first; the last one contains the first missing name or the node. */
-  readonly dirs: readonly DirNode[];
-  /** The real path of the last directory that was visited. */
-  readonly real: string;
-  /** The last name of the path; empty when the walk ended in a directory itself (`/`, or a link to `..`). */
-  readonly name: string;
-  /** The node at the path; undefined when a name is missing. */
-  readonly node: MemoryNode | undefined;
-  /** The names of the path after the first missing one; empty if only the last name is missing. */
-  readonly beyond: readonly string[];
-}
-
-/** A new, empty directory. */
-export function newDir(now: number, mode: number): DirNode {
-  const times = { mtime: now, ctime: now, birthtime: now };
+/** Returns the entry of something new. A file that is written is something new too, as one that is replaced on a disk. */
+function newEntry(path: string, facts: MadeFacts<MemoryContent>, time: number): MemoryEntry {
+  const content = facts.type === "file" ? facts.content : undefined;
   return {
-    type: "dir",
-    children: new Map(),
-    names: null,
-    stamp: ++lastStamp,
-    mode,
-    ...times,
-    id: newNodeId(),
+    path,
+    type: facts.type,
+    version: content?.version ?? "",
+    size: content?.body.length ?? 0,
+    mode: facts.type === "symlink" ? LINK_MODE : facts.mode,
+    target: facts.type === "symlink" ? facts.target : undefined,
+    mtime: time,
+    ctime: time,
+    birthtime: time,
+    fileId: newFileId(),
   };
-}
-
-/**
- * Walks from `/` along a normalised absolute path. A link at the very end is followed only with
- * `follow`.
- * @throws NOT_DIRECTORY, LOOP, NAME_TOO_LONG
- */
-function walkTo(root: DirNode, path: string, follow: boolean): WalkResult {
-  return walkPlain(root, path, follow) ?? walkFollowing(root, path, follow);
-}
-
-const NOTHING_BEYOND: readonly string[] = Object.freeze([]);
-
-/**
- * The fast path of {@link walkTo}: every name exists and no link is on the way. Undefined for any
- * other path.
- */
-function walkPlain(root: DirNode, path: string, follow: boolean): WalkResult | undefined {
-  const dirs = [root];
-  let dir = root;
-  for (let from = 1; ; ) {
-    const to = path.indexOf("/", from);
-    const name = to < 0 ? path.slice(from) : path.slice(from, to);
-    // No entry has an empty name, `.` or `..`: such a name is not found here.
-    const node = dir.children.get(name);
-    if (node === undefined) return undefined;
-    if (to < 0) {
-      if (follow && node.type === "symlink") return undefined;
-      return { dirs, real: from === 1 ? "/" : path.slice(0, from - 1), name, node, beyond: NOTHING_BEYOND };
-    }
-    if (node.type !== "dir") return undefined;
-    dirs.push(node);
-    dir = node;
-    from = to + 1;
-  }
-}
-
-function walkFollowing(root: DirNode, path: string, follow: boolean): WalkResult {
-  const walk = new LinkWalk(path, follow);
-  const { names } = walk;
-  const dirs: DirNode[] = [root];
-  let node: MemoryNode | undefined;
-  for (let name = walk.next(); name !== undefined; name = walk.next()) {
-    // `..` and an absolute target lead back to a directory that was passed.
-    dirs.length = names.length + 1;
-    node = (dirs.at(-1) as DirNode).children.get(name);
-    walk.found(node ?? null);
-    if (node?.type === "dir") dirs.push(node);
-  }
-  // The path can end in a directory by way of `.` or `..`; then the last look was at another entry.
-  if (walk.beyond === undefined) node = dirs[names.length] ?? node;
-  dirs.length = Math.max(1, names.length);
-  const real = `/${names.slice(0, -1).join("/")}`;
-  return { dirs, real, name: names.at(-1) ?? "", node, beyond: walk.beyond ?? NOTHING_BEYOND };
-}
-
-/** Returns the directory that contains, or would contain, the entry of a walk. */
-export function parentDirectory(found: WalkResult): DirNode {
-  return found.dirs[found.dirs.length - 1] as DirNode;
-}
-
-/** Returns the real path of a walk's result, missing names kept. */
-export function realPath(found: WalkResult): string {
-  const names = [found.name, ...found.beyond].filter((name) => name !== "" && name !== ".");
-  return names.reduce(childOf, found.real);
-}
-
-/** Adds a node under a name, replacing an existing one. */
-export function linkEntry(dir: DirNode, name: string, node: MemoryNode, now: number): void {
-  dir.children.set(name, node);
-  noteDirectoryChange(dir, now);
-}
-
-/** Removes a name. */
-export function unlinkEntry(dir: DirNode, name: string, now: number): void {
-  dir.children.delete(name);
-  noteDirectoryChange(dir, now);
-}
-
-function noteDirectoryChange(dir: DirNode, now: number): void {
-  dir.mtime = now;
-  dir.ctime = now;
-  dir.names = null;
-  touchNode(dir);
-}
-
-/** Returns the names of a directory in the order of listings; sorted once per change. */
-export function namesOf(dir: DirNode): readonly string[] {
-  if (dir.names !== null) return dir.names;
-  const { directories, others } = unsortedNames(dir);
-  dir.names = sortCodePoints(directories).concat(sortCodePoints(others));
-  return dir.names;
-}
-
-/**
- * Returns the names of a directory in the order of listings, sorted in slices. They are not kept when the
- * directory changes meanwhile. @throws CANCELLED
- */
-export async function namesYielding(dir: DirNode, yielder: Yielder): Promise<readonly string[]> {
-  if (dir.names !== null) return dir.names;
-  const { stamp } = dir;
-  const { directories, others } = unsortedNames(dir);
-  const sorted = (names: readonly string[]) => sortYielding(names, compareCodePoints, yielder);
-  const names = [...(await sorted(directories)), ...(await sorted(others))];
-  if (dir.stamp === stamp) dir.names = names;
-  return names;
-}
-
-/** Returns the names of a directory by type. */
-function unsortedNames(dir: DirNode): Record<"directories" | "others", string[]> {
-  const names = { directories: [] as string[], others: [] as string[] };
-  for (const [name, { type }] of dir.children) (type === "dir" ? names.directories : names.others).push(name);
-  return names;
-}
-
-interface NodeEntry extends WalkedEntry {
-  readonly parent: DirNode;
-}
-
-/**
- * Yields every descendant of a directory with its path, in path order; parents before their content. With
- * `temporary` false, without Filewright's temporary files.
- */
-export function* nodesBelow(
-  dir: DirNode,
-  path: string,
-  temporary = true,
-): Generator<readonly [string, MemoryNode]> {
-  const walk = new TreeWalk<NodeEntry>(path, { unreadable: "throw", temporary });
-  const list = ({ entry, directory }: ListStep<NodeEntry>): readonly NodeEntry[] => {
-    const parent = entry === undefined ? dir : entry.parent.children.get(entry.name);
-    // The directory was removed or replaced since it was listed.
-    if (parent?.type !== "dir") return [];
-    // The names are kept sorted, so that little is left to sort.
-    return namesOf(parent).map((name) => {
-      const { type } = parent.children.get(name) as MemoryNode;
-      return { name, path: childOf(directory, name), type, parent };
-    });
-  };
-  for (const { name, path: at, parent } of walkNow(walk, list)) {
-    const node = parent.children.get(name);
-    if (node !== undefined) yield [at, node];
-  }
-}
-
-/** Sets a new stamp on a directory. */
-export function touchNode(dir: DirNode): void {
-  dir.stamp = ++lastStamp;
-}
-
-/** The attributes that a copy does not share with the original. */
-export interface CopyAttributes {
-  readonly now: number;
-  /** Returns a version that no content ever had. */
-  version(): number;
-}
-
-/** Returns a copy that shares no mutable state; contents are shared because they never change. */
-export function cloneDir(dir: DirNode, fresh?: CopyAttributes): DirNode {
-  const top = cloneNode(dir, fresh) as DirNode;
-  const levels: [DirNode, DirNode][] = [[dir, top]];
-  for (let pair = levels.pop(); pair !== undefined; pair = levels.pop()) {
-    for (const [name, node] of pair[0].children) {
-      const copy = cloneNode(node, fresh);
-      pair[1].children.set(name, copy);
-      if (node.type === "dir") levels.push([node, copy as DirNode]);
-    }
-  }
-  return top;
-}
-
-/** Returns a copy of one node; of a directory without its content. */
-export function cloneNode(node: MemoryNode, fresh?: CopyAttributes): MemoryNode {
-  const times =
-    fresh === undefined ? {} : { mtime: fresh.now, ctime: fresh.now, birthtime: fresh.now, id: newNodeId() };
-  if (node.type === "dir") return { ...node, ...times, children: new Map(), names: null, stamp: ++lastStamp };
-  if (node.type === "file" && fresh !== undefined) return { ...node, ...times, version: fresh.version() };
-  return { ...node, ...times };
-}
-
-/** The maximum number of cached paths to directories. One more empties the cache. */
-const MAX_KNOWN_DIRECTORIES = 64;
-
-/**
- * The directories along some paths without a link, so that a walk to an entry deep in a tree does not begin
- * at `/` each time. The owner clears it when a directory is removed or replaced.
- */
-export class KnownDirectories {
-  /** Path → the directories along it, `/` first. */
-  readonly #known = new Map<string, readonly DirNode[]>();
-
-  clear(): void {
-    this.#known.clear();
-  }
-
-  /** Walks a path like {@link walkTo}, but begins at the directory of the path where it is known. */
-  walk(root: DirNode, path: string, follow: boolean): WalkResult {
-    const parent = parentOf(path);
-    const known = this.#along(parent);
-    if (known !== undefined) {
-      const name = nameOf(path);
-      const node = known[known.length - 1]?.children.get(name);
-      if (node === undefined ? isPossibleName(name) : node.type !== "symlink" || !follow)
-        return { dirs: known, real: parent, name, node, beyond: [] };
-    }
-    const found = walkTo(root, path, follow);
-    // A link on the way makes the real path another one.
-    if (known === undefined && found.real === parent && found.beyond.length === 0 && path !== "/")
-      this.#remember(parent, found.dirs);
-    return found;
-  }
-
-  /** Returns the directories along a path, `/` first, where they or those above are known. */
-  #along(path: string): readonly DirNode[] | undefined {
-    const known = this.#known.get(path);
-    if (known !== undefined || path === "/") return known;
-    const above = this.#known.get(parentOf(path));
-    const last = above?.[above.length - 1]?.children.get(nameOf(path));
-    return above === undefined || last?.type !== "dir" ? undefined : this.#remember(path, [...above, last]);
-  }
-
-  #remember(path: string, directories: readonly DirNode[]): readonly DirNode[] {
-    if (this.#known.size >= MAX_KNOWN_DIRECTORIES) this.#known.clear();
-    this.#known.set(path, directories);
-    return directories;
-  }
-}
-
-/** Returns true for a name that an entry can have. For any other name, no entry can be missing. */
-function isPossibleName(name: string): boolean {
-  return name !== "" && name !== "." && name !== ".." && !isLongName(name);
 }

@@ -1,38 +1,63 @@
 /**
  * A backend in memory: for tests, browsers and scratch work.
  *
- * POSIX semantics on every host, contents as bytes, links, modes, versions and a clock that can be
- * set. Instances share nothing. Every plain read and write has a synchronous variant.
+ * POSIX semantics on every host, contents as bytes, links, modes, versions and a clock that can be set. Instances share
+ * nothing. A method finds the places of its paths, checks what stands there, and makes its change by the tree.
  */
-import { callback, optionChecker, type Options, options as described } from "../../schema/option.ts";
+import { provideAbilities } from "../abilities.ts";
 import type {
   CopyTreeOptions,
   DeleteOptions,
   FsBackend,
   FsEntry,
   FsStat,
+  GlobRoot,
   ListOptions,
+  MkdirOptions,
   MoveOptions,
   ReadOptions,
+  TextOptions,
   TreeCounts,
   VersionedBytes,
   WriteOptions,
   WriteResult,
 } from "../backend.ts";
 import { checkCalls, standardChecks } from "../call-options.ts";
-import { checkSignal, tooLargeError, backendError } from "../failure.ts";
+import { backendError, checkRange, checkSignal, tooLargeError } from "../failure.ts";
 import { globFiles } from "../fallback/walk-tree.ts";
-import { type Dump, dumpOfTree, type MemorySeed, seedStore } from "./memory-seed.ts";
-import { toFsStat, versionOfNode, toWriteResult } from "./memory-facts.ts";
+import { checkPath, checkTarget, movedPath, normalise } from "../paths.ts";
 import { CachedWalks } from "../search/cached-walk.ts";
-import { provideAbilities } from "../abilities.ts";
-import { type ContentProvider, ContentSigns } from "../search/held.ts";
+import { ContentSigns } from "../search/held.ts";
 import { FileInMemory } from "../search/held-file.ts";
-import { MemoryStore } from "./memory-store.ts";
-import { cloneDir, type DirNode } from "./memory-tree.ts";
-import { normalise } from "../paths.ts";
 import { decodeText, encodeText } from "../text.ts";
 import { Yielder } from "../../engine/yielder.ts";
+import { callback, optionChecker, type Options, options as described } from "../../schema/option.ts";
+import {
+  checkApart,
+  checkCopied,
+  checkCopyTarget,
+  checkMove,
+  checkNew,
+  checkParent,
+  checkRemoval,
+  checkWrite,
+  type Standing,
+} from "../tree/checks.ts";
+import { toFsEntry, toFsStat, toWriteResult } from "../tree/facts.ts";
+import { type MemoryEntry, type MemoryNode, MemoryTree } from "./memory-tree.ts";
+import { placeOf } from "../tree/place.ts";
+import { type Dump, dumpOfTree, type MemorySeed, seedTree } from "./memory-seed.ts";
+import {
+  type DirNode,
+  type FileNode,
+  isDirNode,
+  isFileNode,
+  namesOf,
+  namesYielding,
+  nodeAt,
+  nodesOf,
+} from "../tree/nodes.ts";
+import { nodesBelow } from "../tree/below.ts";
 
 /** Options of a memory backend. */
 export interface MemoryOptions {
@@ -49,12 +74,42 @@ export const MEMORY_OPTIONS: Options<MemoryOptions> = described("MemoryOptions",
 
 const checkOptions = optionChecker("MemoryBackend", MEMORY_OPTIONS);
 
+/** The number of entries from which a directory is listed in parts, so that the event loop can run. */
+const MIN_LARGE_DIRECTORY_ENTRIES = 1024;
+
 /** A snapshot of a memory backend; opaque. */
 export interface MemorySnapshot {
   readonly takenAt: number;
 }
 
-const keptSnapshots = new WeakMap<MemorySnapshot, { readonly root: DirNode; readonly owner: MemoryStore }>();
+class TreeSnapshot implements MemorySnapshot {
+  readonly takenAt: number;
+  readonly #root: DirNode<MemoryEntry>;
+  readonly #owner: MemoryTree;
+
+  constructor(takenAt: number, tree: MemoryTree) {
+    this.takenAt = takenAt;
+    this.#root = tree.freeze();
+    this.#owner = tree;
+    Object.freeze(this);
+  }
+
+  restoreTo(tree: MemoryTree): void {
+    if (tree === this.#owner) tree.adopt(this.#root);
+    else tree.begin().adoptCopy(this.#root);
+  }
+}
+
+/** The place of a path, as the checks and the tree need it. */
+interface MemoryPlace extends Standing {
+  readonly node: MemoryNode | undefined;
+  readonly entry: MemoryEntry | undefined;
+  /** The names of the path after the first missing one. */
+  readonly beyond: readonly string[];
+}
+
+/** A place where something stands. */
+type FoundPlace = MemoryPlace & { readonly node: MemoryNode; readonly entry: MemoryEntry };
 
 /**
  * A file system in memory.
@@ -64,168 +119,298 @@ const keptSnapshots = new WeakMap<MemorySnapshot, { readonly root: DirNode; read
  * await backend.readText("/repo/a.txt"); // "one\n"
  */
 export class MemoryBackend implements FsBackend {
-  readonly #store: MemoryStore;
+  readonly #tree: MemoryTree;
   readonly #now: () => number;
 
   constructor(seed: MemorySeed = {}, options: MemoryOptions = {}) {
     this.#now = checkOptions(options).now ?? Date.now;
-    this.#store = new MemoryStore(this.#now);
-    seedStore(this.#store, seed);
+    const tree = new MemoryTree(this.#now);
+    this.#tree = tree;
+    seedTree(tree, seed);
     const { readBytes, listDir } = MemoryBackend.prototype;
-    const contents: ContentProvider = {
-      signs: new ContentSigns(),
-      walks: new CachedWalks(),
-      fresh: "watch",
-      view: "",
-      shape: () => String(this.#store.shape),
-      watch: (names) => this.#store.watch(names),
-      stamp: (path) => this.#store.stamp(path),
-      file: (path) => new FileInMemory(this.#store.file(path)),
-      // Searches must use a caller's replacement of these methods.
-      intact: () => this.readBytes === readBytes && this.listDir === listDir,
-    };
-    provideAbilities(this, { contents });
-  }
-
-  existsSync(path: string): boolean {
-    return this.#store.exists(path);
-  }
-  statSync(path: string): FsStat {
-    return this.#store.stat(path);
-  }
-  lstatSync(path: string): FsStat {
-    return this.#store.lstat(path);
-  }
-  readBytesSync(path: string): Uint8Array {
-    return this.#store.bytes(path);
-  }
-  readTextSync(path: string, options: { readonly encoding?: string } = {}): string {
-    return decodeText(this.#store.file(path).bytes, options.encoding, path);
-  }
-  writeBytesSync(path: string, content: Uint8Array, options: WriteOptions = {}): WriteResult {
-    checkSignal(options.signal, path);
-    return toWriteResult(this.#store.write(path, content, options));
-  }
-  writeTextSync(
-    path: string,
-    content: string,
-    options: WriteOptions & { readonly encoding?: string } = {},
-  ): WriteResult {
-    const { encoding, ...write } = options;
-    return this.writeBytesSync(path, encodeText(content, encoding, path), write);
-  }
-  deleteSync(path: string, options: DeleteOptions = {}): void {
-    this.#store.delete(path, options.ifVersion);
-  }
-  mkdirSync(path: string, options: { readonly parents?: boolean; readonly existOk?: boolean } = {}): void {
-    this.#store.mkdir(path, options.parents ?? true, options.existOk ?? true);
-  }
-  listDirSync(path: string): readonly FsEntry[] {
-    return this.#store.list(path);
+    provideAbilities(this, {
+      contents: {
+        signs: new ContentSigns(),
+        walks: new CachedWalks(),
+        fresh: "watch",
+        view: "",
+        shape: () => String(tree.shape),
+        watch: (names) => tree.watch(names),
+        stamp: (path) => this.#directoryIfAny(path)?.facts.stamp,
+        file: (path) => new FileInMemory(this.#file(path)),
+        // Searches must use a caller's replacement of these methods.
+        intact: () => this.readBytes === readBytes && this.listDir === listDir,
+      },
+    });
   }
 
   async exists(path: string): Promise<boolean> {
-    return this.existsSync(path);
+    try {
+      return this.#find(path, true).node !== undefined;
+    } catch {
+      return false;
+    }
   }
   async stat(path: string): Promise<FsStat> {
-    return this.statSync(path);
+    return statOf(path, this.#existing(path, true).entry);
   }
   async lstat(path: string): Promise<FsStat> {
-    return this.lstatSync(path);
+    return statOf(path, this.#existing(path, false).entry);
   }
-  async readText(path: string, options?: { readonly encoding?: string }): Promise<string> {
-    return this.readTextSync(path, options);
+  async readText(path: string, options: TextOptions = {}): Promise<string> {
+    return decodeText(this.#file(path).body, options.encoding, path);
   }
   async readBytes(path: string): Promise<Uint8Array> {
-    return this.readBytesSync(path);
+    return new Uint8Array(this.#file(path).body);
   }
   async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
-    checkSignal(options.signal, path);
-    const file = this.#store.file(path);
-    const version = versionOfNode(file) as string;
-    if (options.ifNoneMatch === version) return null;
-    const bytes = this.#store.bytes(path, options.range);
-    if (options.maxBytes !== undefined && bytes.length > options.maxBytes)
-      throw tooLargeError(path, bytes.length, options.maxBytes);
-    return Object.freeze({ bytes, version, stat: toFsStat(normalise(path).path, file) });
+    const { range, ifNoneMatch, maxBytes, signal } = options;
+    checkSignal(signal, path);
+    const { entry, body } = this.#file(path);
+    const { version } = entry;
+    if (ifNoneMatch === version) return null;
+    checkRange(range, path);
+    const bytes = range === undefined ? new Uint8Array(body) : body.slice(range.start, range.end);
+    if (maxBytes !== undefined && bytes.length > maxBytes) throw tooLargeError(path, bytes.length, maxBytes);
+    return Object.freeze({ bytes, version, stat: statOf(path, entry) });
   }
   async writeText(
     path: string,
     content: string,
-    options?: WriteOptions & { readonly encoding?: string },
+    options: WriteOptions & TextOptions = {},
   ): Promise<WriteResult> {
-    return this.writeTextSync(path, content, options);
+    return this.#write(path, encodeText(content, options.encoding, path), options);
   }
-  async writeBytes(path: string, content: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
-    return this.writeBytesSync(path, content, options);
+  async writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
+    return this.#write(path, new Uint8Array(content), options);
   }
-  async delete(path: string, options?: DeleteOptions): Promise<void> {
-    this.deleteSync(path, options);
+  async delete(path: string, options: DeleteOptions = {}): Promise<void> {
+    const place = this.#existing(path, false);
+    checkRemoval(place, options.ifVersion, path);
+    checkEmpty(place, path);
+    this.#tree.begin().remove(place.path);
   }
-  async mkdir(
-    path: string,
-    options?: { readonly parents?: boolean; readonly existOk?: boolean },
-  ): Promise<void> {
-    this.mkdirSync(path, options);
+  async mkdir(path: string, { parents = true, existOk = true }: MkdirOptions = {}): Promise<void> {
+    const at = normalise(checkedPath(path)).path;
+    const place = this.#place(at, false);
+    if (place.node !== undefined) {
+      if (existOk && this.#directoryIfAny(at) !== undefined) return;
+      throw backendError("ALREADY_EXISTS", path);
+    }
+    if (!parents) checkParent(place, path);
+    checkNameable(place, path);
+    this.#tree.begin().mkdir(place.path);
   }
+  /** Lists the directory as it is now, also when the names of a large one are sorted in parts. */
   async listDir(path: string, options: ListOptions = {}): Promise<readonly FsEntry[]> {
-    return this.#store.listYielding(path, new Yielder(options));
+    const directory = this.#directory(path);
+    const at = normalise(path).path;
+    const isLarge = directory.children.size >= MIN_LARGE_DIRECTORY_ENTRIES;
+    const children = isLarge ? new Map(directory.children) : directory.children;
+    const yielder = new Yielder(options);
+    const names = isLarge ? await namesYielding(directory, yielder) : namesOf(directory);
+    const entries: FsEntry[] = [];
+    for (const name of names) {
+      entries.push(toFsEntry(at, name, (children.get(name) as MemoryNode).entry));
+      if (entries.length % MIN_LARGE_DIRECTORY_ENTRIES === 0) await yielder.yieldIfDue();
+    }
+    return Object.freeze(entries);
   }
   /** Files are yielded as they are reached: a file that is removed before its turn is skipped. */
-  iterFiles(root: string): Iterable<string> {
-    return this.#store.files(root);
+  *iterFiles(root: string): Generator<string> {
+    for (const [path, node] of nodesBelow(this.#directory(root), normalise(root).path, false))
+      if (isFileNode(node) && nodeAt(this.#tree.root, node.entry.path) !== undefined) yield path;
   }
-  async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
+  async glob(pattern: string, options: GlobRoot = {}): Promise<readonly string[]> {
     const root = normalise(options.root ?? "/").path;
-    return globFiles(this.#store.files(root), root, pattern);
+    return globFiles(this.iterFiles(root), root, pattern);
   }
   async readLink(path: string): Promise<string> {
-    return this.#store.readLink(path);
+    const { type, target = "" } = this.#existing(path, false).entry;
+    if (type !== "symlink") throw backendError("INVALID_ARGUMENT", path, "not a symbolic link");
+    return target;
   }
   async symlink(target: string, path: string): Promise<void> {
-    this.#store.symlink(target, path);
+    checkTarget(target, path);
+    const place = this.#find(path, false);
+    checkNew(place, path);
+    this.#tree.begin().symlink(place.path, target);
   }
   async realpath(path: string): Promise<string> {
-    return this.#store.realpath(path);
+    const place = this.#find(path, true);
+    checkNameable(place, path);
+    return place.path;
   }
   async rename(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
-    return toWriteResult(this.#store.rename(from, to, options.overwrite ?? false, options));
+    const source = this.#existing(from, false);
+    checkRemoval(source, options.ifVersion, from);
+    const target = this.#find(to, false);
+    checkMove({ source, target }, options, { from, to });
+    checkEmpty(target, to);
+    const tree = this.#tree.begin();
+    if (target.node !== undefined) tree.remove(target.path);
+    tree.move(source.path, target.path);
+    return this.#made(target.path);
   }
   async copyFile(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
-    return toWriteResult(this.#store.copyFile(from, to, options.overwrite ?? false, options.ifVersion));
+    const source = this.#existing(from, true);
+    const file = this.#file(from);
+    checkCopied({ source, named: this.#find(to, false) }, options, { from, to });
+    const target = this.#find(to, true);
+    checkCopyTarget(source, target, to);
+    this.#tree.begin().write(target.path, file.body, source.entry.mode);
+    return this.#made(target.path);
   }
   async chmod(path: string, mode: number): Promise<void> {
-    this.#store.chmod(path, mode);
+    const { path: real } = this.#existing(path, true);
+    this.#tree.begin().chmod(real, mode);
   }
   async removeTree(path: string): Promise<TreeCounts> {
-    return this.#store.removeTree(path);
+    const place = this.#existing(path, false);
+    checkRemoval(place, undefined, path);
+    this.#tree.begin().remove(place.path, true);
+    return countTree(place.node);
   }
   async copyTree(from: string, to: string, options: CopyTreeOptions = {}): Promise<TreeCounts> {
-    return this.#store.copyTree(from, to, options.overwrite ?? false, options.onMade);
+    const source = this.#existing(from, false);
+    const { overwrite = false, onMade } = options;
+    const target = this.#find(to, false);
+    if (isFileNode(source.node)) {
+      const made = await this.copyFile(from, to, { overwrite });
+      onMade?.(to, made);
+      return countTree(source.node);
+    }
+    checkParent(target, to);
+    if (target.node !== undefined && !overwrite && target.path !== source.path)
+      throw backendError("ALREADY_EXISTS", to);
+    checkApart(source, target, to);
+    // The copy shares no node with what was there, so that a failure half-way leaves nothing behind.
+    const before = this.#tree.freeze();
+    try {
+      this.#tree.begin().copy(source.node, target.path);
+    } catch (error) {
+      this.#tree.adopt(before);
+      throw error;
+    }
+    if (onMade !== undefined)
+      for (const { entry } of nodesOf(source.node)) {
+        const made = movedPath(entry.path, source.path, target.path);
+        if (entry.type === "file") onMade(movedPath(entry.path, source.path, to), this.#made(made));
+      }
+    return countTree(source.node);
   }
 
   /** Returns the whole tree as plain data, which can seed a new backend. */
   dump(): Dump {
-    return dumpOfTree(this.#store);
+    return dumpOfTree(this.#tree);
   }
   /** Returns the {@link dump} for `JSON.stringify`. */
   toJSON(): Dump {
     return this.dump();
   }
-  /** Takes a snapshot. Contents are shared, so this costs little memory. */
+  /** Takes a snapshot. Nothing is copied: what changes afterwards is. */
   snapshot(): MemorySnapshot {
-    const snapshot = Object.freeze({ takenAt: this.#now() });
-    keptSnapshots.set(snapshot, { root: cloneDir(this.#store.root), owner: this.#store });
-    return snapshot;
+    return new TreeSnapshot(this.#now(), this.#tree);
   }
   /** Restores a snapshot; it can be restored several times. @throws INVALID_ARGUMENT for anything else */
   restore(snapshot: MemorySnapshot): void {
-    const state = keptSnapshots.get(snapshot);
-    if (state === undefined)
+    if (!(snapshot instanceof TreeSnapshot))
       throw backendError("INVALID_ARGUMENT", "/", "not a snapshot of a memory backend");
-    // Versions are unique within one backend only, so the content of another backend's snapshot gets new ones.
-    this.#store.root = cloneDir(state.root, state.owner === this.#store ? undefined : this.#store.fresh());
+    snapshot.restoreTo(this.#tree);
+  }
+
+  #place(path: string, follow: boolean): MemoryPlace {
+    const { path: real, node, beyond } = placeOf(this.#tree.root, path, follow);
+    return { path: real, node, entry: node?.entry, beyond, hasParent: beyond.length === 0 };
+  }
+
+  /** Returns the place of a path as the caller typed it. */
+  #find(path: string, follow: boolean): MemoryPlace {
+    const { path: at, directory } = normalise(checkedPath(path));
+    const place = this.#place(at, follow || directory);
+    if (directory && place.node !== undefined && !isDirNode(place.node))
+      throw backendError("NOT_DIRECTORY", path);
+    return place;
+  }
+
+  #existing(path: string, follow: boolean): FoundPlace {
+    const place = this.#find(path, follow);
+    if (place.node === undefined) throw backendError("NOT_FOUND", path);
+    return place as FoundPlace;
+  }
+
+  /** Returns a file, whose bytes the caller must not change. */
+  #file(path: string): FileNode<MemoryEntry> {
+    const { node } = this.#existing(path, true);
+    if (!isFileNode(node)) throw backendError("IS_DIRECTORY", path);
+    return node;
+  }
+
+  #directory(path: string): DirNode<MemoryEntry> {
+    const { node } = this.#existing(path, true);
+    if (!isDirNode(node)) throw backendError("NOT_DIRECTORY", path);
+    return node;
+  }
+
+  #directoryIfAny(path: string): DirNode<MemoryEntry> | undefined {
+    try {
+      return this.#directory(path);
+    } catch {
+      return undefined; // Nothing there, a dangling link, or a loop.
+    }
+  }
+
+  /** Writes a file; the bytes are those of the call. */
+  #write(path: string, body: Uint8Array, options: WriteOptions): WriteResult {
+    checkSignal(options.signal, path);
+    const wanted = normalise(checkedPath(path));
+    if (options.ifAbsent === true && this.#place(wanted.path, false).node !== undefined)
+      throw backendError("ALREADY_EXISTS", path);
+    const place = this.#place(wanted.path, true);
+    if (wanted.directory && !isDirNode(place.node))
+      throw backendError("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
+    checkWrite(place, options, path);
+    checkNameable(place, path);
+    if (place.beyond.at(-1) === "") throw backendError("NOT_FOUND", path, "the directory does not exist");
+    this.#tree.begin().write(place.path, body, options.mode);
+    return this.#made(place.path);
+  }
+
+  #made(path: string): WriteResult {
+    const { entry } = this.#place(path, false);
+    return toWriteResult(entry, entry);
   }
 }
 
 checkCalls(MemoryBackend.prototype, standardChecks("MemoryBackend"));
+
+/** Returns a path. @throws INVALID_ARGUMENT, also for a relative one */
+function checkedPath(path: string): string {
+  checkPath(path);
+  if (!path.startsWith("/")) throw backendError("INVALID_ARGUMENT", path, "path must be absolute");
+  return path;
+}
+
+function statOf(path: string, entry: MemoryEntry): FsStat {
+  return toFsStat(normalise(path).path, entry, entry);
+}
+
+/** Checks that the missing names of a path can be made: `..` and a last `.` in the target of a link need a directory. */
+function checkNameable({ beyond }: MemoryPlace, path: string): void {
+  if (beyond.includes("..") || beyond.at(-1) === ".") throw backendError("NOT_FOUND", path);
+}
+
+function checkEmpty({ node }: MemoryPlace, path: string): void {
+  if (isDirNode(node) && node.children.size > 0) throw backendError("NOT_EMPTY", path);
+}
+
+/** Returns the numbers of entries and bytes in a tree, its root included. */
+function countTree(node: MemoryNode): TreeCounts {
+  const counts = { files: 0, directories: 0, bytes: 0 };
+  for (const { entry } of nodesOf(node)) {
+    if (entry.type === "dir") counts.directories++;
+    else counts.files++;
+    counts.bytes += entry.size;
+  }
+  return counts;
+}

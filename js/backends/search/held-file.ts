@@ -25,27 +25,27 @@ export interface HeldContent {
 
 /** A file whose content is in memory. */
 export class FileInMemory implements HeldFile {
-  readonly #node: { readonly bytes: Uint8Array };
+  readonly #node: { readonly body: Uint8Array };
 
   /** `node` has the present content; it may be replaced there. */
-  constructor(node: { readonly bytes: Uint8Array }) {
+  constructor(node: { readonly body: Uint8Array }) {
     this.#node = node;
   }
 
   get content(): object {
-    return this.#node.bytes;
+    return this.#node.body;
   }
 
   get size(): number {
-    return this.#node.bytes.length;
+    return this.#node.body.length;
   }
 
   get near(): Uint8Array {
-    return this.#node.bytes;
+    return this.#node.body;
   }
 
   read(): HeldContent {
-    const { bytes } = this.#node;
+    const { body: bytes } = this.#node;
     return { bytes, content: bytes };
   }
 }

@@ -12,12 +12,21 @@ import type {
   WriteOptions,
   WriteResult,
 } from "../../backends/backend.ts";
-import { backendError, checkMode, checkSignal, checkWritable } from "../../backends/failure.ts";
-import { checkTarget, isWithin, parentOf } from "../../backends/paths.ts";
+import { backendError, checkMode, checkSignal } from "../../backends/failure.ts";
+import { checkTarget, parentOf } from "../../backends/paths.ts";
+import {
+  checkCopied,
+  checkCopyTarget,
+  checkMove,
+  checkNew,
+  checkParent,
+  checkRemoval,
+  checkWrite,
+} from "../../backends/tree/checks.ts";
+import { toWriteResult } from "../../backends/tree/facts.ts";
 import { storedContentOf } from "../staged/stored-content.ts";
 import type { Committed, CommitOptions, Entry, Expect, Op } from "../storage.ts";
 import type { Contention } from "./contention.ts";
-import { toWriteResult } from "./facts.ts";
 import { assertFound, entriesBelow, look, lookAll, type Place, type StorageView } from "./look.ts";
 
 /** How often a change is planned again when another writer was faster. */
@@ -56,14 +65,13 @@ export class StorageChanges {
           : { op: "link", path: real, mode, ...stored };
       return { ops: [op], expect: conditionsOf(place, options) };
     });
-    return toWriteResult(entries, real);
+    return toWriteResult(entries.find((entry) => entry.path === real));
   }
 
   async remove(path: string, { ifVersion }: DeleteOptions): Promise<void> {
     await this.#change(undefined, path, async () => {
       const place = assertFound(await this.#entryAt(path), path);
-      assertVersion(place, ifVersion, path);
-      assertNotRoot(place, path);
+      checkRemoval(place, ifVersion, path);
       return { ops: [{ op: "remove", path: place.path }], expect: [sameAs(place)] };
     });
   }
@@ -75,7 +83,7 @@ export class StorageChanges {
         if (existOk && (await this.#isDirectory(path, place))) return undefined;
         throw backendError("ALREADY_EXISTS", path);
       }
-      if (!parents) assertParent(place, path);
+      if (!parents) checkParent(place, path);
       const expect = parents ? [sameAs(place)] : [sameAs(place), parentIsDir(place)];
       return { ops: [{ op: "mkdir", path: place.path }], expect };
     });
@@ -94,15 +102,7 @@ export class StorageChanges {
         { bodies: false },
       )) as [Place, Place];
       const source = assertFound(first, from);
-      assertVersion(source, options.ifVersion, from);
-      assertNotRoot(source, from);
-      assertVersion(target, options.ifTargetVersion, to);
-      assertParent(target, to);
-      if (target.found !== null && options.overwrite !== true) throw backendError("ALREADY_EXISTS", to);
-      if (target.path === source.path) throw backendError("SAME_FILE", to);
-      if (isWithin(target.path, source.path))
-        throw backendError("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
-      assertReplaceable(source.found.entry, target.found?.entry, to);
+      checkMove({ source, target }, options, { from, to });
       real = target.path;
       const removal: readonly Op[] = target.found === null ? [] : [{ op: "remove", path: real }];
       return {
@@ -110,38 +110,31 @@ export class StorageChanges {
         expect: [sameAs(source), sameAs(target), parentIsDir(target)],
       };
     });
-    return toWriteResult(entries, real);
+    return toWriteResult(entries.find((entry) => entry.path === real));
   }
 
   async copyFile(from: string, to: string, options: MoveOptions): Promise<WriteResult> {
     let real = to;
     const { entries } = await this.#change(undefined, from, async () => {
       const source = assertFound(await look(this.#view, from, { follow: true, bodies: false }), from);
-      const { entry } = source.found;
-      if (entry.type === "dir") throw backendError("IS_DIRECTORY", from);
-      assertVersion(source, options.ifVersion, from);
-      const there = await this.#entryAt(to);
-      if (there.found !== null && options.overwrite !== true) throw backendError("ALREADY_EXISTS", to);
+      checkCopied({ source, named: await this.#entryAt(to) }, options, { from, to });
       const target = await look(this.#view, to, { follow: true, bodies: false });
-      if (target.path === source.path) throw backendError("SAME_FILE", to);
-      assertWritableFile(target, to);
-      assertParent(target, to);
+      checkCopyTarget(source, target, to);
       real = target.path;
-      const { hash = "", size = 0, mode } = entry;
+      const { hash = "", size = 0, mode } = source.entry;
       return {
         ops: [{ op: "link", path: real, hash, size, mode }],
         expect: [sameAs(source), sameAs(target), parentIsDir(target)],
       };
     });
-    return toWriteResult(entries, real);
+    return toWriteResult(entries.find((entry) => entry.path === real));
   }
 
   async symlink(target: string, path: string): Promise<void> {
     checkTarget(target, path);
     await this.#change(undefined, path, async () => {
       const place = await this.#entryAt(path);
-      if (place.found !== null) throw backendError("ALREADY_EXISTS", path);
-      assertParent(place, path);
+      checkNew(place, path);
       return {
         ops: [{ op: "symlink", path: place.path, target }],
         expect: [sameAs(place), parentIsDir(place)],
@@ -161,14 +154,14 @@ export class StorageChanges {
     const counts = { files: 0, directories: 0, bytes: 0 };
     await this.#change(signal, path, async () => {
       const place = assertFound(await this.#entryAt(path), path);
-      assertNotRoot(place, path);
+      checkRemoval(place, undefined, path);
       Object.assign(counts, { files: 0, directories: 0, bytes: 0 });
       const count = ({ type, size = 0 }: Entry): void => {
         if (type === "dir") counts.directories++;
         else counts.files++;
         counts.bytes += size;
       };
-      count(place.found.entry);
+      count(place.entry);
       for await (const entry of entriesBelow(this.#view, place.path, undefined, signal)) count(entry);
       return { ops: [{ op: "remove", path: place.path, tree: true }], expect: [sameAs(place)] };
     });
@@ -180,20 +173,18 @@ export class StorageChanges {
   }
 
   async #isDirectory(path: string, place: Place): Promise<boolean> {
-    if (place.found?.entry.type !== "symlink") return place.found?.entry.type === "dir";
+    if (place.entry?.type !== "symlink") return place.entry?.type === "dir";
     const end = await look(this.#view, path, { follow: true, bodies: false }).catch(() => null);
-    return end?.found?.entry.type === "dir";
+    return end?.entry?.type === "dir";
   }
 
   /** Returns the file to write, or the place of a new one, after every check but those of the commit. */
-  async #writePlace(path: string, { ifVersion, ifAbsent, createDirs, signal }: WriteOptions): Promise<Place> {
+  async #writePlace(path: string, options: WriteOptions): Promise<Place> {
+    const { ifAbsent, signal } = options;
     if (ifAbsent === true && (await this.#entryAt(path)).found !== null)
       throw backendError("ALREADY_EXISTS", path);
     const place = await look(this.#view, path, { follow: true, bodies: false, signal });
-    if (place.found?.entry.type === "dir") throw backendError("IS_DIRECTORY", path);
-    assertVersion(place, ifVersion, path);
-    assertWritableFile(place, path);
-    if (createDirs !== true) assertParent(place, path);
+    checkWrite(place, options, path);
     return place;
   }
 
@@ -248,8 +239,8 @@ function backendErrorFor(
   return backendError(code, path, message, { hint, details, cause });
 }
 
-function sameAs({ path, found }: Place): Expect {
-  return { path, version: found?.entry.version ?? null };
+function sameAs({ path, entry }: Place): Expect {
+  return { path, version: entry?.version ?? null };
 }
 
 function parentIsDir({ path }: Place): Expect {
@@ -261,33 +252,4 @@ function conditionsOf(place: Place, { ifVersion, createDirs }: WriteOptions): re
   const parent = createDirs === true ? [] : [parentIsDir(place)];
   if (place.found === null || ifVersion !== undefined) return [sameAs(place), ...parent];
   return [{ path: place.path, type: "file" }, ...parent];
-}
-
-function assertVersion({ found }: Place, wanted: string | undefined, path: string): void {
-  if (wanted === undefined) return;
-  if (found?.entry.type !== "file" || found.entry.version !== wanted) throw backendError("CONFLICT", path);
-}
-
-function assertParent({ hasParent }: Place, path: string): void {
-  if (!hasParent) throw backendError("NOT_FOUND", path, "the parent directory does not exist");
-}
-
-function assertNotRoot(place: Place, path: string): void {
-  if (place.path === "/") throw backendError("PROTECTED_PATH", path, "the root cannot be moved or removed");
-}
-
-function assertWritableFile({ found }: Place, path: string): void {
-  if (found?.entry.type === "dir") throw backendError("IS_DIRECTORY", path);
-  if (found?.entry.type === "file") checkWritable({ type: "file", ...modeOf(found.entry) }, path);
-}
-
-function assertReplaceable(source: Entry, target: Entry | undefined, path: string): void {
-  if (target === undefined) return;
-  if (source.type === "dir" && target.type !== "dir") throw backendError("NOT_DIRECTORY", path);
-  if (source.type !== "dir" && target.type === "dir") throw backendError("IS_DIRECTORY", path);
-  if (target.type === "file") checkWritable({ type: "file", ...modeOf(target) }, path);
-}
-
-function modeOf({ mode }: Entry): { readonly mode?: number } {
-  return mode === undefined ? {} : { mode };
 }

@@ -3,6 +3,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 import { LinkWalk } from "../../backends/fallback/links.ts";
 import { childOf, checkPath, isLongName, normalise } from "../../backends/paths.ts";
+import type { Standing } from "../../backends/tree/checks.ts";
 import { unlistedError } from "../failure.ts";
 import type { Entry, ReadEntry, ReadManyOptions, Storage } from "../storage.ts";
 
@@ -10,17 +11,14 @@ import type { Entry, ReadEntry, ReadManyOptions, Storage } from "../storage.ts";
 export type StorageView = Pick<Storage, "readMany" | "list" | "commit">;
 
 /** The place to which a path leads. */
-export interface Place {
-  /** The path without links. */
-  readonly path: string;
-  /** The entry there; null where nothing exists. */
+export interface Place extends Standing {
+  readonly entry: Entry | undefined;
+  /** The entry with its content, where that was read; null where nothing exists. */
   readonly found: ReadEntry | null;
-  /** True when the directory of a missing entry exists. */
-  readonly hasParent: boolean;
 }
 
 /** A place where something exists. */
-export type FoundPlace = Place & { readonly found: ReadEntry };
+export type FoundPlace = Place & { readonly entry: Entry; readonly found: ReadEntry };
 
 /** How a path is resolved. */
 export interface LookOptions extends ReadManyOptions {
@@ -65,7 +63,8 @@ export async function lookAll(
     // `..` can lead back to a directory that was passed.
     const there = beyond !== undefined ? null : last.entry.path === real ? last : (known.get(real) ?? null);
     if (there instanceof FilewrightError) throw there;
-    places.push({ path: real, found: there, hasParent: beyond === undefined || beyond.length === 0 });
+    const hasParent = beyond === undefined || beyond.length === 0;
+    places.push({ path: real, entry: there?.entry, found: there, hasParent });
   }
   return places;
 }

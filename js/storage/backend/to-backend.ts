@@ -24,7 +24,7 @@ import { backendError, checkRange, checkSignal, tooLargeError } from "../../back
 import { sortEntries } from "../../backends/fallback/fallback.ts";
 import { globFiles } from "../../backends/fallback/walk-tree.ts";
 import { provideAbilities } from "../../backends/abilities.ts";
-import { normalise } from "../../backends/paths.ts";
+import { movedPath, nameOf, normalise } from "../../backends/paths.ts";
 import { decodeText, encodeText } from "../../backends/text.ts";
 import {
   type ForkSearchOrigin,
@@ -37,7 +37,7 @@ import { CallStage } from "../staged/stage.ts";
 import type { Storage } from "../storage.ts";
 import { StorageChanges } from "./changes.ts";
 import { Contention } from "./contention.ts";
-import { toFsEntry, toFsStat } from "./facts.ts";
+import { toFsEntry, toFsStat } from "../../backends/tree/facts.ts";
 import { locksOf } from "./leases.ts";
 import { assertFound, entriesBelow, type FoundPlace, look, type StorageView } from "./look.ts";
 
@@ -141,13 +141,11 @@ class BackendOfStorage implements FsBackend {
   }
 
   async stat(path: string): Promise<FsStat> {
-    const { found } = await this.#existing(path, true);
-    return toFsStat(normalise(path).path, found.entry);
+    return toFsStat(normalise(path).path, (await this.#existing(path, true)).entry);
   }
 
   async lstat(path: string): Promise<FsStat> {
-    const { found } = await this.#existing(path, false);
-    return toFsStat(normalise(path).path, found.entry);
+    return toFsStat(normalise(path).path, (await this.#existing(path, false)).entry);
   }
 
   async readBytes(path: string): Promise<Uint8Array> {
@@ -177,13 +175,13 @@ class BackendOfStorage implements FsBackend {
   }
 
   async hash(path: string): Promise<{ readonly hash: string; readonly version: string }> {
-    const { entry } = (await this.#existing(path, true)).found;
+    const { entry } = await this.#existing(path, true);
     if (entry.type === "dir") throw backendError("IS_DIRECTORY", path);
     return { hash: entry.hash ?? "", version: entry.version };
   }
 
   async readLink(path: string): Promise<string> {
-    const { entry } = (await this.#existing(path, false)).found;
+    const { entry } = await this.#existing(path, false);
     if (entry.type !== "symlink") throw backendError("INVALID_ARGUMENT", path, "not a symbolic link");
     return entry.target ?? "";
   }
@@ -198,7 +196,7 @@ class BackendOfStorage implements FsBackend {
     const { path: real } = await this.#directory(path);
     const found: FsEntry[] = [];
     for await (const entry of entriesBelow(this.#view, real, 1, options.signal))
-      found.push(toFsEntry(pathUnder(typed, real, entry.path), entry));
+      found.push(toFsEntry(typed, nameOf(entry.path), entry));
     return Object.freeze(sortEntries(found));
   }
 
@@ -206,7 +204,7 @@ class BackendOfStorage implements FsBackend {
     const typed = normalise(root).path;
     const { path: real } = await this.#directory(root);
     for await (const entry of entriesBelow(this.#view, real))
-      if (entry.type === "file") yield pathUnder(typed, real, entry.path);
+      if (entry.type === "file") yield movedPath(entry.path, real, typed);
   }
 
   async glob(pattern: string, options: GlobRoot = {}): Promise<readonly string[]> {
@@ -261,16 +259,9 @@ class BackendOfStorage implements FsBackend {
   /** Returns the directory at a path. @throws NOT_FOUND, NOT_DIRECTORY */
   async #directory(path: string): Promise<FoundPlace> {
     const place = await this.#existing(path, true);
-    if (place.found.entry.type !== "dir") throw backendError("NOT_DIRECTORY", path);
+    if (place.entry.type !== "dir") throw backendError("NOT_DIRECTORY", path);
     return place;
   }
 }
 
 checkCalls(BackendOfStorage.prototype, CALL_CHECKS);
-
-/** Returns the path of an entry below a directory under the path by which the directory was asked for. */
-function pathUnder(typed: string, real: string, path: string): string {
-  if (typed === real) return path;
-  const rest = real === "/" ? path : path.slice(real.length);
-  return typed === "/" ? rest : typed + rest;
-}

@@ -27,7 +27,8 @@ import { checkLimit } from "../../records/check.ts";
 import { checkCommitOptions, checkOps, checkStoredPath, pathsOfOp } from "../check.ts";
 import { closedError, conflictError, unknownVersionError, unlistedError } from "../failure.ts";
 import { Draft, type ReadyOp } from "../memory/draft.ts";
-import { entriesByPath, isDirNode, nodeAt, type StoredDir } from "../memory/nodes.ts";
+import { entriesPage, nodeAt } from "../../backends/tree/nodes.ts";
+import type { StoredDir } from "../entry.ts";
 import { probeStorage } from "../probe.ts";
 import type {
   ChangePage,
@@ -197,15 +198,8 @@ class PlacedStorage implements Storage {
       const top = this.#known.entry(prefix) ?? null;
       if (top?.unreadable !== undefined) throw unlistedError(prefix, top.unreadable);
       const version = this.#head();
-      const node = nodeAt(this.#known.root, prefix);
-      if (!isDirNode(node)) return { entries: [], top, version };
-      const most = Math.min(limit, LIMITS.listPage);
-      const entries: Entry[] = [];
-      for (const entry of entriesByPath(node, depth, after)) {
-        if (entries.length === most) return { entries, top, version, next: entries.at(-1)?.path as string };
-        entries.push(entry);
-      }
-      return { entries, top, version };
+      const page = { depth, after, limit: Math.min(limit, LIMITS.listPage) };
+      return { ...entriesPage(nodeAt(this.#known.root, prefix), page), top, version };
     });
   }
 

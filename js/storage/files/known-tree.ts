@@ -10,12 +10,12 @@
 import { concurrentGroups } from "../../backends/concurrent.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { childOf, isWithin, parentOf, sortCodePoints } from "../../backends/paths.ts";
-import type { Actor, Entry, Version } from "../entry.ts";
+import type { Actor, Entry, StoredDir, StoredNode, Version } from "../entry.ts";
 import { unlistedError } from "../failure.ts";
 import type { NodeChange } from "../memory/draft.ts";
 import { CommitLog } from "../memory/log.ts";
-import { isDirNode, nodeAt, nodesOf, type StoredDir, type StoredNode } from "../memory/nodes.ts";
-import { type StorageTree, TreeDraft } from "../search/tree.ts";
+import { isDirNode, nodeAt, nodesOf } from "../../backends/tree/nodes.ts";
+import { type StorageTree, EntriesDraft } from "../search/tree.ts";
 import { entryOf, type FileStore, type FoundEntry, versionOf } from "./file-store.ts";
 
 /** The origin of a change in the log. A change that was found by looking has neither. */
@@ -47,7 +47,7 @@ interface Listed {
 export class KnownTree {
   readonly log: CommitLog;
   readonly #store: FileStore;
-  #tree: StorageTree = new TreeDraft().finish("");
+  #tree: StorageTree = new EntriesDraft().finish("");
   /** A path at which each content was seen. */
   readonly #pathByHash = new Map<string, string>();
   /** The times at which unreadable files were tried. */
@@ -198,7 +198,7 @@ export class KnownTree {
     const changed = entries.filter((entry) => isNews(entry, this.entry(entry.path)));
     if (changed.length === 0) return;
     const before = this.root;
-    const draft = new TreeDraft(this.#tree);
+    const draft = new EntriesDraft(this.#tree);
     draft.apply(changed);
     this.#tree = draft.finish("");
     for (const { hash, path, unreadable } of changed) {

@@ -1,7 +1,8 @@
 /** The steps of a commit: the single changes of a file store that its operations come to, in their order. */
 import { parentOf } from "../../backends/paths.ts";
 import type { ReadyOp } from "../memory/draft.ts";
-import { isDirNode, nodeAt, nodesOf, type StoredDir, type StoredNode } from "../memory/nodes.ts";
+import { isDirNode, nodeAt, nodesOf } from "../../backends/tree/nodes.ts";
+import type { StoredDir, StoredNode } from "../entry.ts";
 import type { StoreAbilities } from "./file-store.ts";
 
 /** One change of a store. `move` leaves nothing at `from`; `copy` is the first half of a move by two calls. */

@@ -1,10 +1,10 @@
 /** The past commits of a storage in memory: what changed since a version, and the history. */
 import { compareCodePoints } from "../../backends/paths.ts";
-import type { Actor, Entry, Version } from "../entry.ts";
+import type { Actor, Entry, StoredDir, StoredNode, Version } from "../entry.ts";
 import type { Past, PastRequest } from "../shared.ts";
 import type { ChangePage } from "../storage.ts";
 import type { NodeChange } from "./draft.ts";
-import { nodeAt, type StoredDir, type StoredNode } from "./nodes.ts";
+import { nodeAt } from "../../backends/tree/nodes.ts";
 
 interface LoggedCommit {
   readonly number: number;

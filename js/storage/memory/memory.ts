@@ -51,13 +51,13 @@ import { LeaseLocks } from "./locks.ts";
 import { CommitLog } from "./log.ts";
 import {
   changedPaths,
-  entriesByPath,
+  emptyDirectory,
+  entriesPage,
   isDirNode,
   isFileNode,
   nodeAt,
-  type StoredDir,
-  type StoredNode,
-} from "./nodes.ts";
+} from "../../backends/tree/nodes.ts";
+import type { StoredDir, StoredNode } from "../entry.ts";
 import { MemoryRecords } from "../../records/memory.ts";
 
 /** Options of a storage in memory. */
@@ -129,9 +129,8 @@ export function memoryStorage(options: MemoryStorageOptions = {}): MemoryStorage
     mode: DEFAULT_DIR_MODE,
     mtime: now(),
   });
-  const root: StoredDir = { entry, children: new Map() };
   const family = { contents: new Contents(), names: new Set<string>(), now };
-  return new MemoryStorageEngine(family, root, new CommitLog(KEPT_COMMITS));
+  return new MemoryStorageEngine(family, emptyDirectory(entry), new CommitLog(KEPT_COMMITS));
 }
 
 /** A storage in memory: every optional method of the contract but `search`. */
@@ -216,19 +215,8 @@ class MemoryStorageEngine implements MemoryStorage {
     if (depth < 1) throw new FilewrightError("INVALID_ARGUMENT", "depth must be at least 1");
     const node = nodeAt(this.#at(request.at), prefix);
     const version = request.at ?? this.#log.head;
-    const entries: Entry[] = [];
-    const pageSize = Math.min(limit, FACTS.limits.listPage);
-    let next: string | undefined;
-    if (isDirNode(node)) {
-      for (const entry of entriesByPath(node, depth, after)) {
-        if (entries.length === pageSize) {
-          next = entries.at(-1)?.path;
-          break;
-        }
-        entries.push(entry);
-      }
-    }
-    return { entries, top: node?.entry ?? null, version, ...(next === undefined ? {} : { next }) };
+    const page = entriesPage(node, { depth, after, limit: Math.min(limit, FACTS.limits.listPage) });
+    return { ...page, top: node?.entry ?? null, version };
   }
 
   async changes(since: Version | null, options: ChangesOptions): Promise<ChangePage> {

@@ -1,7 +1,8 @@
 /** Which searches the copy of a storage's files answers as a walk of the storage does. */
 import { isWithin, parentOf } from "../../backends/paths.ts";
 import { IGNORE_FILES } from "../../backends/walk/ignore-files.ts";
-import { isDirNode, nodeAt, type StoredDir } from "../memory/nodes.ts";
+import { isDirNode, nodeAt } from "../../backends/tree/nodes.ts";
+import type { StoredDir } from "../entry.ts";
 import type { MirrorSearch } from "../search/mirrored.ts";
 import type { StorageTree } from "../search/tree.ts";
 

@@ -19,7 +19,8 @@ import { abilitiesOf } from "../../backends/abilities.ts";
 import { inBatches } from "../../backends/search/read-ahead.ts";
 import { SearchWalk } from "../../backends/search/search-walk.ts";
 import { IGNORE_FILES, ignoreSourceOf } from "../../backends/walk/ignore-files.ts";
-import { differingPaths } from "../memory/nodes.ts";
+import { changedPaths } from "../../backends/tree/nodes.ts";
+import type { Entry } from "../entry.ts";
 import type { MirrorSearch } from "../search/mirrored.ts";
 import type { StorageTree } from "../search/tree.ts";
 
@@ -40,10 +41,16 @@ export function divideForkSearch(
 ): SearchParts | undefined {
   let known = differences.get(tree);
   if (known?.from !== copied) {
-    known = { from: copied, paths: differingPaths(copied.root, tree.root) };
+    known = { from: copied, paths: changedPaths(copied.root, tree.root, isFoundEqual) };
     differences.set(tree, known);
   }
   return divideSearch(known.paths, root, query);
+}
+
+/** Returns true for two entries of one path in which a search finds the same. */
+function isFoundEqual(a: Entry, b: Entry): boolean {
+  if (a.type !== b.type || a.target !== b.target) return false;
+  return a.type !== "file" || (a.hash !== undefined && a.hash === b.hash && a.size === b.size);
 }
 
 /** Searches the copy by `below` without the paths that differ, and walks those through the policy of the caller. */

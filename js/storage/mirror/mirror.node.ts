@@ -13,7 +13,7 @@ import type { SearchResult } from "../../engine/search-types.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import type { LocalBackend } from "../../backends/local/local.node.ts";
 import type { Entry, ReadEntry } from "../entry.ts";
-import { changedPaths, nodeAt, nodesOf } from "../memory/nodes.ts";
+import { changedPaths, nodeAt, nodesOf } from "../../backends/tree/nodes.ts";
 import { endOfBatch, type TreeContents } from "../search/contents.ts";
 import type { MirrorSearch, StorageMirror } from "../search/mirrored.ts";
 import type { TreeStorage } from "../search/tree-storage.ts";

@@ -6,7 +6,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import { nameOf } from "../../backends/paths.ts";
 import type { Entry, ReadEntry, ReadMany, ReadManyOptions } from "../entry.ts";
-import { nodesOf } from "../memory/nodes.ts";
+import { nodesOf } from "../../backends/tree/nodes.ts";
 import type { Storage } from "../storage.ts";
 import type { StorageTree } from "./tree.ts";
 

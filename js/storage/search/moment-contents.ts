@@ -8,9 +8,9 @@ import type { CachedWalks } from "../../backends/search/cached-walk.ts";
 import type { ContentProvider, ContentSigns } from "../../backends/search/held.ts";
 import type { HeldContent, HeldFile } from "../../backends/search/held-file.ts";
 import type { Entry } from "../entry.ts";
-import { isDirNode, nodeAt } from "../memory/nodes.ts";
+import { isDirNode, nodeAt } from "../../backends/tree/nodes.ts";
 import type { TreeContents } from "./contents.ts";
-import { directoryFacts, type StorageTree } from "./tree.ts";
+import type { StorageTree } from "./tree.ts";
 
 /** The index, walks and contents that all moments of a storage share, so that a search of a newer one reuses them. */
 export interface SharedContents {
@@ -33,7 +33,7 @@ export function contentsOfTree(
     shape: () => String(tree.serial),
     stamp(directory) {
       const node = nodeAt(tree.root, directory);
-      return isDirNode(node) ? directoryFacts(node).stamp : undefined;
+      return isDirNode(node) ? node.facts.stamp : undefined;
     },
     // A tree never changes, and a changed file changes the stamp of its directory in the next one.
     watch: () => {},

@@ -20,8 +20,8 @@ import { TreeContents } from "./contents.ts";
 import { contentsOfTree } from "./moment-contents.ts";
 import { TreeStorage } from "./tree-storage.ts";
 import { StorageTrees } from "./trees.ts";
-import { directoryFacts, type StorageTree } from "./tree.ts";
-import { isDirNode, nodeAt } from "../memory/nodes.ts";
+import type { StorageTree } from "./tree.ts";
+import { isDirNode, nodeAt } from "../../backends/tree/nodes.ts";
 import type { StorageMirror } from "./mirrored.ts";
 
 /** The methods of a storage that searches use. */
@@ -152,9 +152,9 @@ function withKnownListings(backend: FsBackend, tree: StorageTree): FsBackend {
     const node = nodeAt(tree.root, path);
     // A path through links, or one that is not normalised, has to be resolved by the backend.
     if (!isDirNode(node) || node.entry.path !== path) return listDir.call(backend, path, options);
-    const known = directoryFacts(node);
-    known.listing ??= await listDir.call(backend, path, options);
-    return known.listing;
+    const { facts } = node;
+    facts.listing ??= await listDir.call(backend, path, options);
+    return facts.listing;
   };
   return backend;
 }

@@ -9,7 +9,7 @@ import { checkStoredPath } from "../check.ts";
 import { unlistedError } from "../failure.ts";
 import type { Committed } from "../commit.ts";
 import type { Entry, ReadMany, ReadManyOptions } from "../entry.ts";
-import { entriesByPath, isDirNode, nodeAt } from "../memory/nodes.ts";
+import { entriesPage, nodeAt } from "../../backends/tree/nodes.ts";
 import type { EntryPage, ListRequest, Storage } from "../storage.ts";
 import type { TreeContents } from "./contents.ts";
 import type { StorageTree } from "./tree.ts";
@@ -60,18 +60,8 @@ export class TreeStorage implements Pick<Storage, "readMany" | "list" | "commit"
     const node = nodeAt(this.tree.root, prefix);
     const failure = node?.entry.unreadable;
     if (failure !== undefined) throw unlistedError(prefix, failure);
-    const entries: Entry[] = [];
-    let next: string | undefined;
-    if (isDirNode(node))
-      for (const entry of entriesByPath(node, depth, after)) {
-        if (entries.length === limit) {
-          next = entries.at(-1)?.path;
-          break;
-        }
-        entries.push(entry);
-      }
-    const page = { entries, top: node?.entry ?? null, version: this.tree.version };
-    return next === undefined ? page : { ...page, next };
+    const page = entriesPage(node, { depth, after, limit });
+    return { ...page, top: node?.entry ?? null, version: this.tree.version };
   }
 
   commit(): Promise<Committed> {

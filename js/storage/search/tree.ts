@@ -3,11 +3,11 @@
  * is as it was, so two trees are compared without a look at what both have.
  */
 import { FilewrightError } from "../../engine/errors.ts";
-import { nameOf, parentOf, sortCodePoints } from "../../backends/paths.ts";
+import { parentOf, sortCodePoints } from "../../backends/paths.ts";
+import { TreeEdit } from "../../backends/tree/edit.ts";
+import { emptyDirectory, isDirNode, nodesOf } from "../../backends/tree/nodes.ts";
 import { checkStoredPath } from "../check.ts";
-import type { FsEntry } from "../../backends/backend.ts";
-import type { Entry, Version } from "../entry.ts";
-import { isDirNode, nodeAt, type StoredDir, type StoredNode } from "../memory/nodes.ts";
+import type { Entry, StoredDir, StoredNode, Version } from "../entry.ts";
 
 /** All entries of a storage at one version. */
 export interface StorageTree {
@@ -20,32 +20,6 @@ export interface StorageTree {
   readonly count: number;
 }
 
-/** The facts about the entries that stand directly in a directory of a tree. */
-export interface DirectoryFacts {
-  /** A number that no other state of these entries ever had. */
-  readonly stamp: number;
-  /** Their listing, once it was asked for. */
-  listing: readonly FsEntry[] | undefined;
-}
-
-/** The facts by the node of the directory. Nodes that differ only further down share them. */
-const factsByNode = new WeakMap<StoredDir, DirectoryFacts>();
-
-let lastStamp = 0;
-
-/** Returns what is known of the entries that stand directly in a directory. */
-export function directoryFacts(node: StoredDir): DirectoryFacts {
-  const facts = factsByNode.get(node) ?? { stamp: ++lastStamp, listing: undefined };
-  factsByNode.set(node, facts);
-  return facts;
-}
-
-/** A directory that a draft may change. */
-interface OwnDirectory {
-  readonly entry: Entry;
-  readonly children: Map<string, StoredNode>;
-}
-
 let madeTrees = 0;
 
 /** The entry of a directory that the storage has not named, above one that it has. */
@@ -53,15 +27,12 @@ function impliedDirectory(path: string): Entry {
   return { path, type: "dir", version: "" };
 }
 
-/** A tree in the making. What is not changed is shared with the tree before. */
-export class TreeDraft {
-  #root: StoredDir;
+/** A tree in the making, from the entries that a storage answers. What is not changed is shared with the tree before. */
+export class EntriesDraft extends TreeEdit<Entry> {
   #count: number;
-  /** The directories that this draft has made, which it may change. */
-  readonly #own = new WeakSet<StoredNode>();
 
   constructor(before?: StorageTree) {
-    this.#root = before?.root ?? { entry: impliedDirectory("/"), children: new Map() };
+    super(before?.root ?? emptyDirectory(impliedDirectory("/")));
     this.#count = before?.count ?? 0;
   }
 
@@ -78,15 +49,17 @@ export class TreeDraft {
 
   /** Sets the entry of the root, which a listing does not contain. */
   top(entry: Entry): void {
-    const before = this.#ownRoot();
-    this.#root = { entry, children: before.children };
-    factsByNode.set(this.#root, directoryFacts(before));
-    this.#own.add(this.#root);
+    this.describe("/", entry);
   }
 
-  /** Returns the tree. The draft must not be used afterwards. */
+  /** Returns the tree. */
   finish(version: Version): StorageTree {
-    return Object.freeze({ version, serial: ++madeTrees, root: this.#root, count: this.#count });
+    return Object.freeze({ version, serial: ++madeTrees, root: this.freeze(), count: this.#count });
+  }
+
+  protected override madeOnTheWay(path: string, there: StoredNode | undefined): Entry {
+    if (there === undefined) this.#count++;
+    return impliedDirectory(path);
   }
 
   #put(entry: Entry): void {
@@ -95,77 +68,23 @@ export class TreeDraft {
       if (entry.type === "dir") this.top(entry);
       return;
     }
+    const there = this.at(path);
     if (entry.type === "gone") {
-      this.#remove(path);
+      if (there === undefined) return;
+      this.#count -= countOf(there);
+      this.delete(path);
       return;
     }
-    const parent = this.#changedDirectory(parentOf(path));
-    const name = nameOf(path);
-    const known = parent.children.get(name);
-    if (known === undefined) this.#count++;
-    if (entry.type === "dir") {
-      const children = isDirNode(known) ? known.children : new Map<string, StoredNode>();
-      const next = { entry, children };
+    const kept = entry.type === "dir" && isDirNode(there) ? there : undefined;
+    this.#count += 1 - (kept === undefined ? countOf(there) : 1);
+    if (entry.type !== "dir") this.set(path, { entry });
+    else if (kept === undefined) this.set(path, this.newDirectory(entry));
+    else {
       // A directory that can be listed again, or no more, has another listing.
-      if (isDirNode(known) && known.entry.unreadable === entry.unreadable)
-        factsByNode.set(next, directoryFacts(known));
-      parent.children.set(name, next);
-      // Its children may still be those of the tree before, so the new node is not this draft's own.
-      return;
+      if (kept.entry.unreadable !== entry.unreadable) this.restamp(path);
+      this.describe(path, entry);
+      this.restamp(parentOf(path));
     }
-    if (isDirNode(known)) this.#count -= countBelow(known);
-    parent.children.set(name, { entry });
-  }
-
-  #remove(path: string): void {
-    const known = nodeAt(this.#root, path);
-    if (known === undefined) return;
-    this.#count -= 1 + (isDirNode(known) ? countBelow(known) : 0);
-    this.#changedDirectory(parentOf(path)).children.delete(nameOf(path));
-  }
-
-  #ownRoot(): OwnDirectory {
-    if (!this.#own.has(this.#root)) {
-      const before = this.#root;
-      this.#root = { entry: before.entry, children: new Map(before.children) };
-      factsByNode.set(this.#root, directoryFacts(before));
-      this.#own.add(this.#root);
-    }
-    return this.#root as OwnDirectory;
-  }
-
-  /** Returns a directory in which an entry changes, made where it is missing. */
-  #changedDirectory(path: string): OwnDirectory {
-    const directory = this.#ownDirectory(path);
-    factsByNode.delete(directory);
-    return directory;
-  }
-
-  /** Returns a directory that may be changed, made where it is missing. */
-  #ownDirectory(path: string): OwnDirectory {
-    let at = this.#ownRoot();
-    if (path === "/") return at;
-    let reached = "";
-    for (const name of path.slice(1).split("/")) {
-      reached += `/${name}`;
-      at = this.#ownChild(at, name, reached);
-    }
-    return at;
-  }
-
-  /** Returns a directory in a directory of this draft, as one that may be changed. */
-  #ownChild(parent: OwnDirectory, name: string, path: string): OwnDirectory {
-    const known = parent.children.get(name);
-    if (known !== undefined && this.#own.has(known)) return known as OwnDirectory;
-    const isDirectory = isDirNode(known);
-    const children = isDirectory ? new Map(known.children) : new Map<string, StoredNode>();
-    const next = { entry: isDirectory ? known.entry : impliedDirectory(path), children };
-    if (isDirectory) factsByNode.set(next, directoryFacts(known));
-    else factsByNode.delete(parent);
-    if (known === undefined) this.#count++;
-    parent.children.set(name, next);
-    this.#own.add(next);
-    return next;
   }
 }
 
@@ -178,8 +97,9 @@ function checkAnsweredPath(path: string): void {
   }
 }
 
-function countBelow(dir: StoredDir): number {
+/** Returns the number of a node and of all below it. */
+function countOf(node: StoredNode | undefined): number {
   let count = 0;
-  for (const node of dir.children.values()) count += 1 + (isDirNode(node) ? countBelow(node) : 0);
+  if (node !== undefined) for (const _ of nodesOf(node)) count++;
   return count;
 }

@@ -7,7 +7,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 import type { Entry, Version } from "../entry.ts";
 import type { Storage } from "../storage.ts";
-import { type StorageTree, TreeDraft } from "./tree.ts";
+import { type StorageTree, EntriesDraft } from "./tree.ts";
 
 /** The parts of a storage that its trees are made from. */
 export type ListedStorage = Pick<Storage, "list" | "readMany"> & Partial<Pick<Storage, "changes">>;
@@ -127,7 +127,7 @@ export class StorageTrees {
       let known = trees.last;
       // A newer tree is as good: what the origin has changed since the fork is read from the fork.
       if (known?.version !== at) known = await trees.fresh();
-      const draft = new TreeDraft(known);
+      const draft = new EntriesDraft(known);
       if (known.version !== at) {
         const changed = await trees.#changes(at);
         if (changed === undefined) return undefined;
@@ -162,7 +162,7 @@ export class StorageTrees {
     if (changed === undefined) return undefined;
     const { entries, head } = changed;
     if (entries.length === 0 && head === before.version) return before;
-    const draft = new TreeDraft(before);
+    const draft = new EntriesDraft(before);
     draft.apply(entries);
     return draft.finish(head);
   }
@@ -184,7 +184,7 @@ export class StorageTrees {
   }
 
   async #list(): Promise<StorageTree> {
-    const draft = new TreeDraft();
+    const draft = new EntriesDraft();
     let first: Version | undefined;
     let torn = false;
     for (let after: string | undefined; ; ) {

@@ -34,8 +34,8 @@ export async function inMemory(tree, policy) {
   const { MemoryBackend, openWorkspace } = await import(library);
   const backend = new MemoryBackend();
   for (const { path, type, content, target } of tree) {
-    if (type === "dir") backend.mkdirSync(path, { parents: true });
-    else if (type === "file") backend.writeTextSync(path, content);
+    if (type === "dir") await backend.mkdir(path, { parents: true });
+    else if (type === "file") await backend.writeText(path, content);
     else await backend.symlink(target, path);
   }
   const seeded = backend.snapshot();

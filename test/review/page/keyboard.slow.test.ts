@@ -99,7 +99,7 @@ describeChromium("by keyboard alone", () => {
     // What has changed is looked at again.
     const fourth = place.ws.call("edit_file", { path: "d.txt", old_text: "line 30\n", new_text: "thirty\n" });
     await page.getByRole("grid").getByText("thirty").waitFor();
-    place.backend.writeBytesSync("/w/d.txt", new TextEncoder().encode(`zero\n${BEFORE}`));
+    await place.backend.writeBytes("/w/d.txt", new TextEncoder().encode(`zero\n${BEFORE}`));
     await page.getByText("A file has changed since this was asked").waitFor();
     await tabTo("Look again l");
     await pressAnswer();

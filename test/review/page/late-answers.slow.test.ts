@@ -69,7 +69,7 @@ describeChromium("on a slow machine", () => {
     await page.getByLabel("Reason for the model").waitFor();
     await page.keyboard.type("k");
     // The file changes, and another person looks again.
-    place.backend.writeBytesSync("/w/a.txt", new TextEncoder().encode("zero\none\ntwo\n"));
+    await place.backend.writeBytes("/w/a.txt", new TextEncoder().encode("zero\none\ntwo\n"));
     await page.getByText("A file has changed since this was asked").waitFor();
     await lookAgain(place, id);
     await page.getByText("Planned again on the present content").waitFor();
@@ -98,7 +98,7 @@ describeChromium("on a slow machine", () => {
     await editor.waitFor();
     await page.keyboard.type("mine ");
     // The file changes, and another person looks again.
-    place.backend.writeBytesSync("/w/a.txt", new TextEncoder().encode("zero\none\ntwo\n"));
+    await place.backend.writeBytes("/w/a.txt", new TextEncoder().encode("zero\none\ntwo\n"));
     await lookAgain(place, id);
     await page.getByRole("dialog").getByText("This question was planned again in the meantime.").waitFor();
     await page.keyboard.type("too ");

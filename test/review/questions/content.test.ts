@@ -45,7 +45,7 @@ it.each([
 it("names type, size and hash of binary contents, by their bytes", async () => {
   const place = await openPlace();
   // The name says that it is a picture; the bytes say that it is an archive.
-  place.backend.writeBytesSync("/w/logo.png", new Uint8Array([0x50, 0x4b, 0x03, 0x04, 0, 0, 0, 0, 1, 2]));
+  await place.backend.writeBytes("/w/logo.png", new Uint8Array([0x50, 0x4b, 0x03, 0x04, 0, 0, 0, 0, 1, 2]));
   const call = place.ws.call("write_file", {
     path: "logo.png",
     content: PNG.toString("base64"),
@@ -62,7 +62,7 @@ it("names type, size and hash of binary contents, by their bytes", async () => {
 
 it("serves images with the type of their bytes, to logins only, and no other content", async () => {
   const place = await openPlace();
-  place.backend.writeBytesSync("/w/logo.png", GIF);
+  await place.backend.writeBytes("/w/logo.png", GIF);
   const call = place.ws.call("write_file", {
     path: "logo.png",
     content: PNG.toString("base64"),

@@ -55,7 +55,7 @@ describeChromium("questions of one turn and directory on the review page", () =>
     await page.locator("body[data-pressed=yes]").waitFor();
     for (const name of ["a", "b", "c"]) await dialog.getByText(`/w/pay/${name}.txt`).waitFor();
     expect(place.hub.queue.pending().length).toBe(3);
-    place.backend.writeBytesSync("/w/pay/b.txt", new TextEncoder().encode("another b\n"));
+    await place.backend.writeBytes("/w/pay/b.txt", new TextEncoder().encode("another b\n"));
     const named = page.getByRole("dialog", { name: "Allow these 2 changes" });
     await named.waitFor();
     const left = named.getByRole("listitem").filter({ hasText: "a file has changed since it was asked" });

@@ -232,7 +232,7 @@ describe("the answers", () => {
     const [first, second] = group.questions;
     const ben = hubTransport(place.hub, { role: "answer", by: "ben" });
     await ben.request(`approvals/${first?.id}`, { outcome: "refuse", digest: first?.digest });
-    place.backend.writeBytesSync("/w/d/b.txt", new TextEncoder().encode("b, changed\n"));
+    await place.backend.writeBytes("/w/d/b.txt", new TextEncoder().encode("b, changed\n"));
     const { results, notice } = await answer(place, group, "allow");
     expect(results).toEqual([
       { failure: "it does not wait any more (answered by ben)" },

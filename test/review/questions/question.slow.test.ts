@@ -217,7 +217,7 @@ describeChromium("a question on the review page", () => {
     const { page, complaints } = await open(place);
     const call = place.ws.call("edit_file", { path: "a.txt", old_text: "two", new_text: "TWO" });
     await page.getByRole("button", { name: "Allow once" }).waitFor();
-    place.backend.writeBytesSync("/w/a.txt", new TextEncoder().encode("zero\none\ntwo\n"));
+    await place.backend.writeBytes("/w/a.txt", new TextEncoder().encode("zero\none\ntwo\n"));
     await page.getByText("this change can no longer be made as it is").waitFor();
     for (const name of ["Allow once", "Look again", "Wider…", "Edit…"])
       expect(await page.getByRole("button", { name }).count(), name).toBe(0);
@@ -230,7 +230,7 @@ describeChromium("a question on the review page", () => {
 
   it("shows images side by side", async () => {
     const place = await openPlace();
-    place.backend.writeBytesSync("/w/a.gif", Buffer.from(GIF, "base64"));
+    await place.backend.writeBytes("/w/a.gif", Buffer.from(GIF, "base64"));
     const { page, complaints } = await open(place);
     const content = GIF.replace("AAAP", "AAAQ");
     const call = place.ws.call("write_file", {
@@ -257,7 +257,7 @@ describeChromium("a question on the review page", () => {
     const call = place.ws.call("edit_file", { path: "a.txt", old_text: "line 30", new_text: "line thirty" });
     await page.getByRole("grid").getByText("line thirty").waitFor();
     const changed = lines.with(0, "zero\nline 1\n").with(30, "LINE 31\n").join("");
-    place.backend.writeBytesSync("/w/a.txt", new TextEncoder().encode(changed));
+    await place.backend.writeBytes("/w/a.txt", new TextEncoder().encode(changed));
     await page.getByText("A file has changed since this was asked").waitFor();
     expect(await page.getByRole("button", { name: "Allow once" }).isDisabled()).toBe(true);
     expect(await place.backend.readText("/w/a.txt")).toBe(changed);

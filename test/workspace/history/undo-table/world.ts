@@ -152,9 +152,9 @@ async function inMemory(seed: string, atLast: (() => Promise<never>) | undefined
   const files = new MemoryBackend({ [MEMORY_ROOT]: { type: "dir" } });
   const at = (path: string): string => `${MEMORY_ROOT}/${path}`;
   for (const { path, type, text, mode } of parseTree(seed)) {
-    files.mkdirSync(type === "dir" ? at(path) : dirname(at(path)), { parents: true, existOk: true });
+    await files.mkdir(type === "dir" ? at(path) : dirname(at(path)), { parents: true, existOk: true });
     if (type === "symlink") await files.symlink(text, at(path));
-    else if (type === "file") files.writeTextSync(at(path), text);
+    else if (type === "file") await files.writeText(at(path), text);
     if (mode !== undefined) await files.chmod(at(path), mode);
   }
   const ws = await openWorkspace({ root: MEMORY_ROOT, guard: "off", backend: failingAtLast(files, atLast) });
