@@ -133,6 +133,30 @@ export class MemoryTree extends TreeDraft<MemoryEntry, MemoryContent> {
   }
 }
 
+/** A snapshot of a memory backend; opaque. */
+export interface MemorySnapshot {
+  readonly takenAt: number;
+}
+
+/** The state of a tree. */
+export class TreeSnapshot implements MemorySnapshot {
+  readonly takenAt: number;
+  readonly #root: DirNode<MemoryEntry>;
+  readonly #tree: MemoryTree;
+
+  constructor(takenAt: number, tree: MemoryTree) {
+    this.takenAt = takenAt;
+    this.#root = tree.freeze();
+    this.#tree = tree;
+    Object.freeze(this);
+  }
+
+  restoreTo(tree: MemoryTree): void {
+    if (tree === this.#tree) tree.adopt(this.#root);
+    else tree.begin().adoptCopy(this.#root);
+  }
+}
+
 /** Returns the entry of something new. A file that is written is something new too, as one that is replaced on a disk. */
 function newEntry(path: string, facts: MadeFacts<MemoryContent>, time: number): MemoryEntry {
   const content = facts.type === "file" ? facts.content : undefined;

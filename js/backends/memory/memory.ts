@@ -25,7 +25,7 @@ import type {
 import { checkCalls, standardChecks } from "../call-options.ts";
 import { backendError, checkRange, checkSignal, tooLargeError } from "../failure.ts";
 import { globFiles } from "../fallback/walk-tree.ts";
-import { checkPath, checkTarget, movedPath, normalise } from "../paths.ts";
+import { checkTarget, movedPath, normalise } from "../paths.ts";
 import { CachedWalks } from "../search/cached-walk.ts";
 import { ContentSigns } from "../search/held.ts";
 import { FileInMemory } from "../search/held-file.ts";
@@ -41,14 +41,28 @@ import {
   checkParent,
   checkRemoval,
   checkWrite,
-  type Standing,
 } from "../tree/checks.ts";
 import { toFsEntry, toFsStat, toWriteResult } from "../tree/facts.ts";
-import { type MemoryEntry, type MemoryNode, MemoryTree } from "./memory-tree.ts";
-import { placeOf } from "../tree/place.ts";
+import {
+  type MemoryEntry,
+  type MemoryNode,
+  type MemorySnapshot,
+  MemoryTree,
+  TreeSnapshot,
+} from "./memory-tree.ts";
+import {
+  checkedPath,
+  directoryAt,
+  directoryIfAny,
+  fileAt,
+  type FoundPlace,
+  foundPlace,
+  type Place,
+  placeAt,
+  placeOf,
+} from "../tree/place.ts";
 import { type Dump, dumpOfTree, type MemorySeed, seedTree } from "./memory-seed.ts";
 import {
-  type DirNode,
   type FileNode,
   isDirNode,
   isFileNode,
@@ -77,39 +91,7 @@ const checkOptions = optionChecker("MemoryBackend", MEMORY_OPTIONS);
 /** The number of entries from which a directory is listed in parts, so that the event loop can run. */
 const MIN_LARGE_DIRECTORY_ENTRIES = 1024;
 
-/** A snapshot of a memory backend; opaque. */
-export interface MemorySnapshot {
-  readonly takenAt: number;
-}
-
-class TreeSnapshot implements MemorySnapshot {
-  readonly takenAt: number;
-  readonly #root: DirNode<MemoryEntry>;
-  readonly #owner: MemoryTree;
-
-  constructor(takenAt: number, tree: MemoryTree) {
-    this.takenAt = takenAt;
-    this.#root = tree.freeze();
-    this.#owner = tree;
-    Object.freeze(this);
-  }
-
-  restoreTo(tree: MemoryTree): void {
-    if (tree === this.#owner) tree.adopt(this.#root);
-    else tree.begin().adoptCopy(this.#root);
-  }
-}
-
-/** The place of a path, as the checks and the tree need it. */
-interface MemoryPlace extends Standing {
-  readonly node: MemoryNode | undefined;
-  readonly entry: MemoryEntry | undefined;
-  /** The names of the path after the first missing one. */
-  readonly beyond: readonly string[];
-}
-
-/** A place where something stands. */
-type FoundPlace = MemoryPlace & { readonly node: MemoryNode; readonly entry: MemoryEntry };
+export type { MemorySnapshot } from "./memory-tree.ts";
 
 /**
  * A file system in memory.
@@ -136,8 +118,8 @@ export class MemoryBackend implements FsBackend {
         view: "",
         shape: () => String(tree.shape),
         watch: (names) => tree.watch(names),
-        stamp: (path) => this.#directoryIfAny(path)?.facts.stamp,
-        file: (path) => new FileInMemory(this.#file(path)),
+        stamp: (path) => directoryIfAny(tree.root, path)?.facts.stamp,
+        file: (path) => new FileInMemory(fileAt(tree.root, path)),
         // Searches must use a caller's replacement of these methods.
         intact: () => this.readBytes === readBytes && this.listDir === listDir,
       },
@@ -158,15 +140,15 @@ export class MemoryBackend implements FsBackend {
     return statOf(path, this.#existing(path, false).entry);
   }
   async readText(path: string, options: TextOptions = {}): Promise<string> {
-    return decodeText(this.#file(path).body, options.encoding, path);
+    return decodeText(fileAt(this.#tree.root, path).body, options.encoding, path);
   }
   async readBytes(path: string): Promise<Uint8Array> {
-    return new Uint8Array(this.#file(path).body);
+    return new Uint8Array(fileAt(this.#tree.root, path).body);
   }
   async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
     const { range, ifNoneMatch, maxBytes, signal } = options;
     checkSignal(signal, path);
-    const { entry, body } = this.#file(path);
+    const { entry, body } = fileAt(this.#tree.root, path);
     const { version } = entry;
     if (ifNoneMatch === version) return null;
     checkRange(range, path);
@@ -192,9 +174,9 @@ export class MemoryBackend implements FsBackend {
   }
   async mkdir(path: string, { parents = true, existOk = true }: MkdirOptions = {}): Promise<void> {
     const at = normalise(checkedPath(path)).path;
-    const place = this.#place(at, false);
+    const place = placeAt(this.#tree.root, at, false);
     if (place.node !== undefined) {
-      if (existOk && this.#directoryIfAny(at) !== undefined) return;
+      if (existOk && directoryIfAny(this.#tree.root, at) !== undefined) return;
       throw backendError("ALREADY_EXISTS", path);
     }
     if (!parents) checkParent(place, path);
@@ -203,7 +185,7 @@ export class MemoryBackend implements FsBackend {
   }
   /** Lists the directory as it is now, also when the names of a large one are sorted in parts. */
   async listDir(path: string, options: ListOptions = {}): Promise<readonly FsEntry[]> {
-    const directory = this.#directory(path);
+    const directory = directoryAt(this.#tree.root, path);
     const at = normalise(path).path;
     const isLarge = directory.children.size >= MIN_LARGE_DIRECTORY_ENTRIES;
     const children = isLarge ? new Map(directory.children) : directory.children;
@@ -218,7 +200,7 @@ export class MemoryBackend implements FsBackend {
   }
   /** Files are yielded as they are reached: a file that is removed before its turn is skipped. */
   *iterFiles(root: string): Generator<string> {
-    for (const [path, node] of nodesBelow(this.#directory(root), normalise(root).path, false))
+    for (const [path, node] of nodesBelow(directoryAt(this.#tree.root, root), normalise(root).path, false))
       if (isFileNode(node) && nodeAt(this.#tree.root, node.entry.path) !== undefined) yield path;
   }
   async glob(pattern: string, options: GlobRoot = {}): Promise<readonly string[]> {
@@ -254,11 +236,10 @@ export class MemoryBackend implements FsBackend {
   }
   async copyFile(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
     const source = this.#existing(from, true);
-    const file = this.#file(from);
     checkCopied({ source, named: this.#find(to, false) }, options, { from, to });
     const target = this.#find(to, true);
     checkCopyTarget(source, target, to);
-    this.#tree.begin().write(target.path, file.body, source.entry.mode);
+    this.#tree.begin().write(target.path, (source.node as FileNode<MemoryEntry>).body, source.entry.mode);
     return this.#made(target.path);
   }
   async chmod(path: string, mode: number): Promise<void> {
@@ -319,54 +300,21 @@ export class MemoryBackend implements FsBackend {
     snapshot.restoreTo(this.#tree);
   }
 
-  #place(path: string, follow: boolean): MemoryPlace {
-    const { path: real, node, beyond } = placeOf(this.#tree.root, path, follow);
-    return { path: real, node, entry: node?.entry, beyond, hasParent: beyond.length === 0 };
+  #find(path: string, follow: boolean): Place<MemoryEntry> {
+    return placeOf(this.#tree.root, path, follow);
   }
 
-  /** Returns the place of a path as the caller typed it. */
-  #find(path: string, follow: boolean): MemoryPlace {
-    const { path: at, directory } = normalise(checkedPath(path));
-    const place = this.#place(at, follow || directory);
-    if (directory && place.node !== undefined && !isDirNode(place.node))
-      throw backendError("NOT_DIRECTORY", path);
-    return place;
-  }
-
-  #existing(path: string, follow: boolean): FoundPlace {
-    const place = this.#find(path, follow);
-    if (place.node === undefined) throw backendError("NOT_FOUND", path);
-    return place as FoundPlace;
-  }
-
-  /** Returns a file, whose bytes the caller must not change. */
-  #file(path: string): FileNode<MemoryEntry> {
-    const { node } = this.#existing(path, true);
-    if (!isFileNode(node)) throw backendError("IS_DIRECTORY", path);
-    return node;
-  }
-
-  #directory(path: string): DirNode<MemoryEntry> {
-    const { node } = this.#existing(path, true);
-    if (!isDirNode(node)) throw backendError("NOT_DIRECTORY", path);
-    return node;
-  }
-
-  #directoryIfAny(path: string): DirNode<MemoryEntry> | undefined {
-    try {
-      return this.#directory(path);
-    } catch {
-      return undefined; // Nothing there, a dangling link, or a loop.
-    }
+  #existing(path: string, follow: boolean): FoundPlace<MemoryEntry> {
+    return foundPlace(this.#tree.root, path, follow);
   }
 
   /** Writes a file; the bytes are those of the call. */
   #write(path: string, body: Uint8Array, options: WriteOptions): WriteResult {
     checkSignal(options.signal, path);
     const wanted = normalise(checkedPath(path));
-    if (options.ifAbsent === true && this.#place(wanted.path, false).node !== undefined)
+    if (options.ifAbsent === true && placeAt(this.#tree.root, wanted.path, false).node !== undefined)
       throw backendError("ALREADY_EXISTS", path);
-    const place = this.#place(wanted.path, true);
+    const place = placeAt(this.#tree.root, wanted.path, true);
     if (wanted.directory && !isDirNode(place.node))
       throw backendError("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
     checkWrite(place, options, path);
@@ -377,30 +325,23 @@ export class MemoryBackend implements FsBackend {
   }
 
   #made(path: string): WriteResult {
-    const { entry } = this.#place(path, false);
+    const { entry } = placeAt(this.#tree.root, path, false);
     return toWriteResult(entry, entry);
   }
 }
 
 checkCalls(MemoryBackend.prototype, standardChecks("MemoryBackend"));
 
-/** Returns a path. @throws INVALID_ARGUMENT, also for a relative one */
-function checkedPath(path: string): string {
-  checkPath(path);
-  if (!path.startsWith("/")) throw backendError("INVALID_ARGUMENT", path, "path must be absolute");
-  return path;
-}
-
 function statOf(path: string, entry: MemoryEntry): FsStat {
   return toFsStat(normalise(path).path, entry, entry);
 }
 
 /** Checks that the missing names of a path can be made: `..` and a last `.` in the target of a link need a directory. */
-function checkNameable({ beyond }: MemoryPlace, path: string): void {
+function checkNameable({ beyond }: Place<MemoryEntry>, path: string): void {
   if (beyond.includes("..") || beyond.at(-1) === ".") throw backendError("NOT_FOUND", path);
 }
 
-function checkEmpty({ node }: MemoryPlace, path: string): void {
+function checkEmpty({ node }: Place<MemoryEntry>, path: string): void {
   if (isDirNode(node) && node.children.size > 0) throw backendError("NOT_EMPTY", path);
 }
 

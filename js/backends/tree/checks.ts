@@ -18,7 +18,7 @@ export interface Standing {
 }
 
 /** The facts of an entry on which a change depends. */
-interface StandingEntry {
+export interface StandingEntry {
   readonly type: EntryType | "gone";
   readonly version: string;
   readonly mode?: number | undefined;

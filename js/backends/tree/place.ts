@@ -1,30 +1,99 @@
 /** Finds the place of a path in a tree in memory, with links followed as POSIX defines it. */
+import { backendError } from "../failure.ts";
 import { LinkWalk } from "../fallback/links.ts";
-import { childOf, isLongName } from "../paths.ts";
-import { type DirNode, isDirNode, type NodeEntry, type TreeNode } from "./nodes.ts";
+import { checkPath, childOf, isLongName, normalise } from "../paths.ts";
+import type { Standing, StandingEntry } from "./checks.ts";
+import {
+  type DirNode,
+  type FileNode,
+  isDirNode,
+  isFileNode,
+  type NodeEntry,
+  type TreeNode,
+} from "./nodes.ts";
+
+type LinkEntry = NodeEntry & StandingEntry;
 
 /** The place that a path leads to. */
-export interface Place<E> {
-  /** The real path, with the names at its end that do not exist. */
-  readonly path: string;
-  /** The node at the place; undefined when a name is missing. */
+export interface Place<E extends StandingEntry> extends Standing {
+  readonly entry: E | undefined;
+  /** The node at the place; undefined when a name is missing. The path has the missing names, too. */
   readonly node: TreeNode<E> | undefined;
   /** The names of the path after the first missing one; empty if only the last name is missing. */
   readonly beyond: readonly string[];
+}
+
+/** A place where something stands. */
+export type FoundPlace<E extends StandingEntry> = Place<E> & {
+  readonly entry: E;
+  readonly node: TreeNode<E>;
+};
+
+/**
+ * Returns the place of a path as a caller typed it. A link at the very end is followed with `follow`, and before a slash.
+ * @throws INVALID_ARGUMENT, NOT_DIRECTORY, LOOP, NAME_TOO_LONG
+ */
+export function placeOf<E extends LinkEntry>(root: DirNode<E>, typed: string, follow: boolean): Place<E> {
+  const { path, directory } = normalise(checkedPath(typed));
+  const place = placeAt(root, path, follow || directory);
+  if (directory && place.node !== undefined && !isDirNode(place.node))
+    throw backendError("NOT_DIRECTORY", typed);
+  return place;
+}
+
+/** Returns the place of a typed path where something stands. @throws NOT_FOUND, as {@link placeOf} */
+export function foundPlace<E extends LinkEntry>(
+  root: DirNode<E>,
+  typed: string,
+  follow: boolean,
+): FoundPlace<E> {
+  const place = placeOf(root, typed, follow);
+  if (place.node === undefined) throw backendError("NOT_FOUND", typed);
+  return place as FoundPlace<E>;
+}
+
+/** Returns the file at a typed path. @throws IS_DIRECTORY, as {@link foundPlace} */
+export function fileAt<E extends LinkEntry>(root: DirNode<E>, typed: string): FileNode<E> {
+  const { node } = foundPlace(root, typed, true);
+  if (!isFileNode(node)) throw backendError("IS_DIRECTORY", typed);
+  return node;
+}
+
+/** Returns the directory at a typed path. @throws NOT_DIRECTORY, as {@link foundPlace} */
+export function directoryAt<E extends LinkEntry>(root: DirNode<E>, typed: string): DirNode<E> {
+  const { node } = foundPlace(root, typed, true);
+  if (!isDirNode(node)) throw backendError("NOT_DIRECTORY", typed);
+  return node;
+}
+
+/** Returns the directory at a typed path; undefined for nothing, a dangling link, a loop and anything else. */
+export function directoryIfAny<E extends LinkEntry>(root: DirNode<E>, typed: string): DirNode<E> | undefined {
+  try {
+    return directoryAt(root, typed);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns a path. @throws INVALID_ARGUMENT, also for a relative one */
+export function checkedPath(path: string): string {
+  checkPath(path);
+  if (!path.startsWith("/")) throw backendError("INVALID_ARGUMENT", path, "path must be absolute");
+  return path;
 }
 
 /**
  * Walks from the root along a normalised absolute path. A link at the very end is followed only with `follow`.
  * @throws NOT_DIRECTORY, LOOP, NAME_TOO_LONG
  */
-export function placeOf<E extends NodeEntry>(root: DirNode<E>, path: string, follow: boolean): Place<E> {
+export function placeAt<E extends LinkEntry>(root: DirNode<E>, path: string, follow: boolean): Place<E> {
   return plainPlace(root, path, follow) ?? linkedPlace(root, path, follow);
 }
 
 const NOTHING_BEYOND: readonly string[] = Object.freeze([]);
 
 /** The fast path: every directory exists and no link is on the way. Undefined for any other path. */
-function plainPlace<E extends NodeEntry>(
+function plainPlace<E extends LinkEntry>(
   root: DirNode<E>,
   path: string,
   follow: boolean,
@@ -37,7 +106,9 @@ function plainPlace<E extends NodeEntry>(
     if (to < 0) {
       const isPlain =
         node === undefined ? name !== "" && !isLongName(name) : !follow || node.entry.type !== "symlink";
-      return isPlain ? { path, node, beyond: NOTHING_BEYOND } : undefined;
+      return isPlain
+        ? { path, node, entry: node?.entry, beyond: NOTHING_BEYOND, hasParent: true }
+        : undefined;
     }
     if (!isDirNode(node)) return undefined;
     directory = node;
@@ -45,7 +116,7 @@ function plainPlace<E extends NodeEntry>(
   }
 }
 
-function linkedPlace<E extends NodeEntry>(root: DirNode<E>, path: string, follow: boolean): Place<E> {
+function linkedPlace<E extends LinkEntry>(root: DirNode<E>, path: string, follow: boolean): Place<E> {
   const walk = new LinkWalk(path, follow);
   const { names } = walk;
   const directories: DirNode<E>[] = [root];
@@ -61,7 +132,8 @@ function linkedPlace<E extends NodeEntry>(root: DirNode<E>, path: string, follow
   // The path can end in a directory by way of `.` or `..`; then the last look was at another entry.
   if (walk.beyond === undefined) node = directories[names.length] ?? node;
   const missing = beyond.filter((name) => name !== "" && name !== ".");
-  return { path: missing.reduce(childOf, walk.reached), node, beyond };
+  const real = missing.reduce(childOf, walk.reached);
+  return { path: real, node, entry: node?.entry, beyond, hasParent: beyond.length === 0 };
 }
 
 function toFoundEntry({ type, target = "" }: NodeEntry): Parameters<LinkWalk["found"]>[0] {
