@@ -60,6 +60,13 @@ describe("MemoryBackend", () => {
     expect(await fs.exists("/self")).toBe(false);
   });
 
+  it("tells the fault of a source before that of a target", async () => {
+    const fs = new MemoryBackend({ "/d": { type: "dir" }, "/loop": { type: "symlink", target: "loop" } });
+    expect(await code(() => fs.copyFile("/d", "/loop/x"))).toBe("IS_DIRECTORY");
+    expect(await code(() => fs.rename("/gone", "/loop/x"))).toBe("NOT_FOUND");
+    expect(await code(() => fs.copyTree("/gone", "/loop/x"))).toBe("NOT_FOUND");
+  });
+
   it("resolves `..` of a link against the real parent", async () => {
     const fs = new MemoryBackend({ "/a/b/f": "deep", "/f": "top", "/a/f": "mid" });
     await fs.symlink("a/b", "/short");

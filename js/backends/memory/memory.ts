@@ -40,6 +40,7 @@ import {
   checkNew,
   checkParent,
   checkRemoval,
+  checkReplaced,
   checkWrite,
 } from "../tree/checks.ts";
 import { toFsEntry, toFsStat, toWriteResult } from "../tree/facts.ts";
@@ -236,7 +237,8 @@ export class MemoryBackend implements FsBackend {
   }
   async copyFile(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
     const source = this.#existing(from, true);
-    checkCopied({ source, named: this.#find(to, false) }, options, { from, to });
+    checkCopied(source, options.ifVersion, from);
+    checkReplaced(this.#find(to, false), options.overwrite, to);
     const target = this.#find(to, true);
     checkCopyTarget(source, target, to);
     this.#tree.begin().write(target.path, (source.node as FileNode<MemoryEntry>).body, source.entry.mode);
@@ -262,8 +264,7 @@ export class MemoryBackend implements FsBackend {
       return countTree(source.node);
     }
     checkParent(target, to);
-    if (target.node !== undefined && !overwrite && target.path !== source.path)
-      throw backendError("ALREADY_EXISTS", to);
+    if (target.path !== source.path) checkReplaced(target, overwrite, to);
     checkApart(source, target, to);
     // The copy shares no node with what was there, so that a failure half-way leaves nothing behind.
     const before = this.#tree.freeze();

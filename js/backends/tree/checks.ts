@@ -74,7 +74,7 @@ export function checkMove(
   checkRemoval(source, ifVersion, from);
   checkVersion(target, ifTargetVersion, to);
   checkParent(target, to);
-  if (target.entry !== undefined && overwrite !== true) throw backendError("ALREADY_EXISTS", to);
+  checkReplaced(target, overwrite, to);
   checkApart(source, target, to);
   if (target.entry === undefined) return;
   const [isDirectory, wasDirectory] = [source.entry?.type === "dir", target.entry.type === "dir"];
@@ -90,18 +90,15 @@ export function checkApart(source: Standing, target: Standing, to: string): void
     throw backendError("INVALID_ARGUMENT", to, "a directory cannot be moved or copied into itself");
 }
 
-/**
- * Checks the copy of a file, before links at its target are followed. `source` is the place with links followed, `named`
- * the target itself. @throws IS_DIRECTORY, CONFLICT, ALREADY_EXISTS
- */
-export function checkCopied(
-  { source, named }: { readonly source: Standing; readonly named: Standing },
-  { ifVersion, overwrite }: MoveOptions,
-  { from, to }: TypedPaths,
-): void {
+/** Checks the source of a copied file, with links followed. @throws IS_DIRECTORY, CONFLICT */
+export function checkCopied(source: Standing, ifVersion: string | undefined, from: string): void {
   if (source.entry?.type === "dir") throw backendError("IS_DIRECTORY", from);
   checkVersion(source, ifVersion, from);
-  if (named.entry !== undefined && overwrite !== true) throw backendError("ALREADY_EXISTS", to);
+}
+
+/** Checks that something may be replaced, or that nothing stands there. @throws ALREADY_EXISTS */
+export function checkReplaced({ entry }: Standing, overwrite: boolean | undefined, to: string): void {
+  if (entry !== undefined && overwrite !== true) throw backendError("ALREADY_EXISTS", to);
 }
 
 /**

@@ -21,6 +21,7 @@ import {
   checkNew,
   checkParent,
   checkRemoval,
+  checkReplaced,
   checkWrite,
 } from "../../backends/tree/checks.ts";
 import { toWriteResult } from "../../backends/tree/facts.ts";
@@ -117,7 +118,8 @@ export class StorageChanges {
     let real = to;
     const { entries } = await this.#change(undefined, from, async () => {
       const source = assertFound(await look(this.#view, from, { follow: true, bodies: false }), from);
-      checkCopied({ source, named: await this.#entryAt(to) }, options, { from, to });
+      checkCopied(source, options.ifVersion, from);
+      checkReplaced(await this.#entryAt(to), options.overwrite, to);
       const target = await look(this.#view, to, { follow: true, bodies: false });
       checkCopyTarget(source, target, to);
       real = target.path;
