@@ -19,38 +19,20 @@ import { abilitiesOf } from "../../backends/abilities.ts";
 import { inBatches } from "../../backends/search/read-ahead.ts";
 import { SearchWalk } from "../../backends/search/search-walk.ts";
 import { IGNORE_FILES, ignoreSourceOf } from "../../backends/walk/ignore-files.ts";
-import { changedPaths } from "../../backends/tree/nodes.ts";
-import type { Entry } from "../entry.ts";
 import type { MirrorSearch } from "../search/mirrored.ts";
+import type { TreeStorage } from "../search/tree-storage.ts";
 import type { StorageTree } from "../search/tree.ts";
 
-/** For each tree of a fork: the tree of the copy with which it was compared last, and the paths that differ. */
-const differences = new WeakMap<
-  StorageTree,
-  { readonly from: StorageTree; readonly paths: readonly string[] }
->();
-
 /**
- * Returns how the search of a tree is divided between the copy of another one and a walk of what differs; undefined
- * where the tree must be walked as a whole.
+ * Returns how the search of a fork is divided between the copy of another tree and a walk of what differs; undefined
+ * where the fork must be walked as a whole.
  */
 export function divideForkSearch(
   copied: StorageTree,
-  tree: StorageTree,
+  files: TreeStorage,
   { root, query }: MirrorSearch,
 ): SearchParts | undefined {
-  let known = differences.get(tree);
-  if (known?.from !== copied) {
-    known = { from: copied, paths: changedPaths(copied.root, tree.root, isFoundEqual) };
-    differences.set(tree, known);
-  }
-  return divideSearch(known.paths, root, query);
-}
-
-/** Returns true for two entries of one path in which a search finds the same. */
-function isFoundEqual(a: Entry, b: Entry): boolean {
-  if (a.type !== b.type || a.target !== b.target) return false;
-  return a.type !== "file" || (a.hash !== undefined && a.hash === b.hash && a.size === b.size);
+  return divideSearch(files.differingFrom(copied), root, query);
 }
 
 /** Searches the copy by `below` without the paths that differ, and walks those through the policy of the caller. */

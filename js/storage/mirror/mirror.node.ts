@@ -141,14 +141,14 @@ export class DiskMirror implements StorageMirror {
     );
   }
 
-  async grepFork({ tree }: TreeStorage, search: MirrorSearch): Promise<SearchResult | undefined> {
+  async grepFork(fork: TreeStorage, search: MirrorSearch): Promise<SearchResult | undefined> {
     if (this.#closed) return undefined;
     if (this.#at === undefined) {
       this.#disks.ask(search);
       await this.#soon(this.#following ?? this.#followNewest());
     }
     return this.#search(search, ({ at, disk, files }) => {
-      const parts = divideForkSearch(at, tree, search);
+      const parts = divideForkSearch(at, fork, search);
       if (parts !== undefined)
         return searchFork(parts, search, (query) => disk.grep(below(files, search.root), query));
       // The fork differs in too much. It may be nearer to the present state of its parent.

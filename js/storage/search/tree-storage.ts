@@ -9,7 +9,7 @@ import { checkStoredPath } from "../check.ts";
 import { unlistedError } from "../failure.ts";
 import type { Committed } from "../commit.ts";
 import type { Entry, ReadMany, ReadManyOptions } from "../entry.ts";
-import { entriesPage, nodeAt } from "../../backends/tree/nodes.ts";
+import { changedPaths, entriesPage, nodeAt } from "../../backends/tree/nodes.ts";
 import type { EntryPage, ListRequest, Storage } from "../storage.ts";
 import type { TreeContents } from "./contents.ts";
 import type { StorageTree } from "./tree.ts";
@@ -18,10 +18,21 @@ import type { StorageTree } from "./tree.ts";
 export class TreeStorage implements Pick<Storage, "readMany" | "list" | "commit"> {
   readonly tree: StorageTree;
   readonly contents: TreeContents;
+  /** The tree with which this one was compared last, because each search of a fork asks for the same. */
+  #compared: { readonly with: StorageTree; readonly paths: readonly string[] } | undefined;
 
   constructor(tree: StorageTree, contents: TreeContents) {
     this.tree = tree;
     this.contents = contents;
+  }
+
+  /** Returns the paths at which a search finds something else here than in another tree. */
+  differingFrom(other: StorageTree): readonly string[] {
+    if (this.#compared?.with !== other) {
+      const paths = changedPaths(other.root, this.tree.root, isFoundEqual);
+      this.#compared = { with: other, paths };
+    }
+    return this.#compared.paths;
   }
 
   /** Returns the entry at a real path; undefined where there is none. */
@@ -76,6 +87,12 @@ export class TreeStorage implements Pick<Storage, "readMany" | "list" | "commit"
     }
     return this.entry(path);
   }
+}
+
+/** Returns true for two entries of one path in which a search finds the same. */
+function isFoundEqual(a: Entry, b: Entry): boolean {
+  if (a.type !== b.type || a.target !== b.target) return false;
+  return a.type !== "file" || (a.hash !== undefined && a.hash === b.hash && a.size === b.size);
 }
 
 /** Returns true for a file that a walk reads in every directory: an ignore file, or git's own. */
