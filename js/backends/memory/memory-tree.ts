@@ -5,11 +5,11 @@ import { childOf, nameOf, parentOf } from "../paths.ts";
 import { equalBytes } from "../../engine/wire/bytes.ts";
 import { type MadeFacts, type PutContent, TreeDraft } from "../tree/draft.ts";
 import { checkReadOnly } from "../tree/checks.ts";
-import type { OwnFacts, ToldEntry } from "../tree/facts.ts";
+import type { OwnFacts, DescribedEntry } from "../tree/facts.ts";
 import { type DirNode, emptyDirectory, isDirNode, isFileNode, type TreeNode } from "../tree/nodes.ts";
 
 /** An entry of a backend in memory. */
-export interface MemoryEntry extends Required<ToldEntry>, OwnFacts {
+export interface MemoryEntry extends Required<DescribedEntry>, OwnFacts {
   /** The version of the content of a file; empty for any other entry. */
   readonly version: string;
   readonly mode: number;

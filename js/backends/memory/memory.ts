@@ -56,9 +56,9 @@ import {
   directoryAt,
   directoryIfAny,
   fileAt,
-  type FoundPlace,
+  type FoundTreePlace,
   foundPlace,
-  type Place,
+  type TreePlace,
   placeAt,
   placeOf,
 } from "../tree/place.ts";
@@ -301,11 +301,11 @@ export class MemoryBackend implements FsBackend {
     snapshot.restoreTo(this.#tree);
   }
 
-  #find(path: string, follow: boolean): Place<MemoryEntry> {
+  #find(path: string, follow: boolean): TreePlace<MemoryEntry> {
     return placeOf(this.#tree.root, path, follow);
   }
 
-  #existing(path: string, follow: boolean): FoundPlace<MemoryEntry> {
+  #existing(path: string, follow: boolean): FoundTreePlace<MemoryEntry> {
     return foundPlace(this.#tree.root, path, follow);
   }
 
@@ -338,11 +338,11 @@ function statOf(path: string, entry: MemoryEntry): FsStat {
 }
 
 /** Checks that the missing names of a path can be made: `..` and a last `.` in the target of a link need a directory. */
-function checkNameable({ beyond }: Place<MemoryEntry>, path: string): void {
+function checkNameable({ beyond }: TreePlace<MemoryEntry>, path: string): void {
   if (beyond.includes("..") || beyond.at(-1) === ".") throw backendError("NOT_FOUND", path);
 }
 
-function checkEmpty({ node }: Place<MemoryEntry>, path: string): void {
+function checkEmpty({ node }: TreePlace<MemoryEntry>, path: string): void {
   if (isDirNode(node) && node.children.size > 0) throw backendError("NOT_EMPTY", path);
 }
 

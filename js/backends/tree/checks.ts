@@ -1,6 +1,6 @@
 /**
  * The conditions of a change of files: whether what stands at its paths allows it. The backend in memory asks them of
- * its tree, a backend over a storage of what it has read. Errors name the paths as the caller typed them.
+ * its tree, a backend over a storage of the entries that it has read. Errors name the paths as the caller typed them.
  */
 import type { MoveOptions, WriteOptions } from "../backend.ts";
 import type { EntryType } from "../entry.ts";
@@ -25,7 +25,7 @@ export interface StandingEntry {
 }
 
 /** The two paths of a move or copy as the caller typed them. */
-export interface TypedPaths {
+interface TypedPaths {
   readonly from: string;
   readonly to: string;
 }

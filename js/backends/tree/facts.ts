@@ -5,7 +5,7 @@ import { byteLength, childOf } from "../paths.ts";
 import type { NodeEntry } from "./nodes.ts";
 
 /** An entry with the facts that callers see. */
-export interface ToldEntry extends NodeEntry {
+export interface DescribedEntry extends NodeEntry {
   readonly version: string;
   readonly size?: number;
   readonly mtime?: number;
@@ -21,9 +21,9 @@ const DEFAULT_MODES = {
   gone: 0,
 } as const;
 
-type Told<T> = { -readonly [K in keyof T]: T[K] };
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-function sizeOf({ type, size, target }: ToldEntry): number {
+function sizeOf({ type, size, target }: DescribedEntry): number {
   if (type === "symlink") return byteLength(target ?? "");
   return size ?? 0;
 }
@@ -31,9 +31,9 @@ function sizeOf({ type, size, target }: ToldEntry): number {
 const kindOf = ({ type }: NodeEntry): FsStat["type"] => (type === "gone" ? "other" : type);
 
 /** Returns the facts about an entry under the path by which it was asked for, frozen. */
-export function toFsStat(path: string, entry: ToldEntry, own?: OwnFacts): FsStat {
+export function toFsStat(path: string, entry: DescribedEntry, own?: OwnFacts): FsStat {
   const { type, mtime = 0, target } = entry;
-  const stat: Told<FsStat> = {
+  const stat: Writable<FsStat> = {
     path,
     type: kindOf(entry),
     size: sizeOf(entry),
@@ -54,9 +54,9 @@ export function toFsStat(path: string, entry: ToldEntry, own?: OwnFacts): FsStat
 }
 
 /** Returns an entry in the listing of a directory, under the path by which that was asked for; frozen. */
-export function toFsEntry(directory: string, name: string, entry: ToldEntry): FsEntry {
+export function toFsEntry(directory: string, name: string, entry: DescribedEntry): FsEntry {
   const { type, mtime = 0, target } = entry;
-  const listed: Told<FsEntry> = {
+  const listed: Writable<FsEntry> = {
     name,
     path: childOf(directory, name),
     type: kindOf(entry),
@@ -70,8 +70,8 @@ export function toFsEntry(directory: string, name: string, entry: ToldEntry): Fs
 }
 
 /** Returns the result of a change that left this entry, frozen; without a version for what is no file. */
-export function toWriteResult(entry: ToldEntry | undefined, own?: OwnFacts): WriteResult {
-  const made: Told<WriteResult> = {};
+export function toWriteResult(entry: DescribedEntry | undefined, own?: OwnFacts): WriteResult {
+  const made: Writable<WriteResult> = {};
   if (entry?.type === "file") made.version = entry.version;
   if (own !== undefined) made.fileId = own.fileId;
   return Object.freeze(made);

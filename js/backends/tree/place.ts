@@ -15,7 +15,7 @@ import {
 type LinkEntry = NodeEntry & StandingEntry;
 
 /** The place that a path leads to. */
-export interface Place<E extends StandingEntry> extends Standing {
+export interface TreePlace<E extends StandingEntry> extends Standing {
   readonly entry: E | undefined;
   /** The node at the place; undefined when a name is missing. The path has the missing names, too. */
   readonly node: TreeNode<E> | undefined;
@@ -24,7 +24,7 @@ export interface Place<E extends StandingEntry> extends Standing {
 }
 
 /** A place where something stands. */
-export type FoundPlace<E extends StandingEntry> = Place<E> & {
+export type FoundTreePlace<E extends StandingEntry> = TreePlace<E> & {
   readonly entry: E;
   readonly node: TreeNode<E>;
 };
@@ -33,7 +33,7 @@ export type FoundPlace<E extends StandingEntry> = Place<E> & {
  * Returns the place of a path as a caller typed it. A link at the very end is followed with `follow`, and before a slash.
  * @throws INVALID_ARGUMENT, NOT_DIRECTORY, LOOP, NAME_TOO_LONG
  */
-export function placeOf<E extends LinkEntry>(root: DirNode<E>, typed: string, follow: boolean): Place<E> {
+export function placeOf<E extends LinkEntry>(root: DirNode<E>, typed: string, follow: boolean): TreePlace<E> {
   const { path, directory } = normalise(checkedPath(typed));
   const place = placeAt(root, path, follow || directory);
   if (directory && place.node !== undefined && !isDirNode(place.node))
@@ -46,10 +46,10 @@ export function foundPlace<E extends LinkEntry>(
   root: DirNode<E>,
   typed: string,
   follow: boolean,
-): FoundPlace<E> {
+): FoundTreePlace<E> {
   const place = placeOf(root, typed, follow);
   if (place.node === undefined) throw backendError("NOT_FOUND", typed);
-  return place as FoundPlace<E>;
+  return place as FoundTreePlace<E>;
 }
 
 /** Returns the file at a typed path. @throws IS_DIRECTORY, as {@link foundPlace} */
@@ -66,7 +66,7 @@ export function directoryAt<E extends LinkEntry>(root: DirNode<E>, typed: string
   return node;
 }
 
-/** Returns the directory at a typed path; undefined for nothing, a dangling link, a loop and anything else. */
+/** Returns the directory at a typed path; undefined where no directory is. */
 export function directoryIfAny<E extends LinkEntry>(root: DirNode<E>, typed: string): DirNode<E> | undefined {
   try {
     return directoryAt(root, typed);
@@ -86,7 +86,7 @@ export function checkedPath(path: string): string {
  * Walks from the root along a normalised absolute path. A link at the very end is followed only with `follow`.
  * @throws NOT_DIRECTORY, LOOP, NAME_TOO_LONG
  */
-export function placeAt<E extends LinkEntry>(root: DirNode<E>, path: string, follow: boolean): Place<E> {
+export function placeAt<E extends LinkEntry>(root: DirNode<E>, path: string, follow: boolean): TreePlace<E> {
   return plainPlace(root, path, follow) ?? linkedPlace(root, path, follow);
 }
 
@@ -97,7 +97,7 @@ function plainPlace<E extends LinkEntry>(
   root: DirNode<E>,
   path: string,
   follow: boolean,
-): Place<E> | undefined {
+): TreePlace<E> | undefined {
   let directory = root;
   for (let from = 1; ; ) {
     const to = path.indexOf("/", from);
@@ -116,7 +116,7 @@ function plainPlace<E extends LinkEntry>(
   }
 }
 
-function linkedPlace<E extends LinkEntry>(root: DirNode<E>, path: string, follow: boolean): Place<E> {
+function linkedPlace<E extends LinkEntry>(root: DirNode<E>, path: string, follow: boolean): TreePlace<E> {
   const walk = new LinkWalk(path, follow);
   const { names } = walk;
   const directories: DirNode<E>[] = [root];
