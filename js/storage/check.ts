@@ -3,7 +3,8 @@ import { type Code, FilewrightError } from "../engine/errors.ts";
 import { checkMode } from "../backends/failure.ts";
 import { byteLength, checkPath, checkTarget, isLongName, normalise } from "../backends/paths.ts";
 import { checkRecordName, jsonOfRecord } from "../records/check.ts";
-import type { CommitOptions, Expect, Op } from "./commit.ts";
+import type { CommitOptions, Expect, Op, UnmetExpect } from "./commit.ts";
+import type { Entry, Version } from "./entry.ts";
 import type { StorageFacts } from "./storage.ts";
 
 /** The maximum length of a path in a storage, in UTF-8 bytes. */
@@ -119,6 +120,23 @@ export function checkCommitOptions({ expect = [], key, records = [], token, rele
       if (!Number.isSafeInteger(record.add)) throw refuse("add must be a whole number");
     } else if (record.remove !== true) throw refuse("a change of a record needs put, add or remove");
   }
+}
+
+/**
+ * Returns a condition with what was found instead; undefined for one that holds. `lastChange` is the last change at or
+ * below the path since the version of a condition about a tree.
+ */
+export function unmetBy(
+  expect: Expect,
+  entry: Pick<Entry, "type" | "version"> | null | undefined,
+  lastChange: Version | undefined,
+): UnmetExpect | undefined {
+  const { path } = expect;
+  if ("tree" in expect)
+    return lastChange === undefined ? undefined : { path, expected: expect.tree, found: lastChange };
+  const [expected, found] =
+    "version" in expect ? [expect.version, entry?.version ?? null] : [expect.type, entry?.type ?? "gone"];
+  return expected === found ? undefined : { path, expected, found };
 }
 
 function checkExpect(expect: Expect): void {

@@ -24,7 +24,7 @@ import {
   text,
 } from "../../schema/option.ts";
 import { checkLimit } from "../../records/check.ts";
-import { checkCommitOptions, checkOps, checkStoredPath, pathsOfOp } from "../check.ts";
+import { checkCommitOptions, checkOps, checkStoredPath, pathsOfOp, unmetBy } from "../check.ts";
 import { closedError, conflictError, unknownVersionError, unlistedError } from "../failure.ts";
 import { Draft, type ReadyOp } from "../memory/draft.ts";
 import { entriesPage, nodeAt } from "../../backends/tree/nodes.ts";
@@ -291,17 +291,11 @@ class PlacedStorage implements Storage {
   /** Returns the condition with what was found instead; undefined if it holds. */
   #unmet(expect: Expect): UnmetExpect | undefined {
     const { path } = expect;
-    const entry = this.#known.entry(path);
-    if ("version" in expect) {
-      const found = entry?.version ?? null;
-      return found === expect.version ? undefined : { path, expected: expect.version, found };
-    }
-    if ("type" in expect) {
-      const found = entry?.type ?? "gone";
-      return found === expect.type ? undefined : { path, expected: expect.type, found };
-    }
-    const found = lastChangeBelow(this.#known.log, path, this.#numberOf(expect.tree) ?? "unknown");
-    return found === undefined ? undefined : { path, expected: expect.tree, found: `${this.#id} ${found}` };
+    const changed =
+      "tree" in expect
+        ? lastChangeBelow(this.#known.log, path, this.#numberOf(expect.tree) ?? "unknown")
+        : undefined;
+    return unmetBy(expect, this.#known.entry(path), changed && `${this.#id} ${changed}`);
   }
 
   /** Checks the conditions, applies the operations to the known tree, and returns their steps. Nothing is changed. */

@@ -11,7 +11,7 @@ import { backendError } from "../../backends/failure.ts";
 import { compareCodePoints, isWithin } from "../../backends/paths.ts";
 import { callback, optionChecker, type Options, options as described } from "../../schema/option.ts";
 import { checkLimit } from "../../records/check.ts";
-import { checkCommitOptions, checkOps, checkStoredPath } from "../check.ts";
+import { checkCommitOptions, checkOps, checkStoredPath, unmetBy } from "../check.ts";
 import { closedError, conflictError, unknownVersionError } from "../failure.ts";
 import { isAccepted, planMerge, toPlanned } from "../merge.ts";
 import { probeStorage } from "../probe.ts";
@@ -420,18 +420,9 @@ class MemoryStorageEngine implements MemoryStorage {
   /** Returns the condition with what was found instead; undefined if it holds. */
   #unmet(expect: Expect): UnmetExpect | undefined {
     const { path } = expect;
-    const entry = nodeAt(this.#root, path)?.entry;
-    if ("version" in expect) {
-      const found = entry?.version ?? null;
-      return found === expect.version ? undefined : { path, expected: expect.version, found };
-    }
-    if ("type" in expect) {
-      const found = entry?.type ?? "gone";
-      return found === expect.type ? undefined : { path, expected: expect.type, found };
-    }
-    // `expect.tree` is a version of the workspace, after which nothing at or below the path may have changed.
-    const found = this.#log.lastChange(expect.tree, (changed) => isWithin(changed, path));
-    return found === undefined ? undefined : { path, expected: expect.tree, found };
+    const changed =
+      "tree" in expect ? this.#log.lastChange(expect.tree, (one) => isWithin(one, path)) : undefined;
+    return unmetBy(expect, nodeAt(this.#root, path)?.entry, changed);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Commits: planned on a root, stored, and decided by the replacement of the root. */
 import { isWithin } from "../../backends/paths.ts";
 import type { Committed, CommitOptions, Expect, Op, UnmetExpect } from "../commit.ts";
+import { unmetBy } from "../check.ts";
 import type { UnmetRecord } from "../../records/check.ts";
 import { conflictError, fencedError } from "../failure.ts";
 import { hashOps, mapParallel, type Blobs } from "./blobs.ts";
@@ -11,7 +12,7 @@ import type { Keys } from "./keys.ts";
 import { TableView } from "./manifest.ts";
 import type { NewObject, Objects } from "./objects.ts";
 import { RecordDraft } from "./records.ts";
-import { type CommitLog, type Root, rowVersion, TOP_ROW, toEntry } from "./root.ts";
+import { type CommitLog, type Root, TOP_ROW, toEntry } from "./root.ts";
 import type { Plan, RootState } from "./state.ts";
 
 /** The parts of a storage that a commit needs. */
@@ -138,14 +139,9 @@ async function unmetExpect(
 ): Promise<UnmetExpect | undefined> {
   const { path } = expect;
   if ("tree" in expect) {
-    const found = await commits.lastChange(root, expect.tree, (changed) => isWithin(changed, path), signal);
-    return found === undefined ? undefined : { path, expected: expect.tree, found };
+    const changed = await commits.lastChange(root, expect.tree, (one) => isWithin(one, path), signal);
+    return unmetBy(expect, undefined, changed);
   }
   const row = (await files.get(path)) ?? (path === "/" ? TOP_ROW : undefined);
-  if ("version" in expect) {
-    const found = row === undefined ? null : rowVersion(row);
-    return found === expect.version ? undefined : { path, expected: expect.version, found };
-  }
-  const found = row === undefined ? "gone" : toEntry(row).type;
-  return found === expect.type ? undefined : { path, expected: expect.type, found };
+  return unmetBy(expect, row && toEntry(row), undefined);
 }

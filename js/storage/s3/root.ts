@@ -101,8 +101,6 @@ export const rowMode = (row: Row): number => row[4] as number;
 export const rowHex = (row: Row): string => row[5] as string;
 /** Returns the size of the row of a file. */
 export const rowSize = (row: Row): number => row[6] as number;
-/** Returns the version of a row. */
-export const rowVersion = (row: Row): Version => row[2] as Version;
 
 /** Returns a row with another path or version or mode. */
 export function changedRow(row: Row, path: string, version: Version, mode?: number): Row {

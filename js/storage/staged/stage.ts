@@ -14,6 +14,7 @@ import { commitSurely } from "../backend/changes.ts";
 import type { Contention } from "../backend/contention.ts";
 import type { LockPaths, PathsHandle } from "../backend/leases.ts";
 import type { StorageView } from "../backend/look.ts";
+import { unmetBy } from "../check.ts";
 import { conflictError } from "../failure.ts";
 import type {
   Actor,
@@ -329,11 +330,8 @@ export class CallStage implements Stage, StorageView {
     const unmet: UnmetExpect[] = [];
     for (const one of expect) {
       if ("tree" in one) continue; // The commit of the stage has its own conditions for trees.
-      const { path } = one;
-      const entry = (await this.#look(path))?.entry;
-      const [expected, found] =
-        "version" in one ? [one.version, entry?.version ?? null] : [one.type, entry?.type ?? "gone"];
-      if (expected !== found) unmet.push({ path, expected, found });
+      const found = unmetBy(one, (await this.#look(one.path))?.entry, undefined);
+      if (found !== undefined) unmet.push(found);
     }
     if (unmet.length > 0) throw conflictError(unmet);
   }
