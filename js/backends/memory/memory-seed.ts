@@ -66,7 +66,7 @@ export function dumpOfTree({ root }: MemoryTree): Dump {
     else if (!isFileNode(node)) dump[path] = { type: "symlink", target };
     else {
       const bits = mode === DEFAULT_FILE_MODE ? {} : { mode };
-      dump[path] = { type: "file", b64: toBase64(node.body), ...bits };
+      dump[path] = { type: "file", b64: toBase64(node.bytes), ...bits };
     }
   }
   return dump;

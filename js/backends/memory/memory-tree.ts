@@ -62,8 +62,8 @@ export class MemoryTree extends TreeDraft<MemoryEntry, MemoryContent> {
    */
   write(path: string, body: Uint8Array, mode?: number): void {
     const there = this.at(path);
-    if (isFileNode(there) && equalBytes(there.body, body)) {
-      this.putOver(path, there, { body: there.body, version: there.entry.version, mode });
+    if (isFileNode(there) && equalBytes(there.bytes, body)) {
+      this.putOver(path, there, { body: there.bytes, version: there.entry.version, mode });
       return;
     }
     this.putOver(path, there, { body, version: this.#newVersion(), mode });

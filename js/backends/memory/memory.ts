@@ -141,19 +141,19 @@ export class MemoryBackend implements FsBackend {
     return statOf(path, this.#existing(path, false).entry);
   }
   async readText(path: string, options: TextOptions = {}): Promise<string> {
-    return decodeText(fileAt(this.#tree.root, path).body, options.encoding, path);
+    return decodeText(fileAt(this.#tree.root, path).bytes, options.encoding, path);
   }
   async readBytes(path: string): Promise<Uint8Array> {
-    return new Uint8Array(fileAt(this.#tree.root, path).body);
+    return new Uint8Array(fileAt(this.#tree.root, path).bytes);
   }
   async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
     const { range, ifNoneMatch, maxBytes, signal } = options;
     checkSignal(signal, path);
-    const { entry, body } = fileAt(this.#tree.root, path);
+    const { entry, bytes: all } = fileAt(this.#tree.root, path);
     const { version } = entry;
     if (ifNoneMatch === version) return null;
     checkRange(range, path);
-    const bytes = range === undefined ? new Uint8Array(body) : body.slice(range.start, range.end);
+    const bytes = range === undefined ? new Uint8Array(all) : all.slice(range.start, range.end);
     if (maxBytes !== undefined && bytes.length > maxBytes) throw tooLargeError(path, bytes.length, maxBytes);
     return Object.freeze({ bytes, version, stat: statOf(path, entry) });
   }
@@ -241,7 +241,7 @@ export class MemoryBackend implements FsBackend {
     checkReplaced(this.#find(to, false), options.overwrite, to);
     const target = this.#find(to, true);
     checkCopyTarget(source, target, to);
-    this.#tree.begin().write(target.path, (source.node as FileNode<MemoryEntry>).body, source.entry.mode);
+    this.#tree.begin().write(target.path, (source.node as FileNode<MemoryEntry>).bytes, source.entry.mode);
     return this.#made(target.path);
   }
   async chmod(path: string, mode: number): Promise<void> {

@@ -385,7 +385,7 @@ function overlayContents(layer: OverlayLayer, own: () => boolean): ContentProvid
       if (node?.type === "dir") throw backendError("IS_DIRECTORY", path);
       if (node?.type !== "file" || !(node.content instanceof Uint8Array))
         throw backendError("NOT_FOUND", path);
-      return new FileInMemory({ body: node.content });
+      return new FileInMemory({ bytes: node.content });
     },
     // The source of a pending copy may change in the lower backend, which is a conflict then.
     intact: () => own() && held.intact() && !layer.draft.hasCopies,

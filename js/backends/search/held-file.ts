@@ -25,27 +25,27 @@ export interface HeldContent {
 
 /** A file whose content is in memory. */
 export class FileInMemory implements HeldFile {
-  readonly #node: { readonly body: Uint8Array };
+  readonly #node: { readonly bytes: Uint8Array };
 
   /** `node` has the present content; it may be replaced there. */
-  constructor(node: { readonly body: Uint8Array }) {
+  constructor(node: { readonly bytes: Uint8Array }) {
     this.#node = node;
   }
 
   get content(): object {
-    return this.#node.body;
+    return this.#node.bytes;
   }
 
   get size(): number {
-    return this.#node.body.length;
+    return this.#node.bytes.length;
   }
 
   get near(): Uint8Array {
-    return this.#node.body;
+    return this.#node.bytes;
   }
 
   read(): HeldContent {
-    const { body: bytes } = this.#node;
+    const { bytes } = this.#node;
     return { bytes, content: bytes };
   }
 }

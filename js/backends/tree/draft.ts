@@ -76,7 +76,7 @@ export abstract class TreeDraft<E extends NodeEntry, C extends PutContent> exten
     const entry = this.withMode(there.entry, mode & PERMISSION_BITS);
     if (isDirNode(there)) this.describe(path, entry);
     else if (!isFileNode(there)) this.set(path, { entry });
-    else if (!this.rewrite(there, entry, there.body)) this.set(path, this.newFile(entry, there.body));
+    else if (!this.rewrite(there, entry, there.bytes)) this.set(path, this.newFile(entry, there.bytes));
     this.changed(path);
   }
 
@@ -128,7 +128,7 @@ export abstract class TreeDraft<E extends NodeEntry, C extends PutContent> exten
     const levels: [from: DirNode<E>, to: Map<string, TreeNode<E>>, path: string][] = [];
     const move = (one: TreeNode<E>, path: string): TreeNode<E> => {
       const entry = entryAt(one.entry, path);
-      if (isFileNode(one)) return this.newFile(entry, one.body);
+      if (isFileNode(one)) return this.newFile(entry, one.bytes);
       if (!isDirNode(one)) return { entry };
       const directory = this.newDirectory(entry);
       levels.push([one, directory.children, path]);

@@ -74,8 +74,8 @@ export abstract class TreeEdit<E extends NodeEntry> {
   }
 
   /** Returns a new file of this edit. */
-  protected newFile(entry: E, body: Uint8Array): FileNode<E> {
-    return { entry, body, owner: this.#owner };
+  protected newFile(entry: E, bytes: Uint8Array): FileNode<E> {
+    return { entry, bytes, owner: this.#owner };
   }
 
   /** Returns a new directory of this edit. */
@@ -84,11 +84,11 @@ export abstract class TreeEdit<E extends NodeEntry> {
   }
 
   /** Changes a file in place if the edit has made it. Returns false for any other. */
-  protected rewrite(node: FileNode<E>, entry: E, body: Uint8Array): boolean {
+  protected rewrite(node: FileNode<E>, entry: E, bytes: Uint8Array): boolean {
     if (node.owner !== this.#owner) return false;
     const own = node as OwnFile<E>;
     own.entry = entry;
-    own.body = body;
+    own.bytes = bytes;
     return true;
   }
 

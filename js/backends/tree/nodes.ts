@@ -18,7 +18,7 @@ export interface NodeEntry {
 /** A file whose content is in the tree. Its bytes never change. */
 export interface FileNode<E> {
   readonly entry: E;
-  readonly body: Uint8Array;
+  readonly bytes: Uint8Array;
   readonly owner: number;
 }
 
@@ -68,7 +68,7 @@ export function isDirNode<E>(node: TreeNode<E> | undefined): node is DirNode<E> 
 
 /** Returns true for a file whose content is in the tree. */
 export function isFileNode<E>(node: TreeNode<E> | undefined): node is FileNode<E> {
-  return node !== undefined && "body" in node;
+  return node !== undefined && "bytes" in node;
 }
 
 /** Returns the node at a path, or undefined. No link is followed, so nothing is below a file or a link. */

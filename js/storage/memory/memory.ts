@@ -190,13 +190,13 @@ class MemoryStorageEngine implements MemoryStorage {
       if (node === undefined) return null;
       const { entry } = node;
       if (options.bodies === false || !isFileNode(node)) return { entry };
-      if (node.body.length > remainingBytes) {
+      if (node.bytes.length > remainingBytes) {
         // Every later file is left out as well, even an empty one.
         remainingBytes = -1;
         return { entry, left: true };
       }
-      remainingBytes -= node.body.length;
-      return { entry, body: new Uint8Array(node.body) };
+      remainingBytes -= node.bytes.length;
+      return { entry, body: new Uint8Array(node.bytes) };
     });
     return { version: options.at ?? this.#log.head, results };
   }
@@ -434,7 +434,7 @@ function sideOf(root: StoredDir): {
   bodies(paths: readonly string[]): Promise<readonly Uint8Array[]>;
 } {
   const body = (node: StoredNode | undefined): Uint8Array =>
-    isFileNode(node) ? node.body : new Uint8Array(0);
+    isFileNode(node) ? node.bytes : new Uint8Array(0);
   return {
     entries: async (paths) => paths.map((path) => nodeAt(root, path)?.entry ?? null),
     bodies: async (paths) => paths.map((path) => body(nodeAt(root, path))),
