@@ -22,12 +22,8 @@ interface MemoryContent extends PutContent {
   readonly version: string;
 }
 
+/** The id of the entry that was made last in this process. */
 let lastId = 0;
-
-/** Returns an id that no other entry of this process ever had. */
-function newFileId(): string {
-  return `m${++lastId}`;
-}
 
 /** A tree of which each change is made at once, at the time of {@link MemoryTree.begin}. */
 export class MemoryTree extends TreeDraft<MemoryEntry, MemoryContent> {
@@ -106,7 +102,7 @@ export class MemoryTree extends TreeDraft<MemoryEntry, MemoryContent> {
   #copied(entry: MemoryEntry, path: string): MemoryEntry {
     const version = entry.type === "file" ? this.#newVersion() : "";
     const time = this.#time;
-    return { ...entry, path, version, mtime: time, ctime: time, birthtime: time, fileId: newFileId() };
+    return { ...entry, path, version, mtime: time, ctime: time, birthtime: time, id: ++lastId };
   }
 
   protected override made(
@@ -170,6 +166,6 @@ function newEntry(path: string, facts: MadeFacts<MemoryContent>, time: number): 
     mtime: time,
     ctime: time,
     birthtime: time,
-    fileId: newFileId(),
+    id: ++lastId,
   };
 }

@@ -12,7 +12,12 @@ export interface DescribedEntry extends NodeEntry {
 }
 
 /** The facts of an entry that a backend in memory knows and a storage does not. */
-export type OwnFacts = Required<Pick<FsStat, "ctime" | "birthtime" | "fileId">>;
+export interface OwnFacts {
+  readonly ctime: number;
+  readonly birthtime: number;
+  /** The number in {@link FsStat.fileId}. */
+  readonly id: number;
+}
 
 const DEFAULT_MODES = {
   file: DEFAULT_FILE_MODE,
@@ -48,7 +53,7 @@ export function toFsStat(path: string, entry: DescribedEntry, own?: OwnFacts): F
   if (type === "file") stat.version = entry.version;
   if (own !== undefined) {
     stat.birthtime = own.birthtime;
-    stat.fileId = own.fileId;
+    stat.fileId = `m${own.id}`;
   }
   return Object.freeze(stat);
 }
@@ -73,6 +78,6 @@ export function toFsEntry(directory: string, name: string, entry: DescribedEntry
 export function toWriteResult(entry: DescribedEntry | undefined, own?: OwnFacts): WriteResult {
   const made: Writable<WriteResult> = {};
   if (entry?.type === "file") made.version = entry.version;
-  if (own !== undefined) made.fileId = own.fileId;
+  if (own !== undefined) made.fileId = `m${own.id}`;
   return Object.freeze(made);
 }
