@@ -7,8 +7,7 @@ import { backendError } from "../failure.ts";
 import { checkPath, checkTarget, isLongName, normalise } from "../paths.ts";
 import { fromBase64, toBase64 } from "../../engine/wire/bytes.ts";
 import type { MemoryTree } from "./memory-tree.ts";
-import { isDirNode, isFileNode } from "../tree/nodes.ts";
-import { nodesBelow } from "../tree/below.ts";
+import { isDirNode, isFileNode, nodesByPath } from "../tree/nodes.ts";
 
 /** One entry in a form that survives JSON. */
 export type DumpEntry =
@@ -60,8 +59,8 @@ function seededEntry(key: string, value: MemorySeed[string]): SeededEntry {
 /** Dumps a tree; permission bits only where they differ from the default. */
 export function dumpOfTree({ root }: MemoryTree): Dump {
   const dump: Record<string, DumpEntry> = {};
-  for (const [path, node] of nodesBelow(root, "/", true)) {
-    const { mode, target = "" } = node.entry;
+  for (const node of nodesByPath(root)) {
+    const { path, mode, target = "" } = node.entry;
     if (isDirNode(node)) dump[path] = { type: "dir", ...(mode === DEFAULT_DIR_MODE ? {} : { mode }) };
     else if (!isFileNode(node)) dump[path] = { type: "symlink", target };
     else {

@@ -30,6 +30,7 @@ import { CachedWalks } from "../search/cached-walk.ts";
 import { ContentSigns } from "../search/held.ts";
 import { FileInMemory } from "../search/held-file.ts";
 import { decodeText, encodeText } from "../text.ts";
+import { hasTempName } from "../walk/temp-name.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { callback, optionChecker, type Options, options as described } from "../../schema/option.ts";
 import {
@@ -70,9 +71,9 @@ import {
   namesOf,
   namesYielding,
   nodeAt,
+  nodesByPath,
   nodesOf,
 } from "../tree/nodes.ts";
-import { nodesBelow } from "../tree/below.ts";
 
 /** Options of a memory backend. */
 export interface MemoryOptions {
@@ -201,8 +202,13 @@ export class MemoryBackend implements FsBackend {
   }
   /** Files are yielded as they are reached: a file that is removed before its turn is skipped. */
   *iterFiles(root: string): Generator<string> {
-    for (const [path, node] of nodesBelow(directoryAt(this.#tree.root, root), normalise(root).path, false))
-      if (isFileNode(node) && nodeAt(this.#tree.root, node.entry.path) !== undefined) yield path;
+    const directory = directoryAt(this.#tree.root, root);
+    const [real, typed] = [directory.entry.path, normalise(root).path];
+    for (const { entry } of nodesByPath(directory)) {
+      const { path, type } = entry;
+      if (type !== "file" || hasTempName(path, real) || nodeAt(this.#tree.root, path) === undefined) continue;
+      yield movedPath(path, real, typed);
+    }
   }
   async glob(pattern: string, options: GlobRoot = {}): Promise<readonly string[]> {
     const root = normalise(options.root ?? "/").path;

@@ -99,14 +99,14 @@ export interface EntriesPage<E> {
   readonly next?: string;
 }
 
-/** Returns the first entries of {@link entriesByPath} below a node; none for what is no directory. */
+/** Returns the first entries below a node, as {@link nodesByPath} orders them; none for what is no directory. */
 export function entriesPage<E extends NodeEntry>(
   node: TreeNode<E> | undefined,
   { depth, after, limit }: { readonly depth: number; readonly after: string; readonly limit: number },
 ): EntriesPage<E> {
   const entries: E[] = [];
   if (!isDirNode(node)) return { entries };
-  for (const entry of entriesByPath(node, depth, after)) {
+  for (const { entry } of nodesByPath(node, depth, after)) {
     if (entries.length === limit) return { entries, next: (entries.at(-1) as E).path };
     entries.push(entry);
   }
@@ -114,28 +114,48 @@ export function entriesPage<E extends NodeEntry>(
 }
 
 /**
- * Yields the entries below a directory whose paths are greater than `after`, sorted by the code points of the whole
- * path. `-` comes before `/`, so `/a-b` comes between `/a` and `/a/x`. A directory therefore has two items in the order
- * of its siblings: its own entry, with the key `/a`, and its content, with the key `/a/`.
+ * Yields the nodes below a directory whose paths are greater than `after`, sorted by the code points of the whole path.
+ * `-` comes before `/`, so `/a-b` comes between `/a` and `/a/x`. A directory is read when its content is reached.
  */
-function* entriesByPath<E extends NodeEntry>(dir: DirNode<E>, depth: number, after: string): Generator<E> {
+export function* nodesByPath<E extends NodeEntry>(
+  top: DirNode<E>,
+  depth: number = Number.POSITIVE_INFINITY,
+  after = "",
+): Generator<TreeNode<E>> {
+  const levels = [itemsOf(top, depth > 1, after).values()];
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const { value: item } = level.next();
+    if (item === undefined) levels.pop();
+    else if (item.content === undefined) yield item.node;
+    else levels.push(itemsOf(item.content, depth > levels.length + 1, after).values());
+  }
+}
+
+/** An item of a directory in the order of its siblings: an entry, with the key `/a`, or its content, with the key `/a/`. */
+interface DirectoryItem<E> {
+  readonly sortKey: string;
+  readonly node: TreeNode<E>;
+  readonly content: DirNode<E> | undefined;
+}
+
+function itemsOf<E extends NodeEntry>(
+  dir: DirNode<E>,
+  withContents: boolean,
+  after: string,
+): DirectoryItem<E>[] {
   const { path } = dir.entry;
   const prefix = path === "/" ? "/" : `${path}/`;
-  const items: { readonly sortKey: string; readonly node: TreeNode<E>; readonly isContent: boolean }[] = [];
+  const items: DirectoryItem<E>[] = [];
   for (const [name, node] of dir.children) {
-    const childPath = prefix + name;
-    if (compareCodePoints(childPath, after) > 0) items.push({ sortKey: childPath, node, isContent: false });
-    if (depth <= 1 || !isDirNode(node)) continue;
-    const contentPrefix = `${childPath}/`;
+    const sortKey = prefix + name;
+    if (compareCodePoints(sortKey, after) > 0) items.push({ sortKey, node, content: undefined });
+    if (!withContents || !isDirNode(node)) continue;
+    const contentKey = `${sortKey}/`;
     // The content is needed if `after` is one of its paths, or comes before all of them.
-    if (after.startsWith(contentPrefix) || compareCodePoints(contentPrefix, after) > 0)
-      items.push({ sortKey: contentPrefix, node, isContent: true });
+    if (after.startsWith(contentKey) || compareCodePoints(contentKey, after) > 0)
+      items.push({ sortKey: contentKey, node, content: node });
   }
-  items.sort((a, b) => compareCodePoints(a.sortKey, b.sortKey));
-  for (const { node, isContent } of items) {
-    if (isContent) yield* entriesByPath(node as DirNode<E>, depth - 1, after);
-    else yield node.entry;
-  }
+  return items.sort((a, b) => compareCodePoints(a.sortKey, b.sortKey));
 }
 
 /**

@@ -1,7 +1,7 @@
-/** Runs a walk of a tree (`walk.ts`): over a backend, with pauses, or at once over what is in memory. */
+/** Runs a walk of a tree (`walk.ts`) over a backend, with pauses. */
 import { STEPS_PER_YIELD_CHECK, sortYielding, type Yielder } from "../../engine/yielder.ts";
 import type { MaybePromise } from "../backend.ts";
-import type { ListStep, TreeWalk, WalkedEntry, WalkStep } from "./walk.ts";
+import type { TreeWalk, WalkedEntry, WalkStep } from "./walk.ts";
 import type { IgnoreFiles, WalkItem } from "./walk-memo.ts";
 
 /** Where a walk gets directories and ignore files from. */
@@ -58,17 +58,5 @@ async function answer<E extends WalkedEntry>(
       break;
     case "pause":
       await yielder.yieldIfDue();
-  }
-}
-
-/** Yields the selected entries at once, without ignore files. */
-export function* walkNow<E extends WalkedEntry>(
-  walk: TreeWalk<E>,
-  list: (step: ListStep<E>) => readonly E[],
-): Generator<E> {
-  for (const step of walk.steps()) {
-    if (step.kind === "list") step.entries = list(step);
-    else if (step.kind === "sort") step.items = [...step.items].sort(step.compare);
-    else if (step.kind === "found") for (const { entry } of step.run) yield entry;
   }
 }

@@ -2,8 +2,8 @@
  * The walk of a tree in TypeScript: the order of entries, ignore files, filters, limits and counts, with the
  * answers of the native walk (`crates/fs/src/walk`). Searches, listings and {@link walkTree} are options of it.
  *
- * It does no I/O. It asks for each directory when it reaches it, and `drive.ts` answers, from a backend or at once
- * from memory. Links are never entered. A directory that vanished since it was listed is empty; the caller chooses
+ * It does no I/O. It asks for each directory when it reaches it, and `drive.ts` answers from a backend. Links are never
+ * entered. A directory that vanished since it was listed is empty; the caller chooses
  * whether one that cannot be read is counted or ends the walk.
  */
 import { isMissing } from "../failure.ts";
@@ -87,7 +87,7 @@ export type WalkStep<E extends WalkedEntry> =
   | { readonly kind: "pause" };
 
 /** Asks for the entries of a directory, in any order. */
-export interface ListStep<E> {
+interface ListStep<E> {
   readonly kind: "list";
   readonly directory: string;
   /** The entry of the directory to list; undefined for the start of the walk. */
