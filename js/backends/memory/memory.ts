@@ -205,9 +205,8 @@ export class MemoryBackend implements FsBackend {
     const directory = directoryAt(this.#tree.root, root);
     const [real, typed] = [directory.entry.path, normalise(root).path];
     for (const { entry } of nodesByPath(directory)) {
-      const { path, type } = entry;
-      if (type !== "file" || hasTempName(path, real) || nodeAt(this.#tree.root, path) === undefined) continue;
-      yield movedPath(path, real, typed);
+      const isFile = isFileNode(nodeAt(this.#tree.root, entry.path));
+      if (isFile && !hasTempName(entry.path, real)) yield movedPath(entry.path, real, typed);
     }
   }
   async glob(pattern: string, options: GlobRoot = {}): Promise<readonly string[]> {
