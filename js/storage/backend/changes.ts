@@ -28,7 +28,7 @@ import { toWriteResult } from "../../backends/tree/facts.ts";
 import { storedContentOf } from "../staged/stored-content.ts";
 import type { Committed, CommitOptions, Entry, Expect, Op } from "../storage.ts";
 import type { Contention } from "./contention.ts";
-import { assertFound, entriesBelow, look, lookAll, type Place, type StorageView } from "./look.ts";
+import { assertFound, entriesBelow, look, lookAll, type StoredPlace, type StorageView } from "./look.ts";
 
 /** How often a change is planned again when another writer was faster. */
 const MAX_PLANS = 8;
@@ -101,7 +101,7 @@ export class StorageChanges {
           [to, entry],
         ],
         { bodies: false },
-      )) as [Place, Place];
+      )) as [StoredPlace, StoredPlace];
       const source = assertFound(first, from);
       checkMove({ source, target }, options, { from, to });
       real = target.path;
@@ -170,18 +170,18 @@ export class StorageChanges {
     return counts;
   }
 
-  #entryAt(path: string): Promise<Place> {
+  #entryAt(path: string): Promise<StoredPlace> {
     return look(this.#view, path, { follow: false, bodies: false });
   }
 
-  async #isDirectory(path: string, place: Place): Promise<boolean> {
+  async #isDirectory(path: string, place: StoredPlace): Promise<boolean> {
     if (place.entry?.type !== "symlink") return place.entry?.type === "dir";
     const end = await look(this.#view, path, { follow: true, bodies: false }).catch(() => null);
     return end?.entry?.type === "dir";
   }
 
   /** Returns the file to write, or the place of a new one, after every check but those of the commit. */
-  async #writePlace(path: string, options: WriteOptions): Promise<Place> {
+  async #writePlace(path: string, options: WriteOptions): Promise<StoredPlace> {
     const { ifAbsent, signal } = options;
     if (ifAbsent === true && (await this.#entryAt(path)).found !== null)
       throw backendError("ALREADY_EXISTS", path);
@@ -241,16 +241,16 @@ function backendErrorFor(
   return backendError(code, path, message, { hint, details, cause });
 }
 
-function sameAs({ path, entry }: Place): Expect {
+function sameAs({ path, entry }: StoredPlace): Expect {
   return { path, version: entry?.version ?? null };
 }
 
-function parentIsDir({ path }: Place): Expect {
+function parentIsDir({ path }: StoredPlace): Expect {
   return { path: parentOf(path), type: "dir" };
 }
 
 /** Returns the conditions of a write: without `ifVersion` another writer's content may be replaced. */
-function conditionsOf(place: Place, { ifVersion, createDirs }: WriteOptions): readonly Expect[] {
+function conditionsOf(place: StoredPlace, { ifVersion, createDirs }: WriteOptions): readonly Expect[] {
   const parent = createDirs === true ? [] : [parentIsDir(place)];
   if (place.found === null || ifVersion !== undefined) return [sameAs(place), ...parent];
   return [{ path: place.path, type: "file" }, ...parent];

@@ -11,14 +11,14 @@ import type { Entry, ReadEntry, ReadManyOptions, Storage } from "../storage.ts";
 export type StorageView = Pick<Storage, "readMany" | "list" | "commit">;
 
 /** The place to which a path leads. */
-export interface Place extends Standing {
+export interface StoredPlace extends Standing {
   readonly entry: Entry | undefined;
   /** The entry with its content, where that was read; null where nothing exists. */
   readonly found: ReadEntry | null;
 }
 
 /** A place where something exists. */
-export type FoundPlace = Place & { readonly entry: Entry; readonly found: ReadEntry };
+export type FoundStoredPlace = StoredPlace & { readonly entry: Entry; readonly found: ReadEntry };
 
 /** How a path is resolved. */
 export interface LookOptions extends ReadManyOptions {
@@ -33,7 +33,7 @@ export async function lookAll(
   view: StorageView,
   requests: readonly (readonly [path: string, options: LookOptions])[],
   shared: ReadManyOptions = {},
-): Promise<readonly Place[]> {
+): Promise<readonly StoredPlace[]> {
   const known = new Map<string, ReadEntry | FilewrightError | null>();
   const wanted = new Set<string>();
   for (const [path] of requests) {
@@ -45,7 +45,7 @@ export async function lookAll(
     for (const [index, path] of paths.entries()) known.set(path, results[index] ?? null);
   };
   await read([...wanted]);
-  const places: Place[] = [];
+  const places: StoredPlace[] = [];
   for (const [path, options] of requests) {
     const walk = new LinkWalk(path, options.follow);
     let last = known.get("/") as ReadEntry;
@@ -70,16 +70,16 @@ export async function lookAll(
 }
 
 /** Resolves one path. */
-export async function look(view: StorageView, path: string, options: LookOptions): Promise<Place> {
+export async function look(view: StorageView, path: string, options: LookOptions): Promise<StoredPlace> {
   const { follow: _, keepMissingDirectory: __, ...shared } = options;
   const [place] = await lookAll(view, [[path, options]], shared);
-  return place as Place;
+  return place as StoredPlace;
 }
 
 /** Returns a place where something exists. @throws NOT_FOUND */
-export function assertFound(place: Place, path: string): FoundPlace {
+export function assertFound(place: StoredPlace, path: string): FoundStoredPlace {
   if (place.found === null) throw backendError("NOT_FOUND", path);
-  return place as FoundPlace;
+  return place as FoundStoredPlace;
 }
 
 /** The number of entries that are asked for at once. */

@@ -39,7 +39,7 @@ import { StorageChanges } from "./changes.ts";
 import { Contention } from "./contention.ts";
 import { toFsEntry, toFsStat } from "../../backends/tree/facts.ts";
 import { locksOf } from "./leases.ts";
-import { assertFound, entriesBelow, type FoundPlace, look, type StorageView } from "./look.ts";
+import { assertFound, entriesBelow, type FoundStoredPlace, look, type StorageView } from "./look.ts";
 
 /** The methods of the backend of a storage. It has no `close`: the host closes its storage. */
 export type StorageBackend = FsBackend &
@@ -252,12 +252,12 @@ class BackendOfStorage implements FsBackend {
     return this.#changes.removeTree(path, options.signal);
   }
 
-  async #existing(path: string, follow: boolean): Promise<FoundPlace> {
+  async #existing(path: string, follow: boolean): Promise<FoundStoredPlace> {
     return assertFound(await look(this.#view, path, { follow, bodies: false }), path);
   }
 
   /** Returns the directory at a path. @throws NOT_FOUND, NOT_DIRECTORY */
-  async #directory(path: string): Promise<FoundPlace> {
+  async #directory(path: string): Promise<FoundStoredPlace> {
     const place = await this.#existing(path, true);
     if (place.entry.type !== "dir") throw backendError("NOT_DIRECTORY", path);
     return place;
