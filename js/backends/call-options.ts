@@ -168,7 +168,7 @@ function callCheck<T extends object>(entry: string, table: Option<T>): CheckedCa
   };
 }
 
-/** The checks of the calls of a class of backends, also of the synchronous ones (`writeTextSync`). */
+/** The checks of the calls of a class of backends. */
 export type CallChecks = Readonly<Record<string, CheckedCall>>;
 
 /**
@@ -187,7 +187,7 @@ export function callChecks<W extends WriteOptions, M extends FlushedMoveOptions>
   const calls: Record<string, CheckedCall> = {};
   const add = <T extends object>(method: string, at: 1 | 2, table: Option<T>, isRequired = false): void => {
     const check = callCheck(`${name}.${method}`, table);
-    calls[method] = calls[`${method}Sync`] = { at, isRequired, check };
+    calls[method] = { at, isRequired, check };
   };
   add("writeText", 2, texts);
   add("writeBytes", 2, write);
@@ -206,7 +206,7 @@ export function callChecks<W extends WriteOptions, M extends FlushedMoveOptions>
   add("lock", 1, LOCK_CALL_OPTIONS, true);
   // Its first argument is a pattern.
   const glob = callCheck(`${name}.glob`, options<GlobRoot>("GlobRoot", { root: text() }));
-  calls["glob"] = calls["globSync"] = { at: 1, isRequired: false, check: (given) => glob(given, ["/"]) };
+  calls["glob"] = { at: 1, isRequired: false, check: (given) => glob(given, ["/"]) };
   return Object.freeze(calls);
 }
 

@@ -33,81 +33,70 @@ export interface ChangingTree<File extends FileOp> {
   take(path: string): MaybePromise<(to: string) => void>;
 }
 
-/** Applies a change to a tree whose answers are no promises. @throws as {@link applyLater} */
-export function applyNow<File extends FileOp>(op: OpOf<File>, tree: ChangingTree<File>): void {
-  const steps = applying(op, tree);
-  for (let step = steps.next(); step.done !== true; ) step = steps.next(step.value);
-}
-
 /** Applies a change. @throws NOT_FOUND, ALREADY_EXISTS, IS_DIRECTORY, NOT_DIRECTORY, NOT_EMPTY, INVALID_ARGUMENT */
-export async function applyLater<File extends FileOp>(
-  op: OpOf<File>,
-  tree: ChangingTree<File>,
-): Promise<void> {
-  const steps = applying(op, tree);
-  for (let step = steps.next(); step.done !== true; ) step = steps.next(await step.value);
+export async function applyOp<File extends FileOp>(op: OpOf<File>, tree: ChangingTree<File>): Promise<void> {
+  const there = await tree.look(op.op === "move" ? op.from : op.path);
+  if (op.op === "put" || op.op === "link") await writeFile(op, there, tree);
+  else if (op.op === "mkdir" || op.op === "symlink") await makeEntry(op, there, tree);
+  else if (op.op === "chmod" || op.op === "remove" || op.op === "move") await changeEntry(op, there, tree);
 }
 
-/** The steps of a change. Each yields an answer of the tree, and is resumed with its value. */
-type Steps<T> = Generator<unknown, T, unknown>;
+/** The entry at a path; null for none. */
 type Present = Awaited<ReturnType<ChangingTree<FileOp>["look"]>>;
 
-function* applying<File extends FileOp>(op: OpOf<File>, tree: ChangingTree<File>): Steps<void> {
-  const there = (yield tree.look(op.op === "move" ? op.from : op.path)) as Present;
-  if (op.op === "put" || op.op === "link") yield* writing(op, there, tree);
-  else if (op.op === "mkdir" || op.op === "symlink") yield* making(op, there, tree);
-  else if (op.op === "chmod" || op.op === "remove" || op.op === "move") yield* changing(op, there, tree);
-}
-
-function* writing<File extends FileOp>(op: File, there: Present, tree: ChangingTree<File>): Steps<void> {
+async function writeFile<File extends FileOp>(
+  op: File,
+  there: Present,
+  tree: ChangingTree<File>,
+): Promise<void> {
   if (there?.type === "dir") throw backendError("IS_DIRECTORY", op.path);
-  yield* makeParents(op.path, tree);
+  await makeParents(op.path, tree);
   const kept = there?.type === "file" ? there.mode : undefined;
   tree.setFile(op, (op.mode ?? kept ?? DEFAULT_FILE_MODE) & PERMISSION_BITS);
 }
 
-function* making<File extends FileOp>(
+async function makeEntry<File extends FileOp>(
   op: Extract<Op, { readonly op: "mkdir" | "symlink" }>,
   there: Present,
   tree: ChangingTree<File>,
-): Steps<void> {
+): Promise<void> {
   if (op.op === "mkdir" && there?.type === "dir") {
-    yield tree.keep(op.path);
+    await tree.keep(op.path);
     return;
   }
   if (there !== null) throw backendError("ALREADY_EXISTS", op.path);
-  yield* makeParents(op.path, tree);
+  await makeParents(op.path, tree);
   if (op.op === "symlink") tree.setLink(op.path, op.target);
   else tree.setDirectory(op.path, (op.mode ?? DEFAULT_DIR_MODE) & PERMISSION_BITS);
 }
 
-function* changing<File extends FileOp>(
+async function changeEntry<File extends FileOp>(
   op: Extract<Op, { readonly op: "chmod" | "remove" | "move" }>,
   there: Present,
   tree: ChangingTree<File>,
-): Steps<void> {
+): Promise<void> {
   const path = op.op === "move" ? op.from : op.path;
   if (there === null) throw backendError("NOT_FOUND", path);
   if (op.op === "chmod") {
     if (there.type === "symlink") throw backendError("INVALID_ARGUMENT", path, "a link has no mode");
-    yield tree.setMode(path, op.mode & PERMISSION_BITS);
+    await tree.setMode(path, op.mode & PERMISSION_BITS);
     return;
   }
   if (op.op === "move") {
-    if (((yield tree.look(op.to)) as Present) !== null) throw backendError("ALREADY_EXISTS", op.to);
-  } else if (op.tree !== true && there.type === "dir" && (yield tree.isEmpty(path)) !== true)
+    if ((await tree.look(op.to)) !== null) throw backendError("ALREADY_EXISTS", op.to);
+  } else if (op.tree !== true && there.type === "dir" && !(await tree.isEmpty(path)))
     throw backendError("NOT_EMPTY", path);
-  const put = (yield tree.take(path)) as (to: string) => void;
+  const put = await tree.take(path);
   if (op.op !== "move") return;
-  yield* makeParents(op.to, tree);
+  await makeParents(op.to, tree);
   put(op.to);
 }
 
 /** Makes the missing directories above a path, outermost first. @throws NOT_DIRECTORY */
-function* makeParents<File extends FileOp>(path: string, tree: ChangingTree<File>): Steps<void> {
+async function makeParents<File extends FileOp>(path: string, tree: ChangingTree<File>): Promise<void> {
   const missing: string[] = [];
   for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
-    const there = (yield tree.look(at)) as Present;
+    const there = await tree.look(at);
     if (there?.type === "dir") break;
     if (there !== null) throw backendError("NOT_DIRECTORY", at);
     missing.push(at);

@@ -6,6 +6,8 @@ import { describe, expect, test } from "vitest";
 import {
   FilewrightError,
   type FsBackend,
+  type FsEntry,
+  type FsStat,
   LocalBackend,
   MemoryBackend,
   MountBackend,
@@ -127,16 +129,41 @@ describe("tools over a backend", () => {
   });
 });
 
-test("the disk has a synchronous twin of each plain method", async () => {
-  const { root } = await place("local", { a: "1" });
-  const disk = new LocalBackend();
-  disk.writeTextSync(`${root}/d/b`, "2", { createDirs: true });
-  disk.writeBytesSync(`${root}/d/c`, bytesOf("3"));
-  disk.mkdirSync(`${root}/e`);
-  expect([disk.readTextSync(`${root}/d/b`), disk.existsSync(`${root}/gone`)]).toEqual(["2", false]);
-  expect(disk.listDirSync(root).map(({ name }) => name)).toEqual(["d", "e", "a"]);
-  disk.deleteSync(`${root}/a`);
-  expect([disk.existsSync(`${root}/a`), disk.statSync(`${root}/d/c`).size]).toEqual([false, 1]);
+test("a backend answers with promises or at once", async () => {
+  const files = new Map([["/w/a", "one\n"]]);
+  const isDir = (path: string): boolean => path === "/" || path === "/w";
+  const stat = (path: string): FsStat => {
+    const content = files.get(path);
+    if (content === undefined && !isDir(path))
+      throw new FilewrightError("NOT_FOUND", "nothing is there", { path });
+    const kind = { isDir: content === undefined, isFile: content !== undefined };
+    return { path, type: kind.isFile ? "file" : "dir", size: content?.length ?? 0, mtime: 0, ...kind };
+  };
+  const entries = (): FsEntry[] =>
+    [...files.keys()].map((path) => ({ ...stat(path), name: path.slice("/w/".length) }));
+  const backend: FsBackend = {
+    exists: (path) => files.has(path) || isDir(path),
+    stat,
+    readText: (path) => files.get(path) ?? "",
+    readBytes: (path) => bytesOf(files.get(path) ?? ""),
+    writeText: (path, content) => {
+      files.set(path, content);
+      return {};
+    },
+    writeBytes: (path, content) => {
+      files.set(path, new TextDecoder().decode(content));
+      return {};
+    },
+    delete: (path) => void files.delete(path),
+    mkdir: () => undefined,
+    listDir: () => entries(),
+    iterFiles: () => files.keys(),
+    glob: () => [...files.keys()],
+  };
+  const ws = await openWorkspace({ backend, root: "/w", guard: "off" });
+  expect((await ws.call("edit_file", { path: "a", old_text: "one", new_text: "two" })).ok).toBe(true);
+  expect(await ws.fs.readText("/w/a")).toBe("two\n");
+  await ws.close();
 });
 
 describe("memory", () => {

@@ -1,7 +1,7 @@
 /** A commit in the making: changes are applied beside the table of files. */
 import { pathsOfOp } from "../check.ts";
 import { compareCodePoints, isWithin, parentOf } from "../../backends/paths.ts";
-import { applyLater, type ChangingTree, type OpOf } from "../apply.ts";
+import { applyOp, type ChangingTree, type OpOf } from "../apply.ts";
 import type { StoredType, Version } from "../entry.ts";
 import type { Row, TableView } from "./manifest.ts";
 import { changedRow, type CommitLog, fileRow, rowMode, TOP_ROW } from "./root.ts";
@@ -87,7 +87,7 @@ export class Draft implements ChangingTree<PutFile> {
 
   /** Applies one change. @throws NOT_FOUND, ALREADY_EXISTS, IS_DIRECTORY, NOT_DIRECTORY, NOT_EMPTY */
   apply(op: ReadyOp): Promise<void> {
-    return applyLater(op, this);
+    return applyOp(op, this);
   }
 
   async look(path: string): Promise<{ readonly type: StoredType; readonly mode?: number } | null> {

@@ -4,7 +4,7 @@
  */
 import { ChangedPaths } from "../../backends/overlay/changed-paths.ts";
 import { childOf } from "../../backends/paths.ts";
-import { applyLater } from "../apply.ts";
+import { applyOp } from "../apply.ts";
 import type { Entry, Op, ReadEntry } from "../storage.ts";
 
 /** A change that writes a file. */
@@ -98,7 +98,7 @@ export class StagedDraft {
       this.#nodes.set(at, { found, source });
       if (found !== null) entries.push(found.entry);
     };
-    await applyLater<FileOp>(op, {
+    await applyOp<FileOp>(op, {
       look: async (path) => (await look(path))?.entry ?? null,
       // What is stored in a directory is the commit's to find.
       isEmpty: (path) => [...this.#nodes.below(path)].every(([, { found }]) => found === null),

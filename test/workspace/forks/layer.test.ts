@@ -17,7 +17,7 @@ function checkingDirectories(memory: MemoryBackend): FsBackend {
       if (name !== "writeBytes" && name !== "mkdir") return value.bind(target);
       return async (path: string, ...rest: unknown[]) => {
         const parent = path.slice(0, path.lastIndexOf("/")) || "/";
-        const mode = memory.existsSync(parent) ? memory.statSync(parent).mode : undefined;
+        const mode = (await memory.exists(parent)) ? (await memory.stat(parent)).mode : undefined;
         if (mode !== undefined && (mode & 0o200) === 0) throw new Error(`no permission in ${parent}`);
         return value.call(target, path, ...rest);
       };
@@ -38,8 +38,9 @@ describe("the merge of a layer", () => {
     await fork.fs.chmod?.("/repo/shut", 0o755);
     await write(fork, { "new/deep/f": "1\n", "shut/g": "1\n" });
     expect(await fork.merge()).toMatchObject({ merged: true });
-    const modes = ["/repo/new", "/repo/new/deep", "/repo/shut"].map((path) => memory.statSync(path).mode);
-    expect(modes).toEqual([0o500, 0o500, 0o755]);
+    const closed = ["/repo/new", "/repo/new/deep", "/repo/shut"];
+    const stats = await Promise.all(closed.map((path) => memory.stat(path)));
+    expect(stats.map(({ mode }) => mode)).toEqual([0o500, 0o500, 0o755]);
     expect(Object.keys(await treeOf(ws)).sort()).toEqual([
       "new",
       "new/deep",
