@@ -44,6 +44,10 @@ describe("MemoryBackend", () => {
     const two = new MemoryBackend(seed);
     bytes[0] = 9;
     (await one.readBytes("/f"))[1] = 9;
+    const written = new Uint8Array([3]);
+    for (const path of ["/f2", "/f2"]) await one.writeBytes(path, written);
+    written[0] = 9;
+    expect([...(await one.readBytes("/f2"))]).toEqual([3]);
     await one.writeText("/g", "x");
     expect([...(await one.readBytes("/f"))]).toEqual([1, 2]);
     expect([...(await two.readBytes("/f"))]).toEqual([1, 2]);

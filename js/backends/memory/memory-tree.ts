@@ -53,17 +53,17 @@ export class MemoryTree extends TreeDraft<MemoryEntry, MemoryContent> {
   }
 
   /**
-   * Writes a file; the bytes must not be changed afterwards. Equal content keeps its version: a rewrite without a change
+   * Writes a file and returns its entry. The bytes are copied if they are `shared`: the caller may change them. Equal content keeps its version: a rewrite without a change
    * is no conflict.
    */
-  write(path: string, body: Uint8Array, mode?: number): void {
+  write(path: string, content: Uint8Array, mode?: number, shared = false): MemoryEntry {
     const there = this.at(path);
-    if (isFileNode(there) && equalBytes(there.bytes, body)) {
-      this.putOver(path, there, { body: there.bytes, version: there.entry.version, mode });
-      return;
-    }
-    this.putOver(path, there, { body, version: this.#newVersion(), mode });
+    if (isFileNode(there) && equalBytes(there.bytes, content))
+      return this.putOver(path, there, { body: there.bytes, version: there.entry.version, mode });
+    const body = shared ? new Uint8Array(content) : content;
+    const entry = this.putOver(path, there, { body, version: this.#newVersion(), mode });
     if (there !== undefined && this.#watched.has(nameOf(path))) this.restamp(parentOf(path));
+    return entry;
   }
 
   /**
@@ -110,8 +110,8 @@ export class MemoryTree extends TreeDraft<MemoryEntry, MemoryContent> {
     facts: MadeFacts<MemoryContent>,
     there: MemoryNode | undefined,
   ): MemoryEntry {
-    const made = newEntry(path, facts, this.#time);
-    return isFileNode(there) ? { ...made, birthtime: there.entry.birthtime } : made;
+    const birthtime = isFileNode(there) ? there.entry.birthtime : this.#time;
+    return newEntry(path, facts, this.#time, birthtime);
   }
 
   protected override withMode(entry: MemoryEntry, mode: number): MemoryEntry {
@@ -154,7 +154,12 @@ export class TreeSnapshot implements MemorySnapshot {
 }
 
 /** Returns the entry of something new. A file that is written is something new too, as one that is replaced on a disk. */
-function newEntry(path: string, facts: MadeFacts<MemoryContent>, time: number): MemoryEntry {
+function newEntry(
+  path: string,
+  facts: MadeFacts<MemoryContent>,
+  time: number,
+  birthtime: number = time,
+): MemoryEntry {
   const content = facts.type === "file" ? facts.content : undefined;
   return {
     path,
@@ -165,7 +170,7 @@ function newEntry(path: string, facts: MadeFacts<MemoryContent>, time: number): 
     target: facts.type === "symlink" ? facts.target : undefined,
     mtime: time,
     ctime: time,
-    birthtime: time,
+    birthtime,
     id: ++lastId,
   };
 }

@@ -163,10 +163,10 @@ export class MemoryBackend implements FsBackend {
     content: string,
     options: WriteOptions & TextOptions = {},
   ): Promise<WriteResult> {
-    return this.#write(path, encodeText(content, options.encoding, path), options);
+    return this.#write(path, encodeText(content, options.encoding, path), options, false);
   }
   async writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
-    return this.#write(path, new Uint8Array(content), options);
+    return this.#write(path, content, options, true);
   }
   async delete(path: string, options: DeleteOptions = {}): Promise<void> {
     const place = this.#existing(path, false);
@@ -246,8 +246,9 @@ export class MemoryBackend implements FsBackend {
     checkReplaced(this.#find(to, false), options.overwrite, to);
     const target = this.#find(to, true);
     checkCopyTarget(source, target, to);
-    this.#tree.begin().write(target.path, (source.node as FileNode<MemoryEntry>).bytes, source.entry.mode);
-    return this.#made(target.path);
+    const { bytes } = source.node as FileNode<MemoryEntry>;
+    const entry = this.#tree.begin().write(target.path, bytes, source.entry.mode);
+    return toWriteResult(entry, entry);
   }
   async chmod(path: string, mode: number): Promise<void> {
     const { path: real } = this.#existing(path, true);
@@ -314,8 +315,8 @@ export class MemoryBackend implements FsBackend {
     return foundPlace(this.#tree.root, path, follow);
   }
 
-  /** Writes a file; the bytes are those of the call. */
-  #write(path: string, body: Uint8Array, options: WriteOptions): WriteResult {
+  /** Writes a file. `shared` says that the caller may change the bytes afterwards. */
+  #write(path: string, content: Uint8Array, options: WriteOptions, shared: boolean): WriteResult {
     checkSignal(options.signal, path);
     const wanted = normalise(checkedPath(path));
     if (options.ifAbsent === true && placeAt(this.#tree.root, wanted.path, false).node !== undefined)
@@ -326,8 +327,8 @@ export class MemoryBackend implements FsBackend {
     checkWrite(place, options, path);
     checkNameable(place, path);
     if (place.beyond.at(-1) === "") throw backendError("NOT_FOUND", path, "the directory does not exist");
-    this.#tree.begin().write(place.path, body, options.mode);
-    return this.#made(place.path);
+    const entry = this.#tree.begin().write(place.path, content, options.mode, shared);
+    return toWriteResult(entry, entry);
   }
 
   #made(path: string): WriteResult {

@@ -42,8 +42,8 @@ export abstract class TreeDraft<E extends NodeEntry, C extends PutContent> exten
     this.putOver(path, this.at(path), content);
   }
 
-  /** Does the same where the caller has looked at what is there. */
-  protected putOver(path: string, there: TreeNode<E> | undefined, content: C): void {
+  /** Does the same where the caller has looked at what is there, and returns the entry. */
+  protected putOver(path: string, there: TreeNode<E> | undefined, content: C): E {
     if (isDirNode(there)) throw backendError("IS_DIRECTORY", path);
     const kept = there?.entry.type === "file" ? there.entry.mode : undefined;
     const mode = (content.mode ?? kept ?? DEFAULT_FILE_MODE) & PERMISSION_BITS;
@@ -51,6 +51,7 @@ export abstract class TreeDraft<E extends NodeEntry, C extends PutContent> exten
     const { body } = content;
     if (!isFileNode(there) || !this.rewrite(there, entry, body)) this.set(path, this.newFile(entry, body));
     this.changed(path);
+    return entry;
   }
 
   /** Makes a directory where there is none. @throws ALREADY_EXISTS for anything else there, NOT_DIRECTORY */
