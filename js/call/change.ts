@@ -71,6 +71,8 @@ export interface PlannedChange {
   readonly keys: readonly WrittenPath[];
   /** The places that it writes and that need an approval. */
   readonly places: readonly PlaceToApprove[];
+  /** When the real paths were looked up, by `performance.now()`. */
+  readonly locatedAt: number;
 }
 
 /**
@@ -91,10 +93,8 @@ export async function plan(change: ChangingCall): Promise<PlannedChange | Settle
   const located = locateWrites(change);
   located.catch(() => {}); // The await below reports the error; the error of a failed plan is more specific.
   const planned = await planOf(change, admitted.isKept);
-  // Also a dry run is refused where no call may write.
-  const places = await located;
   if (planned.kind === "settled") return planned;
-  return { change, plan: planned, guarding: guardSettingsOf(session, admitted.sources), ...places };
+  return { change, plan: planned, guarding: guardSettingsOf(session, admitted.sources), ...(await located) };
 }
 
 /** Returns the plan of the tool. With `isKept` the rules hide what it reads until a reviewer has approved it. */
@@ -108,9 +108,10 @@ async function locateWrites({
   session,
   uses,
   call,
-}: ChangingCall): Promise<Pick<PlannedChange, "keys" | "places">> {
+}: ChangingCall): Promise<Pick<PlannedChange, "keys" | "places" | "locatedAt">> {
+  const locatedAt = performance.now();
   const keys = await lockKeysOf(uses, call);
-  return { keys, places: await checkWrittenPlaces(session, keys, call) };
+  return { keys, places: await checkWrittenPlaces(session, keys, call), locatedAt };
 }
 
 /** A change that may be made now. */
@@ -175,9 +176,9 @@ async function askReviewer(
   });
   if ("answer" in reviewed) return reviewed;
   // The real paths are determined again, because a reviewer may have looked again at a change of other places.
-  const { keys } = await locateWrites(change);
+  const { keys, locatedAt } = await locateWrites(change);
   const allowedBy = [allowedByAnswer(reviewed.approval)];
-  return { ...planned, plan: reviewed.plan, keys, reviewed, isUnreviewed: false, allowedBy };
+  return { ...planned, plan: reviewed.plan, keys, locatedAt, reviewed, isUnreviewed: false, allowedBy };
 }
 
 /** Returns the change of a call that has nothing to write. */
@@ -203,7 +204,7 @@ async function commit(approved: ApprovedChange): Promise<Made<Answer<unknown>>> 
       checkAborted(call.signal);
       const made = await applyOnce(approved, plan, attempt === MAX_PLANS_PER_CALL);
       if (made !== undefined) return made;
-      if (locks.isSkipped) {
+      if (locks.mustLock()) {
         // These locks bring the present state, so the next plan need not refresh it.
         locks = await lockAgain(approved, locks);
         isPlannedLocked = false;
@@ -314,12 +315,16 @@ async function applyRecorded(
   return made.undo === "too_large" ? withUndoWarning(made, session.past.journal) : made;
 }
 
+/** The time in milliseconds for which a real path that was looked up counts as the present one. */
+const RECENT_MS = 100;
+
 /** Returns the files that a plan replaces, as it found them. */
 async function filesFound(approved: ApprovedChange, plan: ChangingPlan): Promise<FilesFound | undefined> {
   if (plan.kind === "act") return undefined;
-  // Another plan is made because something has changed, which may be a link on the way to a file.
   const yielder = new Yielder({ signal: approved.change.call.signal });
-  const places = plan === approved.plan ? await placesOf(approved, yielder) : undefined;
+  // A link may be on the way by now: another plan is made because something has changed, and a lock may have taken long.
+  const isRecent = plan === approved.plan && performance.now() - approved.locatedAt < RECENT_MS;
+  const places = isRecent ? await placesOf(approved, yielder) : undefined;
   const found = new Map<string, FoundFile>();
   for (const change of plan.changes) {
     await yielder.yieldIfDue();

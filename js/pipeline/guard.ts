@@ -135,7 +135,9 @@ async function writtenLinesByPath(plan: Proposal<unknown>): Promise<SeenLinesByP
 function foundBy(change: Change | undefined): FsStat | null | undefined {
   if (change?.do !== "put") return undefined;
   if (change.was === null) return null;
-  return change.was.version === undefined ? undefined : change.was.stat;
+  const { version, stat } = change.was;
+  // Without versions, the facts may be older than the content.
+  return version !== undefined && stat?.version === version ? stat : undefined;
 }
 
 /** The change of a part of a file. */

@@ -172,8 +172,8 @@ export async function withLocks<T>(
 
 /** The locks that a call holds. */
 export interface HeldLocks {
-  /** True when the backend left one of them out, because it saw no reason for it. */
-  readonly isSkipped: boolean;
+  /** Returns true when a lock was left out, because there was no reason for it then, and is needed after a conflict. */
+  mustLock(): boolean;
   /** True when one of them holds for all processes. */
   readonly isShared: boolean;
   /** The time for which the call waited for them, in milliseconds. */
@@ -214,10 +214,11 @@ export async function acquireLocks(
       else isShared = true;
       held.push(() => handle.release());
     };
-    await lockBetweenProcesses(session, keys, call.fs, { ...wait, optimistic, keep });
+    const leftOut = await lockBetweenProcesses(session, keys, call.fs, { ...wait, optimistic, keep });
     const waitedMs = performance.now() - asked;
     debug.lock?.(`${keys.length} paths after ${waitedMs.toFixed(1)} ms`);
-    return { isSkipped, isShared, waitedMs, release };
+    const mustLock = (): boolean => isSkipped || session.staging.stage?.mustLock(leftOut) === true;
+    return { mustLock, isShared, waitedMs, release };
   } catch (error) {
     await release();
     throw error;
@@ -233,24 +234,26 @@ interface LockWait {
   keep(handle: LockHandle): void;
 }
 
-/** Takes the locks of the written paths that hold between processes, where the storage or the disk has them. */
+/**
+ * Takes the locks of the written paths that hold between processes, where the storage or the disk has them. Returns the
+ * paths that an optimistic lock of several leaves out.
+ */
 async function lockBetweenProcesses(
   { staging: { stage } }: Session,
   keys: readonly PathLockKey[],
   fs: FsBackend,
   { keep, ...wait }: LockWait,
-): Promise<void> {
+): Promise<readonly string[]> {
   // A path that is only read needs no lock here: its writers keep it consistent.
   const written = keys.filter(({ write }) => write);
   if (stage !== undefined) {
     const paths = written.map(({ path }) => path);
     // An optimistic lock is of those paths alone that met a conflict.
-    const leavesSomeOut = wait.optimistic && !paths.every((path) => stage.mustLock([path]));
+    const leftOut = wait.optimistic ? paths.filter((path) => !stage.mustLock([path])) : [];
     keep(await stage.lock(paths, wait));
-    if (leavesSomeOut) keep({ skipped: true, release: () => {} });
-    return;
+    return leftOut;
   }
-  if (fs.lock === undefined) return;
+  if (fs.lock === undefined) return [];
   // A free lock is acquired without waiting, so a thousand of them would block the event loop.
   const yielder = new Yielder({ signal: wait.signal });
   for (const { path, belowReplaced } of written) {
@@ -258,4 +261,5 @@ async function lockBetweenProcesses(
     await yielder.yieldIfDue();
     keep(await fs.lock(path, { ...wait, resolved: true }));
   }
+  return [];
 }

@@ -128,7 +128,7 @@ export function observeStorage(storage: Storage, ...observers: readonly StorageO
     ...(records === undefined ? {} : { records: observeRecords(records, run) }),
     ...(forkedAt === undefined ? {} : { forkedAt }),
   };
-  return Object.assign(observed, { [OBSERVED]: storage });
+  return Object.defineProperty(observed, OBSERVED, { value: storage });
 }
 
 type RunTrip = <T>(

@@ -49,8 +49,8 @@ export async function readVersioned(
 /** Returns the `sha256:` hash of a file's content, which some backends know without a read. */
 export async function hashVia(backend: FsBackend, path: string, signal?: AbortSignal): Promise<string> {
   if (backend.hash !== undefined) return (await backend.hash(path, { signal })).hash;
-  checkSignal(signal, path);
-  return engine().sha256(await backend.readBytes(path));
+  const content = await readVersioned(backend, path, { signal });
+  return engine().sha256((content as VersionedBytes).bytes);
 }
 
 /** Refuses a content of more than `maxBytes`. Before the read, a size is refused only if no range reduces it. */

@@ -148,7 +148,7 @@ class Recorder {
           const real = await entryPathVia(this.#inner, path);
           const kept = await this.#steps.keep(real, aside);
           if (kept === null) return [];
-          await this.#steps.assertExpected(path, kept, options.ifVersion);
+          await this.#steps.assertExpected([path, real], kept, options.ifVersion);
           return [await this.#steps.pathStep("delete", real, kept, null, aside)];
         },
         async ([step]) => {
@@ -197,7 +197,7 @@ class Recorder {
     aside: boolean,
   ): Promise<NewStep> {
     const { budget, contents } = this.#recording;
-    const known = this.#knownFile(path, options.ifVersion);
+    const known = this.#knownFile(path, options);
     // The real path and the file are looked up at the same time, because most writes replace a file at its real path.
     const [real, file] = await Promise.all([
       known?.real ?? realpathVia(this.#inner, path),
@@ -206,7 +206,7 @@ class Recorder {
     const isCaptured = file !== null && real === path;
     if (isCaptured) budget.bytes -= file.size as number;
     const before = isCaptured ? file : await this.#steps.keep(real, aside);
-    await this.#steps.assertExpected(path, before, options.ifVersion);
+    await this.#steps.assertExpected([path, real], before, options.ifVersion);
     // After the old state is read, so that the content of a change refused for its size is not hashed.
     const after: PreImage = {
       type: "file",
@@ -219,11 +219,13 @@ class Recorder {
   }
 
   /** Returns the file as the plan read it, if the write has its version as a condition and its content can be kept. */
-  #knownFile(path: string, ifVersion: string | undefined): FoundFile | undefined {
+  #knownFile(path: string, { ifVersion, mode }: WriteOptions): FoundFile | undefined {
     const { found, budget } = this.#recording;
     const file = found.get(path);
-    const isSame = file !== undefined && file.version === ifVersion;
-    return isSame && file.bytes.length <= budget.bytes ? file : undefined;
+    if (file === undefined || file.version !== ifVersion || file.bytes.length > budget.bytes)
+      return undefined;
+    // A version need not cover the permission bits, which the undo of a write that sets them restores.
+    return mode === undefined || mode === file.stat.mode ? file : undefined;
   }
 
   /**

@@ -152,7 +152,8 @@ class Rollback {
     const { path } = step;
     const fs = this.#fs;
     if (step.scratch === true) {
-      await discardAsides(fs, path);
+      // A link is on the way by now: the scratch path is elsewhere, and hidden there.
+      await discardAsides(fs, path).catch(ignoreOutside);
       return true;
     }
     if (!(await this.#mayRestore(step))) return false;
@@ -366,6 +367,10 @@ export function changeDetectingFacts(entry: {
 }): string {
   if (entry.type === "file") return `${entry.size} ${entry.mtime}`;
   return entry.type === "symlink" ? `-> ${entry.target}` : entry.type;
+}
+
+function ignoreOutside(error: unknown): void {
+  if (!(error instanceof FilewrightError && error.code === "OUTSIDE_ALLOWED")) throw error;
 }
 
 /** Removes a set-aside entry, if it exists. */
