@@ -9,9 +9,9 @@ import {
   removeTreeVia,
   renameVia,
 } from "../../js/backends/fallback/fallback-tree.ts";
-import type { MkdirOptions } from "../../js/backends/backend.ts";
+import type { MkdirOptions, WriteOptions } from "../../js/backends/backend.ts";
 import { writeVia } from "../../js/backends/fallback/fallback.ts";
-import { transact } from "../../js/backends/transaction/transaction.ts";
+import { Transaction, transact } from "../../js/backends/transaction/transaction.ts";
 import {
   FilewrightError,
   type FsBackend,
@@ -452,4 +452,24 @@ test("directories that a change without a record makes have the durability of th
   const disk = new Noting({ "/w/a": "a" });
   await transact(disk, (own) => Promise.resolve(own.mkdir("/w/b", { parents: true })));
   expect(asked).toEqual([undefined]);
+});
+
+test("an operation that is repeated because nothing can be set aside is counted once", async () => {
+  class Unable extends MemoryBackend {
+    asidePath(path: string): string {
+      return `${path}.aside`;
+    }
+    override async writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}) {
+      if (options.aside === undefined) return super.writeBytes(path, content, options);
+      const details = { reason: "aside" };
+      throw new FilewrightError("UNSUPPORTED_OPERATION", "it cannot be set aside", { path, details });
+    }
+  }
+  const disk = new Unable({ "/w/a": "1234" });
+  const limits = { required: true, contents: true, maxBytes: 6, maxSteps: 10 };
+  const transaction = new Transaction(disk, limits);
+  await transaction.backend.writeBytes("/w/a", bytes("new"));
+  expect([await disk.readText("/w/a"), transaction.steps.length]).toEqual(["new", 1]);
+  await transaction.rollBack();
+  expect(await disk.readText("/w/a")).toBe("1234");
 });
