@@ -118,7 +118,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
     const failed = async (error: unknown): Promise<unknown> => {
       const outcome = await transaction.rollBack();
       if (outcome.failed.length === 0) await log?.close(null);
-      else retries.add(transaction, log); // The record stays: if this process ends, the next one tries again.
+      else retries.add({ transaction, log, storage }); // The record stays: if this process ends, the next one tries again.
       return withOutcome(error, outcome);
     };
     let result: Awaited<ReturnType<typeof run>>;
@@ -257,7 +257,7 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       if (retries.isEmpty) return;
       const touches = (one: string): boolean =>
         paths.some(({ path }) => isWithin(one, path) || isWithin(path, one));
-      await retries.run(fs, (own) => own.some(touches), locked);
+      await retries.run({ fs, storage }, (own) => own.some(touches), locked);
     },
     async settled() {
       await Promise.all(finishing);

@@ -77,6 +77,8 @@ export type RunLocked = <T>(paths: readonly string[], action: () => Promise<T>) 
 interface UnfinishedRollback {
   readonly transaction: Transaction;
   readonly log: OpenRecord | undefined;
+  /** The id of the storage of its paths; undefined for the local disk. */
+  readonly storage: string | undefined;
 }
 
 /** The failed rollbacks of this process, shared by all workspaces of one store. */
@@ -87,18 +89,22 @@ export class RollbackRetries {
     return this.#unfinished.size === 0;
   }
 
-  add(transaction: Transaction, log: OpenRecord | undefined): void {
-    this.#unfinished.add({ transaction, log });
+  add(unfinished: UnfinishedRollback): void {
+    this.#unfinished.add(unfinished);
   }
 
   /**
-   * Tries the rollbacks again for whose paths `isMeant` returns true. One that fails again stays for the next
-   * time.
+   * Tries the rollbacks in a storage again for whose paths `isMeant` returns true. One that fails again stays for the
+   * next time.
    */
-  async run(fs: FsBackend, isMeant: (paths: readonly string[]) => boolean, locked: RunLocked): Promise<void> {
+  async run(
+    { fs, storage }: { readonly fs: FsBackend; readonly storage: string | undefined },
+    isMeant: (paths: readonly string[]) => boolean,
+    locked: RunLocked,
+  ): Promise<void> {
     for (const each of [...this.#unfinished]) {
       const own = pathsOfSteps(each.transaction.steps);
-      if (!isMeant(own)) continue;
+      if (each.storage !== storage || !isMeant(own)) continue;
       this.#unfinished.delete(each);
       try {
         const { failed } = await locked(own, () => each.transaction.rollBack(0, fs));
@@ -132,8 +138,8 @@ interface RecoveryTask {
 
 /** Rolls back the unfinished changes whose paths this workspace may write, and returns what was done. */
 export async function recoverAll(task: RecoveryTask): Promise<Recovery> {
-  const { store, retries, fs, mine, locked } = task;
-  await retries.run(fs, (paths) => paths.every(mine), locked);
+  const { store, retries, mine, locked } = task;
+  await retries.run(task, (paths) => paths.every(mine), locked);
   let [rolledBack, ignored, damaged] = [0, 0, 0];
   const conflicts: string[] = [];
   let problem: RecoveryProblem | undefined;

@@ -74,8 +74,8 @@ export async function openSearches(
 }
 
 /**
- * Returns the stages of the calls over a storage. The history is that of the storage where it keeps one; `journal`
- * keeps it otherwise, and where the host has given one.
+ * Returns the stages of the calls over a storage. The history is that of the storage where it keeps one; otherwise, and
+ * without a history, `journal` keeps it in memory.
  */
 export function stagesOf(
   storage: Storage,

@@ -384,6 +384,20 @@ describe("a rollback that finds the disk full", () => {
     expect(await backend.readText("/ws/a")).toBe("a");
     expect(fs.readdirSync(join(stateDir, "journal/open"))).toEqual([]);
   });
+
+  test("is not tried in another storage with the same paths", async () => {
+    const { disk, backend } = await half();
+    const first = await openWorkspace({ root: "/ws", backend, stateDir, backendId: "one" });
+    await first.call("batch", { operations });
+    disk.full = false;
+    const others = new MemoryBackend({ "/ws/c": "c" });
+    const other = await openWorkspace({ root: "/ws", backend: others, stateDir, backendId: "two" });
+    const made = await other.call("write_file", { path: "a", content: "theirs" });
+    expect([made.ok, Object.keys(others.dump())]).toEqual([true, ["/ws", "/ws/a", "/ws/c"]]);
+    expect(await others.readText("/ws/a")).toBe("theirs");
+    open.push(first, other, await openWorkspace({ root: "/ws", backend, stateDir, backendId: "one" }));
+    expect(await backend.readText("/ws/a")).toBe("a");
+  });
 });
 
 test.each([["noted"], ["not noted"]])(

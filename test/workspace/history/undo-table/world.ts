@@ -1,6 +1,6 @@
 /**
- * The worlds of the undo table: a workspace on the disk, one in memory and one in a storage, each with files, and
- * another process that changes them without the workspace.
+ * The worlds of the undo table: a workspace on the disk and one in memory, each with files, and another process that
+ * changes them without the workspace.
  */
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
