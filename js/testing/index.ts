@@ -2,6 +2,7 @@
  * The test suites for the contracts of backends, of storages and of records, for those of this package and for others. They
  * are not needed at run time.
  */
+export type { TestFunction } from "./case.ts";
 export { backendContract, type ContractOptions, contractCases } from "./contract.ts";
 export type { Context, ContractCase, ContractSubject } from "./backend/case.ts";
 export {

@@ -25,13 +25,16 @@ export type StorageCapability =
   | "readContents"
   | "records";
 
-type NeededFact = "atomic" | "links" | "modes" | "empty_dirs";
+/** The needs of a case of a storage: an optional method, a fact, or an answer of `changes` without `gap`. */
+export type CaseNeed = StorageCapability | "atomic" | "links" | "modes" | "empty_dirs" | "changes";
 
 /** The facts of a storage that a case can need. */
-export const NEEDED_FACTS: readonly NeededFact[] = Object.freeze(["atomic", "links", "modes", "empty_dirs"]);
-
-/** What a case needs of a storage: an optional method, a fact, or an answer of `changes` without `gap`. */
-export type CaseNeed = StorageCapability | NeededFact | "changes";
+export const NEEDED_FACTS: readonly Exclude<CaseNeed, StorageCapability | "changes">[] = Object.freeze([
+  "atomic",
+  "links",
+  "modes",
+  "empty_dirs",
+]);
 
 /** The context of a case. */
 export interface StorageContext {
