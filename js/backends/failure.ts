@@ -78,3 +78,10 @@ const UNCERTAIN_CODES: ReadonlySet<Code> = new Set<Code>(["IO_ERROR", "INTERNAL"
 export function isUncertain(error: unknown): boolean {
   return !(error instanceof FilewrightError) || UNCERTAIN_CODES.has(error.code);
 }
+
+/** Returns a `catch` handler that ignores some codes. */
+export function ignoreCodes(...codes: readonly Code[]): (error: unknown) => undefined {
+  return (error) => {
+    if (!(error instanceof FilewrightError && codes.includes(error.code))) throw error;
+  };
+}

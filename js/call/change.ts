@@ -4,8 +4,8 @@
  *
  * The plan is carried out only where each file still has the version that it was computed from
  * (`js/tools/change/make.ts`), with or without a lock. Where another writer was faster, the tool plans again, and that plan
- * may fail with CONFLICT itself. A change that a reviewer has seen is never planned again: `assertStateUnchanged` in `js/pipeline/review.ts` compares the state
- * that the reviewer has seen, and the call fails with CONFLICT.
+ * may fail with CONFLICT itself. A change that a reviewer has seen is never planned again: `assertStateUnchanged` in
+ * `js/pipeline/review.ts` compares the state that the reviewer has seen, and the call fails with CONFLICT.
  */
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
 import type { AllowedBy } from "../backends/transaction/step.ts";

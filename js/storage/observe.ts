@@ -45,7 +45,7 @@ const checkObserver = optionChecker(
 const OBSERVED = Symbol("the observed storage");
 
 /** Returns the storage behind an observed one; any other is returned unchanged. */
-function behind(storage: Storage): Storage {
+function innerOf(storage: Storage): Storage {
   return (storage as { readonly [OBSERVED]?: Storage })[OBSERVED] ?? storage;
 }
 
@@ -106,7 +106,7 @@ export function observeStorage(storage: Storage, ...observers: readonly StorageO
       ? {}
       : {
           merge: (from, options): Promise<Merged> =>
-            run("merge", none, () => merge.call(storage, behind(from), options)),
+            run("merge", none, () => merge.call(storage, innerOf(from), options)),
         }),
     ...(readContents === undefined
       ? {}

@@ -1,4 +1,4 @@
-/** What a storage over a backend adds to it. `backendContract` runs the contract of storages over every backend. */
+/** The additions of a storage to the backend below it. `backendContract` runs the contract of storages over every backend. */
 import { describe, expect, it } from "vitest";
 import { FilewrightError, type FsBackend, MemoryBackend } from "../../js/index.node.ts";
 import { filesOf, memoryStorage, type Op, toBackend } from "../../js/storage/index.ts";

@@ -9,7 +9,7 @@ import { abilitiesOf, contentsOf, inheritAbilities, provideAbilities } from "../
 import { callChecks, checkCalls } from "../call-options.ts";
 import { LOCAL_TRANSFER_OPTIONS, LOCAL_WRITE_OPTIONS } from "../local/local-options.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
-import { type Code, FilewrightError, makeError } from "../../engine/errors.ts";
+import { FilewrightError, makeError } from "../../engine/errors.ts";
 import type {
   FsBackend,
   FsEntry,
@@ -22,7 +22,7 @@ import type {
   WriteOptions,
   WriteResult,
 } from "../backend.ts";
-import { backendError } from "../failure.ts";
+import { backendError, ignoreCodes } from "../failure.ts";
 import { chmodVia, lstatOrNull, lstatVia, readLinkVia, symlinkVia } from "../fallback/fallback.ts";
 import { statToRead } from "../fallback/other-names.ts";
 import {
@@ -508,13 +508,6 @@ async function withErrorPath<T>(path: string, run: () => MaybePromise<T>): Promi
   } catch (error) {
     throw errorWithPath(error, path);
   }
-}
-
-/** Returns a `catch` handler that ignores some codes. */
-function ignoreCodes(...codes: readonly Code[]): (error: unknown) => undefined {
-  return (error) => {
-    if (!(error instanceof FilewrightError && codes.includes(error.code))) throw error;
-  };
 }
 
 /** Returns an error with the path that the caller gave. */

@@ -23,6 +23,18 @@ export type FoundEntry =
       readonly name?: string | undefined;
     };
 
+/** Returns a stored entry as one that was looked up. */
+export function toFoundEntry({
+  type,
+  target = "",
+}: {
+  readonly type: string;
+  readonly target?: string | undefined;
+}): FoundEntry {
+  if (type === "symlink") return { type, target };
+  return { type: type === "dir" ? "dir" : "file" };
+}
+
 /**
  * The state of resolving one absolute path, which may contain `.`, `..` and a final slash.
  *

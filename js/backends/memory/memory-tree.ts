@@ -53,8 +53,8 @@ export class MemoryTree extends TreeDraft<MemoryEntry, MemoryContent> {
   }
 
   /**
-   * Writes a file and returns its entry. The bytes are copied if they are `shared`: the caller may change them. Equal content keeps its version: a rewrite without a change
-   * is no conflict.
+   * Writes a file and returns its entry. The bytes are copied if they are `shared`: the caller may change them. Equal
+   * content keeps its version: a rewrite without a change is no conflict.
    */
   write(path: string, content: Uint8Array, mode?: number, shared = false): MemoryEntry {
     const there = this.at(path);

@@ -12,7 +12,7 @@ import { isWithin, parentOf } from "../paths.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { backendError } from "../failure.ts";
+import { backendError, ignoreCodes } from "../failure.ts";
 import {
   hasContentOf,
   isModeLost,
@@ -153,7 +153,7 @@ class Rollback {
     const fs = this.#fs;
     if (step.scratch === true) {
       // A link is on the way by now: the scratch path is elsewhere, and hidden there.
-      await discardAsides(fs, path).catch(ignoreOutside);
+      await discardAsides(fs, path).catch(ignoreCodes("OUTSIDE_ALLOWED"));
       return true;
     }
     if (!(await this.#mayRestore(step))) return false;
@@ -367,10 +367,6 @@ export function changeDetectingFacts(entry: {
 }): string {
   if (entry.type === "file") return `${entry.size} ${entry.mtime}`;
   return entry.type === "symlink" ? `-> ${entry.target}` : entry.type;
-}
-
-function ignoreOutside(error: unknown): void {
-  if (!(error instanceof FilewrightError && error.code === "OUTSIDE_ALLOWED")) throw error;
 }
 
 /** Removes a set-aside entry, if it exists. */

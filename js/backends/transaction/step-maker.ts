@@ -188,7 +188,7 @@ interface Conditions {
 /** How often an operation without a condition is tried when another program was faster. */
 const MAX_ATTEMPTS = 8;
 
-/** Returns the conditions with which the operation of a step changes exactly what is kept of its path. */
+/** Returns the conditions with which the operation of a step changes exactly the entry that was recorded. */
 export function conditionOf(step: Step | undefined, path: string, options: Conditions): Conditions {
   const { ifVersion, ifAbsent } = options;
   if (ifAbsent === true || step === undefined || step.kind === "move") return { ifVersion, ifAbsent };

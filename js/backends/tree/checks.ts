@@ -7,7 +7,7 @@ import type { EntryType } from "../entry.ts";
 import { backendError, checkWritable } from "../failure.ts";
 import { isWithin } from "../paths.ts";
 
-/** What stands at a place. */
+/** The place of a path, and the entry there. */
 export interface Standing {
   /** The real path. */
   readonly path: string;

@@ -1,6 +1,6 @@
 /** Finds the place of a path in a tree in memory, with links followed as POSIX defines it. */
 import { backendError } from "../failure.ts";
-import { LinkWalk } from "../fallback/links.ts";
+import { LinkWalk, toFoundEntry } from "../fallback/links.ts";
 import { checkPath, childOf, isLongName, normalise } from "../paths.ts";
 import type { Standing, StandingEntry } from "./checks.ts";
 import {
@@ -134,9 +134,4 @@ function linkedPlace<E extends LinkEntry>(root: DirNode<E>, path: string, follow
   const missing = beyond.filter((name) => name !== "" && name !== ".");
   const real = missing.reduce(childOf, walk.reached);
   return { path: real, node, entry: node?.entry, beyond, hasParent: beyond.length === 0 };
-}
-
-function toFoundEntry({ type, target = "" }: NodeEntry): Parameters<LinkWalk["found"]>[0] {
-  if (type === "symlink") return { type, target };
-  return { type: type === "dir" ? "dir" : "file" };
 }

@@ -66,7 +66,7 @@ export class StorageChanges {
           : { op: "link", path: real, mode, ...stored };
       return { ops: [op], expect: conditionsOf(place, options) };
     });
-    return toWriteResult(entries.find((entry) => entry.path === real));
+    return resultAt(real, entries);
   }
 
   async remove(path: string, { ifVersion }: DeleteOptions): Promise<void> {
@@ -111,7 +111,7 @@ export class StorageChanges {
         expect: [sameAs(source), sameAs(target), parentIsDir(target)],
       };
     });
-    return toWriteResult(entries.find((entry) => entry.path === real));
+    return resultAt(real, entries);
   }
 
   async copyFile(from: string, to: string, options: MoveOptions): Promise<WriteResult> {
@@ -129,7 +129,7 @@ export class StorageChanges {
         expect: [sameAs(source), sameAs(target), parentIsDir(target)],
       };
     });
-    return toWriteResult(entries.find((entry) => entry.path === real));
+    return resultAt(real, entries);
   }
 
   async symlink(target: string, path: string): Promise<void> {
@@ -239,6 +239,11 @@ function backendErrorFor(
   path: string,
 ): FilewrightError {
   return backendError(code, path, message, { hint, details, cause });
+}
+
+/** Returns the result of a change for the path that it wrote. */
+function resultAt(path: string, entries: readonly Entry[]): WriteResult {
+  return toWriteResult(entries.find((entry) => entry.path === path));
 }
 
 function sameAs({ path, entry }: StoredPlace): Expect {

@@ -1,7 +1,7 @@
 /** Resolves paths with links over a storage, which follows none itself. One round trip where no link is met. */
 import { FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
-import { LinkWalk } from "../../backends/fallback/links.ts";
+import { LinkWalk, toFoundEntry } from "../../backends/fallback/links.ts";
 import { childOf, checkPath, isLongName, normalise } from "../../backends/paths.ts";
 import type { Standing } from "../../backends/tree/checks.ts";
 import { unlistedError } from "../failure.ts";
@@ -55,7 +55,7 @@ export async function lookAll(
       if (!isLongName(name) && !known.has(at)) await read([at]);
       const found = isLongName(name) ? null : (known.get(at) ?? null);
       if (found instanceof FilewrightError) throw found;
-      walk.found(found === null ? null : toFoundEntry(found));
+      walk.found(found === null ? null : toFoundEntry(found.entry));
       if (found !== null) last = found;
     }
     const { beyond } = walk;
@@ -102,11 +102,6 @@ export async function* entriesBelow(
     if (page.next === undefined) return;
     after = page.next;
   }
-}
-
-function toFoundEntry({ entry }: ReadEntry): Parameters<LinkWalk["found"]>[0] {
-  if (entry.type === "symlink") return { type: "symlink", target: entry.target ?? "" };
-  return { type: entry.type === "dir" ? "dir" : "file" };
 }
 
 /** Returns `/` and every directory on the way to a path, then the path itself. */

@@ -3,7 +3,7 @@
  * touch is kept; everything else is what the storage has.
  */
 import { ChangedPaths } from "../../backends/overlay/changed-paths.ts";
-import { childOf } from "../../backends/paths.ts";
+import { movedPath } from "../../backends/paths.ts";
 import { applyOp } from "../apply.ts";
 import type { Entry, Op, ReadEntry } from "../storage.ts";
 
@@ -65,7 +65,7 @@ export class StagedDraft {
     if (at === undefined || own === undefined) return { stored: path };
     if (at === path) return { found: own.found };
     if (own.found?.entry.type !== "dir" || own.source === undefined) return { found: null };
-    return { stored: under(own.source, path, at) };
+    return { stored: movedPath(path, at, own.source) };
   }
 
   /** Returns the directories whose listing is that of a stored one, at and below a path; and what the draft made. */
@@ -127,7 +127,7 @@ export class StagedDraft {
         return (to) => {
           set(to, { ...there, entry: this.#renamed(there.entry, to) }, source);
           for (const [at, { found, source: own }] of below) {
-            const moved = under(to, at, path);
+            const moved = movedPath(at, path, to);
             const entry = found && this.#renamed(found.entry, moved);
             this.#nodes.set(moved, { found: entry && { ...found, entry }, source: own });
           }
@@ -159,10 +159,4 @@ export class StagedDraft {
   #renamed(entry: Entry, path: string): Entry {
     return Object.freeze({ ...entry, path, version: this.#version() });
   }
-}
-
-/** Returns a path below one directory as the same path below another. */
-export function under(top: string, path: string, from: string): string {
-  if (path === from) return top;
-  return childOf(top, path.slice(from === "/" ? 1 : from.length + 1));
 }

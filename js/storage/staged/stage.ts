@@ -9,7 +9,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { LockHandle, LockOptions } from "../../backends/backend.ts";
 import type { Stage } from "../../backends/transaction/stage.ts";
 import { backendError } from "../../backends/failure.ts";
-import { compareCodePoints } from "../../backends/paths.ts";
+import { compareCodePoints, movedPath } from "../../backends/paths.ts";
 import { commitSurely } from "../backend/changes.ts";
 import type { Contention } from "../backend/contention.ts";
 import type { LockPaths, PathsHandle } from "../backend/leases.ts";
@@ -32,7 +32,7 @@ import type {
   UnmetExpect,
   Version,
 } from "../storage.ts";
-import { StagedDraft, under } from "./draft.ts";
+import { StagedDraft } from "./draft.ts";
 import { type Found, MAX_NAMED_BYTES, type PathToRead, StagedReads } from "./reads.ts";
 
 /** The size from which a content is hashed on another thread. */
@@ -357,7 +357,7 @@ export class CallStage implements Stage, StorageView {
       for (let from: string | undefined; ; ) {
         const page = await this.#reads.list({ prefix: stored, after: from, limit: 10_000, signal });
         for (const entry of page.entries) {
-          const own = under(path, entry.path, stored);
+          const own = movedPath(entry.path, stored, path);
           const place = this.#draft.place(own);
           if ("stored" in place && place.stored === entry.path) found.set(own, { ...entry, path: own });
         }

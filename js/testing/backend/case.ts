@@ -25,14 +25,17 @@ export interface ContractCase {
   readonly name: string;
   /** The capabilities that the case tests. It is skipped on a backend without them. */
   readonly needs?: readonly Capability[];
-  /** True when the case changes nothing but what it has seeded, so that it is also run on a read-only backend. */
+  /** True when the case changes nothing after its files are made, so that it is also run on a read-only backend. */
   readonly reads?: true;
   /** The files that the case begins with, by their paths below the root. */
   readonly files?: Tree;
   run(context: Context): Promise<void>;
 }
 
-/** Files below a directory: texts by their paths; a link is `-> target`, below the root where absolute, an empty directory `(empty)`. */
+/**
+ * Files below a directory: texts by their paths. A link is `-> target`, below the root where that is absolute; an empty
+ * directory is `(empty)`.
+ */
 export type Tree = Readonly<Record<string, string>>;
 
 /** The objects that a case works with. */
@@ -45,7 +48,10 @@ export interface Context {
   below(path: string): string;
 }
 
-/** Calls and paths below the root, each separated by blanks, the answer that each call gives for each path, and its other arguments. */
+/**
+ * Calls and paths below the root, each separated by blanks; the answer that each call gives for each path; and the other
+ * arguments of the calls.
+ */
 export type Step = readonly [calls: string, paths: string, answer: unknown, ...rest: readonly unknown[]];
 
 /** The answer of a call that fails, with one of these codes. */
