@@ -1,6 +1,6 @@
 /**
- * A directory is a link to another one just while a change reads what it is about to replace or remove. The undo brings
- * back what the change has taken away, and never what was read at the path in between.
+ * While a change reads the old content, another program swaps the directory of its file for a link to secrets, and back.
+ * The undo brings back the old content, and never the secret.
  */
 import { describe, expect, test } from "vitest";
 import type { ReadOptions, VersionedBytes } from "../../js/backends/backend.ts";
@@ -9,13 +9,16 @@ import { MemoryBackend, openWorkspace } from "../../js/index.node.ts";
 const FILE = "/w/dir/k.txt";
 
 /** A backend in which the directory is a link to secrets during one read of the file. */
-class Exchanged extends MemoryBackend {
-  /** The number of the read; 0 for none. */
-  exchangedRead = 0;
+class Swapping extends MemoryBackend {
+  /** The read of the file that meets the swap, from 1, those of the undo included; 0 for none. */
+  swappedRead = 0;
+  /** True once the directory was swapped. */
+  isSwapped = false;
   #reads = 0;
 
   override async read(path: string, options?: ReadOptions): Promise<VersionedBytes | null> {
-    if (path !== FILE || ++this.#reads !== this.exchangedRead) return super.read(path, options);
+    if (path !== FILE || ++this.#reads !== this.swappedRead) return super.read(path, options);
+    this.isSwapped = true;
     await this.rename("/w/dir", "/w/away");
     await this.symlink("/w/.ssh", "/w/dir");
     try {
@@ -35,21 +38,26 @@ const CHANGES = [
 ] as const;
 
 describe.each(CHANGES)("the undo of %s", (tool, args) => {
-  test.each([0, 1, 2, 3, 4])(
-    "brings back what it took away, with read %i exchanged",
-    async (exchangedRead) => {
-      const fs = new Exchanged({ [FILE]: "open\n", "/w/.ssh/k.txt": "hidden\n" });
-      fs.exchangedRead = exchangedRead;
-      const ws = await openWorkspace({ backend: fs, root: "/w", guard: "off" });
-      const made = await ws.call(tool, args as never);
-      if (made.ok) {
-        const undo = (): Promise<unknown> => ws.undo(made.meta.call_id ?? "");
-        expect(await fs.exists(FILE)).toBe(tool !== "delete");
-        // An undo that meets the exchange itself changes nothing, and works when it is repeated.
-        await undo().catch(undo);
-      }
-      expect(await fs.readText(FILE)).toBe("open\n");
-      await ws.close();
-    },
-  );
+  test.each([0, 1, 2, 3, 4])("brings back what it took away, with read %i swapped", async (swappedRead) => {
+    const fs = new Swapping({ [FILE]: "open\n", "/w/.ssh/k.txt": "hidden\n" });
+    fs.swappedRead = swappedRead;
+    const ws = await openWorkspace({ backend: fs, root: "/w", guard: "off" });
+    const made = await ws.call(tool, args as never);
+    if (!fs.isSwapped) expect(made.ok, made.text).toBe(true);
+    if (made.ok) {
+      const undo = (): Promise<unknown> => ws.undo(made.meta.call_id ?? "");
+      expect(await fs.exists(FILE)).toBe(tool !== "delete");
+      const isSwappedBefore = fs.isSwapped;
+      // An undo that meets the swap itself is a conflict, and works when it is repeated.
+      await undo().catch((error: unknown) => {
+        expect(error).toMatchObject({ code: "CONFLICT" });
+        expect([isSwappedBefore, fs.isSwapped]).toEqual([false, true]);
+        return undo();
+      });
+    }
+    if (swappedRead === 1) expect(fs.isSwapped).toBe(true);
+    expect(await fs.readText("/w/.ssh/k.txt")).toBe("hidden\n");
+    expect(await fs.readText(FILE)).toBe("open\n");
+    await ws.close();
+  });
 });

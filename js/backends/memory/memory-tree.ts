@@ -122,7 +122,7 @@ export class MemoryTree extends TreeDraft<MemoryEntry, MemoryContent> {
     return { ...entry, path, ctime: isTop ? this.#time : entry.ctime };
   }
 
-  protected override touched(directory: MemoryEntry): MemoryEntry {
+  protected override withTouchedTime(directory: MemoryEntry): MemoryEntry {
     const time = this.#time;
     const isTouched = directory.mtime === time && directory.ctime === time;
     return isTouched ? directory : { ...directory, mtime: time, ctime: time };

@@ -9,21 +9,21 @@ import { ChangedPaths } from "./changed-paths.ts";
 export type ChangedNode =
   | {
       readonly type: "file";
-      /** The content, or the file of the lower backend that still has it: the source of a copy. */
+      /** The content; of a copy that was not read yet, the facts of its source in the lower backend. */
       readonly content: Uint8Array | FsStat;
       readonly stat: FsStat;
     }
   | {
       readonly type: "dir";
       readonly stat: FsStat;
-      /** True when it was given permission bits; else it has those that the system gives. */
+      /** True when it was given permission bits; else it has the default ones. */
       readonly hasOwnMode: boolean;
     }
   | { readonly type: "symlink"; readonly target: string; readonly stat: FsStat };
 
-/** The content of a directory of the lower backend. */
+/** All entries below a directory of the lower backend. */
 export interface LowerTree {
-  /** The size and time of each file. */
+  /** The size and time of each file and link, by its path. */
   readonly files: ReadonlyMap<string, string>;
   readonly directories: readonly string[];
 }
@@ -34,7 +34,7 @@ export type Known =
       readonly type: "file";
       readonly stat: FsStat;
       readonly version: string;
-      /** `sha256:` of the content; a text that stands for the version where that may not be read, or is not kept. */
+      /** `sha256:` of the content; `unread` and the version where the content may not be read, or is not kept. */
       readonly hash: string;
       /** Null for a large file, and for one that is not read. */
       readonly bytes: Uint8Array | null;
@@ -45,12 +45,12 @@ export type Known =
 
 /** A changed path. Immutable. */
 export interface ChangedPath {
-  /** The entry of the lower backend when the path was first changed here. */
+  /** The entry of the lower backend when the path was first changed here, since the last merge that took it. */
   readonly was: Known;
   /**
    * The entry of the overlay, or nothing (`gone`). `mode` is a directory of the lower backend with other permission
-   * bits, whose content still shows. `hidden` was changed before a directory above it was removed: its first state still
-   * counts for that removal, and when the path is made again.
+   * bits, whose content still shows. `hidden` is a changed path that vanished with a directory above it: it is neither
+   * shown nor committed, and `was` is kept for the merge of a fork, and for the path if it is made again.
    */
   readonly now:
     | ChangedNode
@@ -65,7 +65,7 @@ export type DraftState = ReadonlyMap<string, ChangedPath>;
 /** The text that stands for the version of a directory, which has none. */
 export const DIRECTORY_VERSION = "dir";
 
-/** Stands for a directory of which nothing below shows here. */
+/** A tree that was not looked at, or is not needed. */
 export const NO_TREE: LowerTree = Object.freeze({ files: new Map<string, string>(), directories: [] });
 
 const GONE = Object.freeze({ type: "gone" });
@@ -73,13 +73,13 @@ const HIDDEN = Object.freeze({ type: "hidden" });
 
 /** The changes of an overlay by their real paths. */
 export class Draft {
-  /** The number of changes so far. */
+  /** A number that grows with every change. */
   revision = 0;
   /** The numbers of changed paths by what is there now, and of copies whose content is still at the source. */
   readonly #counts = { file: 0, dir: 0, symlink: 0, gone: 0, mode: 0, hidden: 0, copies: 0 };
   readonly #paths = new ChangedPaths<ChangedPath>();
 
-  /** Returns true when the overlay shows what the lower backend has, but for the permission bits of directories. */
+  /** Returns true when the overlay has no entry and no removal; permission bits of directories do not count. */
   get isEmpty(): boolean {
     return this.#paths.size === this.#counts.mode + this.#counts.hidden;
   }
@@ -112,14 +112,14 @@ export class Draft {
     }
   }
 
-  /** Returns true when the path or any of its parents was changed. What is there does not come from the lower backend. */
-  touched(path: string): boolean {
+  /** Returns true when an entry or a removal of the overlay, at the path or above it, covers the lower backend there. */
+  isCovered(path: string): boolean {
     return this.#paths.nearest(path, (changed) => nodeOf(changed) !== undefined) !== undefined;
   }
 
   /** Records what is at a path now. */
   set(path: string, was: Known, now: ChangedPath["now"]): void {
-    // Below a new entry nothing of the lower backend shows, so it was lost there before.
+    // Directories below that were given permission bits are no longer there: a new entry takes their place.
     if (now.type !== "mode" && this.#counts.mode > 0 && this.node(path) === undefined)
       for (const [at, below] of this.#paths.below(path))
         if (below.now.type === "mode") this.#replace(at, undefined);
@@ -140,7 +140,7 @@ export class Draft {
 
   /**
    * Forgets the changes of a snapshot, which the lower backend has now. A path that was changed meanwhile keeps its
-   * change; `became` returns what that one begins with.
+   * change; `became` returns the lower entry on which that one is based from now on. The caller holds the turn.
    */
   async forget(
     merged: DraftState,

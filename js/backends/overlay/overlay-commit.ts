@@ -190,7 +190,7 @@ async function opOf(
   if (node?.type === "file") {
     const { size, mode } = node.stat;
     // The content of a copy stays at its source until it is written, unless the commit changes the source.
-    const isBelow = !(node.content instanceof Uint8Array) && !layer.draft.touched(node.content.path);
+    const isBelow = !(node.content instanceof Uint8Array) && !layer.draft.isCovered(node.content.path);
     if (isBelow) return { op: "link", path, hash: "", size, mode };
     return { op: "put", path, body: await layer.content(node), mode };
   }

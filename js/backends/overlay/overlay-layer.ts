@@ -164,7 +164,7 @@ export class OverlayLayer {
 
   /** Returns the entry of the lower backend at a path, whatever was changed here. */
   async below(path: string): Promise<FsStat | null> {
-    const isElsewhere = this.draft.touched(parentOf(path)) && (await this.#isLinkedBelow(parentOf(path)));
+    const isElsewhere = this.draft.isCovered(parentOf(path)) && (await this.#isLinkedBelow(parentOf(path)));
     return isElsewhere ? null : lstatOrNull(this.lower, path);
   }
 
@@ -183,7 +183,7 @@ export class OverlayLayer {
     const node = this.draft.node(path);
     if (node === null) return null;
     if (node !== undefined) return node.stat;
-    if (this.draft.touched(path)) return null;
+    if (this.draft.isCovered(path)) return null;
     const below = await this.below(path);
     const mode = givenMode(this.draft.get(path));
     return below === null || mode === undefined ? below : Object.freeze({ ...below, mode });
@@ -192,7 +192,7 @@ export class OverlayLayer {
   /** Returns the entries of a directory at a real path, in any order. */
   async entries(real: string, options?: ListOptions): Promise<readonly FsEntry[]> {
     const entries = new Map<string, FsEntry>();
-    if (!this.draft.touched(real))
+    if (!this.draft.isCovered(real))
       for (const entry of await this.lower.listDir(real, options)) entries.set(entry.name, entry);
     for (const [path, node] of this.draft.nodes(real)) {
       if (parentOf(path) !== real) continue;
@@ -204,7 +204,7 @@ export class OverlayLayer {
 
   /** Returns the content of a file at a real path. @throws NOT_FOUND, CONFLICT */
   async bytes(real: string): Promise<Uint8Array> {
-    if (!this.draft.touched(real)) return this.lower.readBytes(real);
+    if (!this.draft.isCovered(real)) return this.lower.readBytes(real);
     const node = this.draft.node(real);
     if (node?.type !== "file") throw backendError("NOT_FOUND", real);
     return this.content(node);
@@ -241,7 +241,7 @@ export class OverlayLayer {
     const { readLink, realpath } = this.lower;
     if (!this.draft.hasLinks) {
       if (readLink === undefined || realpath === undefined) return path;
-      if (!this.draft.touched(path)) {
+      if (!this.draft.isCovered(path)) {
         const below = await this.#realBelow(path, follow);
         // A lower link may lead through a changed path: then it is followed name by name.
         if (below !== undefined && (below === path || this.draft.isEmpty)) return below;

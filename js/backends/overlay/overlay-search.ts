@@ -100,7 +100,7 @@ export class OverlaySearch {
   async #partsOf(root: string, query: WalkQuery): Promise<SearchParts | undefined> {
     const layer = this.#layer;
     const real = await layer.real(root, true);
-    if (real !== "/" && layer.draft.touched(real)) return undefined;
+    if (real !== "/" && layer.draft.isCovered(real)) return undefined;
     if (layer.draft.isEmpty) return { real, changed: [], exclude: [] };
     const parts = divideSearch(uncovered(layer), real, query);
     const isDivided = parts !== undefined && parts.changed.length > 0;
@@ -184,5 +184,5 @@ async function rulesOf(
 
 /** Yields the changed paths of a layer that are below no other one. */
 function* uncovered({ draft }: OverlayLayer): Generator<string> {
-  for (const [path] of draft.nodes()) if (!draft.touched(parentOf(path))) yield path;
+  for (const [path] of draft.nodes()) if (!draft.isCovered(parentOf(path))) yield path;
 }

@@ -117,9 +117,9 @@ export class OverlayBackend implements FsBackend {
   discard(): Promise<void> {
     return this.#inTurn(async () => this.#layer.draft.clear());
   }
-  /** Returns true when the path or any of its parents was changed here. */
+  /** Returns true when the path or any of its parents was written or removed here; permission bits do not count. */
   touched(path: string): boolean {
-    return this.#layer.draft.touched(path);
+    return this.#layer.draft.isCovered(path);
   }
 
   async exists(path: string): Promise<boolean> {
@@ -132,7 +132,7 @@ export class OverlayBackend implements FsBackend {
   async stat(path: string): Promise<FsStat> {
     const real = await this.#layer.real(path, true);
     const stat = await this.#present(real, path);
-    if (this.#layer.draft.touched(real) || !stat.isFile || stat.version !== undefined)
+    if (this.#layer.draft.isCovered(real) || !stat.isFile || stat.version !== undefined)
       return statWithPath(stat, path);
     const below = await this.#layer.lower.stat(real);
     const version = below.version ?? engine().sha256(await this.#layer.lower.readBytes(real));
@@ -150,14 +150,14 @@ export class OverlayBackend implements FsBackend {
   async #gitExclude(directory: string): Promise<Uint8Array | undefined> {
     const real = await this.#layer.real(directory, true);
     const lower: RepositorySource = this.#layer.lower;
-    return this.#layer.draft.touched(childOf(real, ".git")) ? undefined : lower.gitExclude?.(real);
+    return this.#layer.draft.isCovered(childOf(real, ".git")) ? undefined : lower.gitExclude?.(real);
   }
   async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
     return decodeText(await this.readBytes(path), options.encoding, path);
   }
   async readBytes(path: string): Promise<Uint8Array> {
     const real = await this.#layer.real(path, true);
-    if (!this.#layer.draft.touched(real)) return this.#layer.lower.readBytes(real);
+    if (!this.#layer.draft.isCovered(real)) return this.#layer.lower.readBytes(real);
     const stat = await this.#present(real, path);
     if (stat.isDir) throw backendError("IS_DIRECTORY", path);
     const node = this.#layer.draft.node(real);
@@ -168,7 +168,7 @@ export class OverlayBackend implements FsBackend {
   async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
     checkSignal(options.signal, path);
     const real = await this.#layer.real(path, true);
-    if (!this.#layer.draft.touched(real)) {
+    if (!this.#layer.draft.isCovered(real)) {
       const found = await readVersioned(this.#layer.lower, real, options);
       return found === null ? null : Object.freeze({ ...found, stat: statWithPath(found.stat, path) });
     }
@@ -373,14 +373,14 @@ function overlayContents(layer: OverlayLayer, own: () => boolean): ContentProvid
     shape: () => `${held.shape()} ${layer.draft.revision}`,
     stamp(directory) {
       // The path may resolve to another directory than in the lower backend.
-      if (layer.draft.touched(directory) || layer.draft.hasLinks) return undefined;
+      if (layer.draft.isCovered(directory) || layer.draft.hasLinks) return undefined;
       const below = held.stamp(directory);
       return below === undefined ? undefined : `${below} ${layer.draft.revision}`;
     },
     watch: held.watch,
     async file(path): Promise<HeldFile> {
       const real = await layer.real(path, true);
-      if (!layer.draft.touched(real)) return held.file(real);
+      if (!layer.draft.isCovered(real)) return held.file(real);
       const node = layer.draft.node(real);
       if (node?.type === "dir") throw backendError("IS_DIRECTORY", path);
       if (node?.type !== "file" || !(node.content instanceof Uint8Array))

@@ -75,7 +75,7 @@ export abstract class TreeDraft<E extends NodeEntry, C extends PutContent> exten
     const there = this.existing(path);
     if (there.entry.type === "symlink") throw backendError("INVALID_ARGUMENT", path, "a link has no mode");
     const entry = this.withMode(there.entry, mode & PERMISSION_BITS);
-    if (isDirNode(there)) this.describe(path, entry);
+    if (isDirNode(there)) this.setDirectoryEntry(path, entry);
     else if (!isFileNode(there)) this.set(path, { entry });
     else if (!this.rewrite(there, entry, there.bytes)) this.set(path, this.newFile(entry, there.bytes));
     this.changed(path);

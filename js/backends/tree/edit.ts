@@ -1,4 +1,7 @@
-/** Changes of a tree, node by node: what the edit has made is changed in place, all other nodes are copied first. */
+/**
+ * Changes of a tree, node by node. Nodes that the edit made or copied since its last `freeze` are changed in place; all
+ * others are copied first.
+ */
 import { nameOf, parentOf } from "../paths.ts";
 import {
   type DirNode,
@@ -23,6 +26,7 @@ let lastOwner = 0;
 /** A tree in the making. */
 export abstract class TreeEdit<E extends NodeEntry> {
   #root: DirNode<E>;
+  /** The number on the nodes that may be changed now; `freeze` replaces it. The nodes of no edit have 0. */
   #owner = ++lastOwner;
   /** The directory that was changed last, where the next change probably is. */
   #last: { readonly path: string; readonly directory: OwnDirectory<E> } | undefined;
@@ -32,11 +36,15 @@ export abstract class TreeEdit<E extends NodeEntry> {
     this.#root = root;
   }
 
+  /** The present tree. Later changes still show in it, until it is frozen. */
   get root(): DirNode<E> {
     return this.#root;
   }
 
-  /** A number that grows when an entry is added, removed, moved or replaced by another node. */
+  /**
+   * A number that grows when a walk of the tree may find something else. A file that is changed in place, and another
+   * entry of a directory, do not count.
+   */
   get shape(): number {
     return this.#shape;
   }
@@ -56,13 +64,13 @@ export abstract class TreeEdit<E extends NodeEntry> {
   }
 
   /**
-   * Returns the entry of a directory that is made on the way to another entry, and where `there` stood. Throws where it
-   * must not be replaced.
+   * Returns the entry for a missing directory above a changed path. `there` is what is at its path and is no directory;
+   * throws where that may not be replaced.
    */
   protected abstract madeOnTheWay(path: string, there: TreeNode<E> | undefined): E;
 
   /** Returns the entry of a directory in which a name was added or removed. */
-  protected touched(directory: E): E {
+  protected withTouchedTime(directory: E): E {
     return directory;
   }
 
@@ -92,36 +100,33 @@ export abstract class TreeEdit<E extends NodeEntry> {
     return true;
   }
 
-  /** Changes the entry of a directory alone; missing ones are made. */
-  protected describe(path: string, entry: E): void {
-    this.#own(path).entry = entry;
+  /** Replaces the entry of a directory; its content and stamp stay. Missing directories are made. */
+  protected setDirectoryEntry(path: string, entry: E): void {
+    this.#writable(path).entry = entry;
   }
 
   /** Adds a node, or replaces the one at the path; missing directories are made. */
   protected set(path: string, node: TreeNode<E>): void {
-    this.#put(this.#own(parentOf(path)), nameOf(path), node);
+    this.#put(this.#writable(parentOf(path)), nameOf(path), node);
   }
 
-  /** Removes the node at a path, which exists. */
+  /** Removes the node at a path, which exists and is not `/`. */
   protected delete(path: string): void {
-    const directory = this.#own(parentOf(path));
-    const name = nameOf(path);
-    if (isDirNode(directory.children.get(name))) this.#last = undefined;
-    directory.children.delete(name);
-    directory.entry = this.touched(directory.entry);
+    const directory = this.#writable(parentOf(path));
+    directory.children.delete(nameOf(path));
+    directory.entry = this.withTouchedTime(directory.entry);
     this.#renew(directory);
   }
 
-  /** Notes that walks see something else in a directory. */
-  protected restamp(directory: string): void {
-    this.#renew(this.#own(directory));
+  /** Gives a directory a new stamp, so that walks that were kept read it again. */
+  protected restamp(path: string): void {
+    this.#renew(this.#writable(path));
   }
 
   #put(directory: OwnDirectory<E>, name: string, node: TreeNode<E>): void {
     const there = directory.children.get(name);
     directory.children.set(name, node);
-    if (there === undefined) directory.entry = this.touched(directory.entry);
-    else if (isDirNode(there)) this.#last = undefined;
+    if (there === undefined) directory.entry = this.withTouchedTime(directory.entry);
     this.#renew(directory);
   }
 
@@ -131,24 +136,24 @@ export abstract class TreeEdit<E extends NodeEntry> {
   }
 
   /** Returns the directory at a path as one that may be changed; missing ones are made. */
-  #own(path: string): OwnDirectory<E> {
+  #writable(path: string): OwnDirectory<E> {
     if (this.#last?.path === path) return this.#last.directory;
-    let directory = this.#ownCopy(this.#root);
+    let directory = this.#writableCopy(this.#root);
     this.#root = directory;
     for (let from = path === "/" ? 0 : 1; from > 0; ) {
       const to = path.indexOf("/", from);
       const end = to < 0 ? path.length : to;
-      directory = this.#ownChild(directory, path.slice(from, end), path.slice(0, end));
+      directory = this.#writableChild(directory, path.slice(from, end), path.slice(0, end));
       from = to + 1;
     }
     this.#last = { path, directory };
     return directory;
   }
 
-  #ownChild(parent: OwnDirectory<E>, name: string, path: string): OwnDirectory<E> {
+  #writableChild(parent: OwnDirectory<E>, name: string, path: string): OwnDirectory<E> {
     const there = parent.children.get(name);
     if (isDirNode(there)) {
-      const own = this.#ownCopy(there);
+      const own = this.#writableCopy(there);
       if (own !== there) parent.children.set(name, own);
       return own;
     }
@@ -157,7 +162,7 @@ export abstract class TreeEdit<E extends NodeEntry> {
     return made;
   }
 
-  #ownCopy(directory: DirNode<E>): OwnDirectory<E> {
+  #writableCopy(directory: DirNode<E>): OwnDirectory<E> {
     if (directory.owner === this.#owner) return directory as OwnDirectory<E>;
     const { entry, children, facts } = directory;
     return { entry, children: new Map(children), facts, owner: this.#owner };

@@ -15,7 +15,7 @@ export interface NodeEntry {
   readonly target?: string | undefined;
 }
 
-/** A file whose content is in the tree. Its bytes never change. */
+/** A file whose content is in the tree. The array is never written to; the edit that made the node may put in another. */
 export interface FileNode<E> {
   readonly entry: E;
   readonly bytes: Uint8Array;
@@ -41,7 +41,7 @@ export type TreeNode<E> = FileNode<E> | DirNode<E> | LeafNode<E>;
 
 /** The facts about the entries that stand directly in a directory. Nodes that differ only further down share them. */
 export interface DirectoryFacts {
-  /** A number that no other state of these entries ever had. */
+  /** A number that no other set of these nodes ever had. A file that is changed in place keeps it. */
   readonly stamp: number;
   /** Their names in the order of listings, once they were asked for. */
   names: readonly string[] | undefined;

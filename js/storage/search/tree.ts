@@ -49,7 +49,7 @@ export class EntriesDraft extends TreeEdit<Entry> {
 
   /** Sets the entry of the root, which a listing does not contain. */
   top(entry: Entry): void {
-    this.describe("/", entry);
+    this.setDirectoryEntry("/", entry);
   }
 
   /** Returns the tree. */
@@ -82,7 +82,7 @@ export class EntriesDraft extends TreeEdit<Entry> {
     else {
       // A directory that can be listed again, or no more, has another listing.
       if (kept.entry.unreadable !== entry.unreadable) this.restamp(path);
-      this.describe(path, entry);
+      this.setDirectoryEntry(path, entry);
       this.restamp(parentOf(path));
     }
   }
