@@ -110,11 +110,15 @@ export async function watcherOf(link: string): Promise<Watcher> {
   };
 }
 
-/** Resolves with the first group of a match in what a server says on standard error. */
+/** The time in milliseconds after which a server that has not said something is taken as one that will not. */
+const SAY_MS = 60_000;
+
+/** Resolves with the first group of a match in what a server says on standard error; rejects with what it has said. */
 export async function saidBy(server: ConnectedProcess, pattern: RegExp): Promise<string> {
-  for (;;) {
+  for (const start = performance.now(); performance.now() - start < SAY_MS; ) {
     const found = pattern.exec(server.errors())?.[1];
     if (found !== undefined) return found;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
+  throw new Error(`it does not say ${pattern}, but: ${server.errors()}`);
 }
