@@ -7,7 +7,6 @@
  */
 import type { FsBackend } from "./backend.ts";
 import type { SandboxPolicy } from "./policy.ts";
-import type { BeginThreadSearch } from "./search/file-searcher.ts";
 import type { ContentProvider } from "./search/held.ts";
 import type { MomentOf, MomentSearch } from "./search/moments.ts";
 import type { BeginReadAhead } from "./search/read-ahead.ts";
@@ -30,8 +29,6 @@ export interface Abilities {
    * that an overlay goes on with the same cursor. The searches of any other backend may have cursors of their own.
    */
   readonly ownCursors: boolean;
-  /** Begins a search by threads, which read the files themselves. */
-  readonly threadSearch: BeginThreadSearch;
   /**
    * Returns true when `grep` and `find` answer only what a policy allows, so that a confined backend does not judge
    * their answers path by path again. It is asked before each search.
@@ -60,7 +57,6 @@ const NONE: Abilities = Object.freeze({
   contents: undefined,
   readAhead: undefined,
   ownCursors: false,
-  threadSearch: async () => undefined,
   answersOnlyAllowed: () => false,
   moments: undefined,
   momentSearch: undefined,

@@ -141,7 +141,6 @@ export class MountBackend implements FsBackend {
         "contents",
         "readAhead",
         "ownCursors",
-        "threadSearch",
         "answersOnlyAllowed",
         "moments",
         "momentSearch",

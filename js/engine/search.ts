@@ -75,14 +75,6 @@ export interface SentQuery {
   readonly options: string | undefined;
 }
 
-/** A query as an engine on another thread compiles it. */
-interface EncodedQuery {
-  /** The argument of `SearchQuery` of a binding, as JSON. */
-  readonly options: string;
-  /** Decodes a result of `SearchQuery.search` of that thread. @throws CANCELLED */
-  decode(packed: Packed, signal?: AbortSignal): Promise<TextHits>;
-}
-
 /**
  * An index of contents in memory, which says which contents a query can match. It refers to contents by
  * number.
@@ -169,8 +161,6 @@ export interface SearchEngine {
    * fast.
    */
   sentQuery(query: TextQuery): SentQuery | undefined;
-  /** Returns the query in the form in which it is sent to a thread that reads files itself. */
-  encodeQuery(query: TextQuery): EncodedQuery;
   /** Searches a text. @throws INVALID_REGEX, INVALID_ARGUMENT, LIMIT_EXCEEDED */
   grepText(text: string | Uint8Array, query: TextQuery & TextLimits): TextHits;
   /**
@@ -263,13 +253,6 @@ export function makeSearchEngine(binding: SearchBinding): SearchEngine {
             throw fromEngine(error);
           }
         },
-      };
-    },
-    encodeQuery(query) {
-      const attributed = hasSeveralPatterns(query);
-      return {
-        options: queryOptionsJson(query),
-        decode: (packed, signal) => decodeTextHitsYielding(packed, attributed, new Yielder({ signal })),
       };
     },
     grepText: (text, query) => compileQuery(query).search(toUtf8(text), textLimitsOf(query)),

@@ -71,11 +71,6 @@ export class Yielder {
     if (workBeganAt === undefined) beginTurn();
   }
 
-  /** The milliseconds to the time limit; undefined without one. */
-  get timeLeft(): number | undefined {
-    return Number.isFinite(this.#end) ? Math.max(0, this.#end - performance.now()) : undefined;
-  }
-
   /** True when the time limit is reached. Nothing ends the work then; the caller has to check this. */
   get isOver(): boolean {
     return performance.now() >= this.#end;

@@ -29,7 +29,6 @@ const isProgram = (path) => Object.values(PROGRAMS).includes(path);
 /** The script of a worker thread and the modules that it imports by name: files that are found by their paths. */
 export const WORKER_MODULES = [
   "dist/engine/workers/worker.node.js",
-  "dist/backends/node/answer-search.node.js",
   "dist/readers/structured/value.js",
   "dist/tools/edit/value-line.js",
   "dist/tools/lib/omission.js",

@@ -97,7 +97,7 @@ describe("a search", () => {
     ["without an index", () => new LocalBackend({ policy, index: "off" }), root],
     ["that builds an index", () => new LocalBackend({ policy, index: "strict" }), root],
     ["of one file", () => new LocalBackend({ policy, index: "off" }), join(root, "a.wasm")],
-    ["by worker threads", () => new NodeBackend({ policy }), root],
+    ["without the addon", () => new NodeBackend({ policy }), root],
     ["of one file without the addon", () => new NodeBackend({ policy }), join(root, "a.wasm")],
   ];
   it.runIf(process.platform === "linux").each(rows)(

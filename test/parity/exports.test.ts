@@ -12,7 +12,7 @@ const entries: Record<string, Readonly<Record<string, unknown>>> = {
 
 /** For the rooms above, reached through `engine()`. */
 const internal = [
-  ...["info", "compileRules", "compileQuery", "sentQuery", "encodeQuery", "ignoreRules", "heldIndex"],
+  ...["info", "compileRules", "compileQuery", "sentQuery", "ignoreRules", "heldIndex"],
   ...["joined", "placeTable", "holdsSecretContent", "gitPathIn", "windows", "outlineOfPatch"],
 ];
 

@@ -96,8 +96,6 @@ const cases: Record<string, (engine: Engine) => unknown> = {
     return [query.search(utf8(before), { maxLineChars: 3 }), query.count(utf8(before))];
   },
   "a query that no worker is there for": (e) => e.sentQuery({ pattern: "\\w{9}" }),
-  "a query for a thread that reads files": (e) =>
-    e.encodeQuery({ patterns: ["a|b", "é"], word: true }).options,
   "a pattern refused": (e) => e.compileQuery({ pattern: "a{2,1}" }),
   "paths ranked": (e) => e.rankPaths("usbhb", ["drivers/usb/hub.c", "fs/inode.c", "usb/näh.c"], { limit: 2 }),
   "nothing to rank by": (e) => e.rankPaths("", ["a"]),

@@ -147,7 +147,7 @@ describe.skipIf(!hasWasm && process.env["CI"] !== "true")("the modules of the ta
     const sources = readdirSync(join(root, "js"), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts"))
       .filter((name) =>
-        readFileSync(join(root, "js", name), "utf8").includes("export function answerInWorker("),
+        readFileSync(join(root, "js", name), "utf8").includes("export const answerInWorker = ("),
       );
     expect(sources).not.toEqual([]);
     const built = sources.map((name) => `dist/${name.replaceAll("\\", "/").replace(/\.ts$/u, ".js")}`);

@@ -22,7 +22,6 @@ describe("the main package", () => {
       "dist/bin/a.js",
       "dist/a.node.js",
       "dist/engine/workers/worker.node.js",
-      "dist/backends/node/answer-search.node.js",
       "dist/readers/structured/value.js",
       "dist/tools/edit/value-line.js",
       "dist/tools/lib/omission.js",

@@ -41,7 +41,6 @@ import type { ContentProvider } from "../search/held.ts";
 import { hashOfStorage, pageOfStorage } from "./judged-page.ts";
 import { judgedSearches } from "./judged-searches.ts";
 import { momentSearches } from "./moment-searches.ts";
-import type { FileVerdict, JudgeFiles } from "../search/file-searcher.ts";
 import { secret, secretContent } from "./outside.ts";
 import { excludeOfWorktree, type RepositorySource } from "../walk/git-directory.ts";
 import { childOf, isWithin, normalise, parentOf, relativeTo } from "../paths.ts";
@@ -63,8 +62,6 @@ const ROOTS: unique symbol = Symbol("roots");
 
 /** What a confined backend has besides the contract. Only its owner sees it. */
 export interface Confined {
-  /** Judges its files, for threads that read them without it. */
-  readonly judgeFiles: JudgeFiles;
   readonly [ROOTS]: Pick<Confinement, "policy" | "opened">;
 }
 
@@ -111,7 +108,7 @@ function confineAbilities(confined: FsBackend, of: Confinement): void {
   const { readAhead, enterStage } = abilitiesOf(inner);
   inheritAbilities(confined, inner, {
     passes: ["paths", "maxAnswerBytes", "stage"],
-    drops: ["threadSearch", "answersOnlyAllowed", "moments", "momentSearch", "refusesLinks"],
+    drops: ["answersOnlyAllowed", "moments", "momentSearch", "refusesLinks"],
     gives: {
       contents: confinedContents(of),
       readAhead:
@@ -151,26 +148,6 @@ function confinedContents({ inner, policy, granted, readable }: Confinement): Co
         const file = await held.file(real);
         return mayBeSecret ? new CheckedFile(file, path) : file;
       }),
-  };
-}
-
-/** Returns the judgement of found files, no name of which is a link: the rules judge their paths as they are. */
-function judgeFilesBy({ opened, policy, granted }: Confinement): JudgeFiles {
-  return async (root) => {
-    const resolver = await opened;
-    const real = await resolver.resolve(root, "read", "follow");
-    const named = resolver.nameOf(root);
-    const { rules } = resolver;
-    const judge = (path: string): FileVerdict => {
-      // Each file is judged once, so its verdict is not kept.
-      if (named !== real && rules.checkOnce(childOf(named, path)).denied) return "ask";
-      const place = childOf(real, path);
-      const verdict = rules.checkOnce(place);
-      if (verdict.denied) return "ask";
-      if (policy.secrets !== "grant" || verdict.opened || isGranted(granted, place)) return "read";
-      return verdict.secret ? "ask" : "check";
-    };
-    return { real, judge };
   };
 }
 
@@ -416,8 +393,7 @@ function confineWith(
     moments === undefined
       ? judgedSearches(inner, policy, opened, walked, secrets)
       : momentSearches(moments, (at) => confineBackend(at, policy), secrets);
-  const own = { judgeFiles: judgeFilesBy(confinement), [ROOTS]: confinement };
-  return Object.freeze(checkCalls(Object.assign(backend, searches, own), CALL_CHECKS));
+  return Object.freeze(checkCalls(Object.assign(backend, searches, { [ROOTS]: confinement }), CALL_CHECKS));
 }
 
 /** Returns the beginning of a file, of which the caller has read a range. */

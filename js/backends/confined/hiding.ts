@@ -43,7 +43,6 @@ const DECIDED = {
   drops: [
     "contents",
     "ownCursors",
-    "threadSearch",
     "answersOnlyAllowed",
     "moments",
     "momentSearch",

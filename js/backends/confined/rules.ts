@@ -86,11 +86,12 @@ const SECRET_FIRST_BYTES: ReadonlySet<number> = new Set([0x7b, 0x2d, 0x23, 0x42,
  * Returns true when a file that begins with the bytes from `start` to `end` could be a secret by content. Default: all
  * bytes.
  */
-export function mayHoldSecret(head: Uint8Array, start: number = 0, end: number = head.length): boolean {
-  let at = start;
+export function mayHoldSecret(head: Uint8Array): boolean {
+  const end = head.length;
+  let at = 0;
   if (head[at] === 0xef && head[at + 1] === 0xbb && head[at + 2] === 0xbf) at += 3;
   while (at < end && isWhitespaceByte(head[at] as number)) at++;
-  return at < end ? SECRET_FIRST_BYTES.has(head[at] as number) : end > start;
+  return at < end ? SECRET_FIRST_BYTES.has(head[at] as number) : end > 0;
 }
 
 /**

@@ -82,7 +82,7 @@ export class SandboxedBackend implements FsBackend {
     const { paths, maxAnswerBytes } = abilitiesOf(inner);
     inheritAbilities(this, confined, {
       passes: ["contents", "readAhead", "ownCursors", "stage", "enterStage"],
-      drops: ["threadSearch", "answersOnlyAllowed", "moments", "momentSearch", "refusesLinks"],
+      drops: ["answersOnlyAllowed", "moments", "momentSearch", "refusesLinks"],
       gives: {
         paths,
         maxAnswerBytes: Math.min(maxAnswerBytes, policy.maxOutputBytes ?? Number.POSITIVE_INFINITY),

@@ -44,7 +44,6 @@ import { OtherNames, withoutHiddenNames } from "./other-names.node.ts";
 import { pinMode } from "./pinned.node.ts";
 import { pageOf } from "./read.node.ts";
 import { newAsideName } from "./temp.node.ts";
-import { DiskThreads } from "./thread-search.node.ts";
 
 export type { NodeCapabilities, NodeOptions };
 
@@ -86,7 +85,6 @@ export class NodeBackend implements FsBackend {
   #trusted: NodeBackend | undefined;
   #closed = false;
   #yielder: Yielder | undefined;
-  readonly #threads = new DiskThreads();
   readonly #names: OtherNames;
 
   /** A copy of the backend that enforces a policy. Absent if this one already enforces a policy. */
@@ -98,15 +96,10 @@ export class NodeBackend implements FsBackend {
     const policy = options.policy ?? UNRESTRICTED;
     const exact = exactDisk(this.#options);
     this.#names = new OtherNames(exact, policy);
-    const confined = confineBackend(withoutHiddenNames(exact, this.#names), policy);
-    this.#disk = confined as ConfinedDisk;
+    this.#disk = confineBackend(withoutHiddenNames(exact, this.#names), policy) as ConfinedDisk & FsBackend;
     provideAbilities(this, {
       paths: HOST_PATHS,
       maxAnswerBytes: policy.maxOutputBytes ?? Number.POSITIVE_INFINITY,
-      threadSearch: async (root) =>
-        this.#closed || !this.#isIntact()
-          ? undefined
-          : this.#threads.begin(confined.judgeFiles, canonicalHostPath(root), await this.#names.hiding()),
     });
     if (options.policy === undefined)
       this.confine = (policy) => new NodeBackend({ ...this.#options, policy });
@@ -256,17 +249,10 @@ export class NodeBackend implements FsBackend {
   close(): void {
     this.#closed = true;
     this.#trusted?.close();
-    this.#threads.close();
   }
 
   #assertOpen(path: string): void {
     if (this.#closed) throw backendError("UNSUPPORTED_OPERATION", path, "the backend is closed");
-  }
-
-  /** Returns true while no caller has replaced a method through which files are searched. */
-  #isIntact(): boolean {
-    const { read, listDir } = NodeBackend.prototype;
-    return this.read === read && this.listDir === listDir;
   }
 
   /**

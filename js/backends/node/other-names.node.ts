@@ -2,7 +2,7 @@
  * Other names (hard links) of files that the rules hide, on the disk without the native addon: what
  * `crates/fs/src/root/other_names.rs` does for the disk with it, which describes the method and its limits.
  *
- * A file with several names is judged before it is read. A search asks once for the names that hide a file.
+ * A file with several names is judged before it is read.
  */
 import { Yielder } from "../../engine/yielder.ts";
 import type { FsBackend, FsEntry, FsStat, MoveOptions, WriteResult } from "../backend.ts";
@@ -33,8 +33,6 @@ interface FoundNames {
   readonly began: number;
   readonly took: number;
   readonly names: ReadonlyMap<string, readonly FoundName[]>;
-  /** True when one of the files has several names. */
-  readonly anyLinked: boolean;
   /** False when there are too many entries. */
   readonly complete: boolean;
 }
@@ -83,17 +81,6 @@ export class OtherNames {
     if (!isSecret || (complete && (hidden.length === 0 || hidden.some(isOpen)))) return;
     const message = "it is a secret by another name (a hard link), and nobody has granted it";
     throw backendError("GRANT_DENIED", real, message, { details: { reason: "secret", by: "link" } });
-  }
-
-  /** Returns the names of files that are hidden because of another name; undefined where every file must be asked for. */
-  async hiding(): Promise<ReadonlySet<string> | undefined> {
-    if (!this.#hides) return new Set();
-    const hidden = await this.#walk("hidden");
-    if (!hidden.complete) return undefined;
-    if (!hidden.anyLinked) return new Set();
-    const linked = await this.#walk("linked");
-    const found = [...hidden.names.keys()].flatMap((id) => linked.names.get(id) ?? []);
-    return linked.complete ? new Set(found.map(({ path }) => path)) : undefined;
   }
 
   /** Returns the other names of a file, given by its real path. @throws LIMIT_EXCEEDED */
@@ -160,17 +147,15 @@ export class OtherNames {
     const { roots, rules } = await this.#open();
     const began = Date.now();
     const names = new Map<string, FoundName[]>();
-    let anyLinked = false;
     const visit = async (path: string): Promise<void> => {
       const { denied, secret } = rules.checkOnce(path);
       if (wanted === "hidden" && !denied && !secret) return;
       const stat = await lstatOrNull(this.#disk, path);
       if (stat?.fileId === undefined || (wanted === "linked" && !hasOtherNames(stat))) return;
-      anyLinked ||= hasOtherNames(stat);
       names.set(stat.fileId, [...(names.get(stat.fileId) ?? []), { path, denied }]);
     };
     const complete = await this.#everyFile(roots, visit);
-    return { began, took: Date.now() - began, names, anyLinked, complete };
+    return { began, took: Date.now() - began, names, complete };
   }
 
   /** Calls `visit` for each regular file below the roots. Returns false when there are too many entries. */
@@ -243,7 +228,6 @@ export function withoutHiddenNames(disk: FsBackend, names: OtherNames): FsBacken
       "contents",
       "readAhead",
       "ownCursors",
-      "threadSearch",
       "answersOnlyAllowed",
       "moments",
       "momentSearch",

@@ -26,7 +26,7 @@ const DESCRIPTORS = descriptorFolder();
 const DELETED = " (deleted)";
 
 /** The flags for the content of a file: never a link, never waiting for the other end of a FIFO. */
-export const READ_FLAGS: number = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+const READ_FLAGS: number = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 /** The flags for a file that is rewritten in place. */
 export const REWRITE_FLAGS: number = constants.O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 

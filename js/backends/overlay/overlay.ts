@@ -70,7 +70,6 @@ export class OverlayBackend implements FsBackend {
       passes: ["ownCursors", "paths", "maxAnswerBytes"],
       drops: [
         "readAhead",
-        "threadSearch",
         "answersOnlyAllowed",
         "moments",
         "momentSearch",

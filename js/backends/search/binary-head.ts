@@ -11,10 +11,6 @@ export const HEAD_BYTES: number = 64 * 1024;
  * that NULs are parts of characters.
  */
 export function beginsBinary(head: Uint8Array): boolean {
-  return !beginsWithMark(head[0]) && head.includes(0);
-}
-
-/** Returns true for the first byte of a byte order mark, which says how a content is decoded. */
-export function beginsWithMark(first: number | undefined): boolean {
-  return first === 0xef || first === 0xfe || first === 0xff;
+  const [first] = head;
+  return first !== 0xef && first !== 0xfe && first !== 0xff && head.includes(0);
 }

@@ -37,11 +37,6 @@ function startRead(search: GrepSearch, backend: FsBackend, file: SearchedFile): 
   };
 }
 
-/** Reads and searches one file. Returns false when the search has ended. */
-export function searchOne(search: GrepSearch, backend: FsBackend, file: SearchedFile): Promise<boolean> {
-  return searchFile(search, startRead(search, backend, file));
-}
-
 /** Searches one file. Returns false when the search has ended. */
 async function searchFile(search: GrepSearch, { file, content }: PendingRead): Promise<boolean> {
   if (await search.isOver(file.path)) return false;

@@ -20,8 +20,6 @@ import type {
   TextMatch,
 } from "../../engine/search.ts";
 import { STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
-import type { Packed } from "../../engine/wire/unpack.ts";
-import type { ThreadQuery } from "./file-searcher.ts";
 
 /** A query that can be cancelled. */
 export interface Signalled {
@@ -122,11 +120,6 @@ export class GrepSearch {
     return this.#query.signal;
   }
 
-  /** Returns true for the file in which the page before has ended: its first lines are left out. */
-  continuesIn(path: string): boolean {
-    return this.from.number > 0 && path === this.from.path;
-  }
-
   /** Returns true when there are more results than requested. */
   get isFull(): boolean {
     return this.#units > this.#maxResults;
@@ -172,27 +165,6 @@ export class GrepSearch {
       return later(content, asked, signal).then((hits) => this.#take(path, hits));
     const hits = this.compiled[this.#content ? "search" : "count"](content, { ...limits, ...perFile });
     return this.#take(path, hits);
-  }
-
-  /** Returns the query for threads that read files themselves, with the limits that hold at this moment. */
-  threadQuery(): ThreadQuery {
-    const { before, after, context, maxLineChars } = this.#query;
-    const countsPath = this.#content && this.#textLeft !== WHOLE_FILE;
-    const { maxPerFile } = this.#perFile;
-    const maxTextBytes = countsPath ? this.#textLeft : undefined;
-    const count = !this.#content;
-    return {
-      options: engine().encodeQuery(this.#query).options,
-      limits: JSON.stringify({ before, after, context, maxLineChars, maxPerFile, maxTextBytes, count }),
-      countsPath,
-      maxFileBytes: this.maxFileBytes,
-      timeLeft: this.#yielder.timeLeft,
-    };
-  }
-
-  /** Takes the hits that a thread has found in a file. @throws CANCELLED */
-  async take(path: string, hits: Packed): Promise<void> {
-    await this.#take(path, await engine().encodeQuery(this.#query).decode(hits, this.#query.signal));
   }
 
   /** The limit of the matches of one file. One match above the limit of the result shows that there are more. */

@@ -10,7 +10,6 @@ import { abilitiesOf, contentsOf } from "../abilities.ts";
 import { backendError } from "../failure.ts";
 import { globsOf, GrepSearch, type Signalled } from "./search-grep.ts";
 import { inBatches } from "./read-ahead.ts";
-import { searchByThreads } from "./search-by-threads.ts";
 import { readSearched, searchFiles } from "./search-files.ts";
 import { searchHeld } from "./search-held.ts";
 import type { WalkCache } from "../walk/walk-memo.ts";
@@ -47,26 +46,21 @@ export async function grepBackend(
   const facts = held !== undefined || backend.read === undefined;
   const walk = (memo?: WalkCache) =>
     new SearchWalk(backend, root, { query, globs, wants, countIgnored: false, from, facts, memo });
-  const { readAhead, threadSearch } = abilitiesOf(backend);
+  const ahead = await abilitiesOf(backend).readAhead?.(root);
   if (held !== undefined) {
-    const ahead = await readAhead?.(root);
     const given = { held, root, query, top: place.top, ahead, walk };
     const { kept, ...counts } = await searchHeld(search, given);
     return search.result(counts, kept ? held.fresh : "scan");
   }
   const walked = walk();
-  const threads = await threadSearch(root);
-  if (threads === undefined) {
-    const files = walked.entries(place.top);
-    const ahead = await readAhead?.(root);
-    const { maxFileBytes, signal } = search;
-    const read = ahead === undefined ? files : inBatches(files, ahead, { maxFileBytes, signal });
-    await searchFiles(search, backend, read);
-    return search.result(walked.counts);
-  }
-  return search.result(
-    await searchByThreads(search, { backend, root, walk: walked, top: place.top, threads }),
+  const files = walked.entries(place.top);
+  const { maxFileBytes, signal } = search;
+  await searchFiles(
+    search,
+    backend,
+    ahead === undefined ? files : inBatches(files, ahead, { maxFileBytes, signal }),
   );
+  return search.result(walked.counts);
 }
 
 /** Searches the file that a search names as its start. @throws TOO_LARGE */

@@ -56,7 +56,6 @@ const PASSED = [
   "contents",
   "readAhead",
   "ownCursors",
-  "threadSearch",
   "answersOnlyAllowed",
   "moments",
   "momentSearch",

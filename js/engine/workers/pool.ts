@@ -26,8 +26,6 @@ interface WorkerJob {
   readonly id: number;
   readonly name: string;
   readonly args: readonly unknown[];
-  /** The number of calls that a worker may have when this one is sent to it. */
-  readonly ahead: number;
   done(value: unknown): void;
   fail(error: Error): void;
 }
@@ -35,18 +33,13 @@ interface WorkerJob {
 interface PooledWorker {
   readonly port: WorkerPort;
   ready: boolean;
-  /** The calls that were sent to the worker, in the order in which it runs them. */
-  readonly jobs: Map<number, WorkerJob>;
+  /** The call that it runs. */
+  job: WorkerJob | undefined;
 }
 
 /** How a call is run. */
 export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
-  /**
-   * The number of other calls that the worker may have to finish first. Above 0, a worker need not wait for the
-   * calling thread between two calls. Default 0.
-   */
-  readonly ahead?: number | undefined;
 }
 
 /** The time in milliseconds after which a worker that has not reported to be ready counts as failed. */
@@ -83,7 +76,7 @@ export class WorkerPool {
 
   /**
    * Runs a function of the engine in a worker, or `inPlace` when the pool has no workers. If the call is
-   * cancelled, its worker is terminated, so that the work stops at once; other calls of that worker begin again.
+   * cancelled, its worker is terminated, so that the work stops at once.
    *
    * @throws FilewrightError CANCELLED; any error of the function
    */
@@ -91,7 +84,7 @@ export class WorkerPool {
     name: string,
     args: readonly unknown[],
     inPlace: () => T | Promise<T>,
-    { signal, ahead = 0 }: RunOptions = {},
+    { signal }: RunOptions = {},
   ): Promise<T> {
     if (signal?.aborted) return Promise.reject(cancelledError());
     if (this.#ended !== undefined) return Promise.resolve().then(inPlace);
@@ -107,7 +100,6 @@ export class WorkerPool {
         id,
         name,
         args,
-        ahead,
         done(value) {
           settled();
           resolve(value as T);
@@ -125,7 +117,7 @@ export class WorkerPool {
   /** Terminates every worker. Waiting and running calls are run in place instead. */
   close(reason = "closed"): void {
     this.#ended ??= reason;
-    const jobs = [...[...this.#workers].flatMap(({ jobs }) => [...jobs.values()]), ...this.#waiting];
+    const jobs = [...[...this.#workers].flatMap(({ job }) => job ?? []), ...this.#waiting];
     for (const { port } of this.#workers) port.end();
     this.#workers.clear();
     this.#waiting.length = 0;
@@ -135,17 +127,16 @@ export class WorkerPool {
   #next(): void {
     for (let job = this.#waiting[0]; job !== undefined; job = this.#waiting[0]) {
       const ready = [...this.#workers].filter((worker) => worker.ready);
-      const worker = ready.find(({ jobs }) => jobs.size === 0);
+      const worker = ready.find((one) => one.job === undefined);
       if (worker === undefined) {
         const starting = this.#workers.size - ready.length;
         if (this.#workers.size < this.#size && starting < this.#waiting.length) this.#start();
+        return;
       }
-      const chosen = worker ?? leastBusy(ready, job.ahead);
-      if (chosen === undefined) return;
       this.#waiting.shift();
-      chosen.jobs.set(job.id, job);
+      worker.job = job;
       const [args, transfer] = argumentsWithTransferList(job.args);
-      chosen.port.post({ id: job.id, call: job.name, args }, transfer);
+      worker.port.post({ id: job.id, call: job.name, args }, transfer);
     }
   }
 
@@ -157,7 +148,7 @@ export class WorkerPool {
           (reason) => this.#lost(worker, reason),
         ),
         ready: false,
-        jobs: new Map(),
+        job: undefined,
       };
       this.#workers.add(worker);
       const timer: unknown = setTimeout(() => {
@@ -173,8 +164,8 @@ export class WorkerPool {
   #heard(worker: PooledWorker, said: WorkerMessage): void {
     if ("ready" in said) worker.ready = true;
     else {
-      const job = worker.jobs.get(said.id);
-      worker.jobs.delete(said.id);
+      const { job } = worker;
+      worker.job = undefined;
       if ("error" in said) job?.fail(new Error(said.error));
       else job?.done(said.value);
     }
@@ -192,8 +183,9 @@ export class WorkerPool {
       this.close(reason);
       return;
     }
-    for (const job of worker.jobs.values())
-      job.fail(new FilewrightError("INTERNAL", "the worker of the engine broke down", { cause: reason }));
+    worker.job?.fail(
+      new FilewrightError("INTERNAL", "the worker of the engine broke down", { cause: reason }),
+    );
     this.#next();
   }
 
@@ -201,19 +193,12 @@ export class WorkerPool {
     const place = this.#waiting.findIndex((job) => job.id === id);
     if (place >= 0) this.#waiting.splice(place, 1);
     for (const worker of this.#workers) {
-      if (!worker.jobs.delete(id)) continue;
+      if (worker.job?.id !== id) continue;
       this.#workers.delete(worker);
       worker.port.end();
-      this.#waiting.unshift(...worker.jobs.values());
     }
     this.#next();
   }
-}
-
-/** Returns the worker with the fewest calls that has at most `most`; undefined if each has more. */
-function leastBusy(workers: readonly PooledWorker[], most: number): PooledWorker | undefined {
-  const [first] = workers.toSorted((a, b) => a.jobs.size - b.jobs.size);
-  return first !== undefined && first.jobs.size <= most ? first : undefined;
 }
 
 /** Internal signal that no worker could run the call, so that it is run in place. */

@@ -1,24 +1,25 @@
-/** Searches of a disk without the addon in worker threads: the answers are those of the same search without threads. */
-import { execFileSync } from "node:child_process";
+/** Searches of the disk without the addon: the answers are those of the search of the addon. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { NodeBackend } from "../../js/backends/node/node.node.ts";
 import { setPinMode } from "../../js/backends/node/pinned.node.ts";
-import { abilitiesOf } from "../../js/backends/abilities.ts";
-import type { ThreadSearch } from "../../js/backends/search/file-searcher.ts";
 import { grepBackend } from "../../js/backends/search/search.ts";
 import { engine, setEngine } from "../../js/engine/current.ts";
-import type { SearchQuery } from "../../js/engine/search.ts";
-import { FilewrightError, SandboxPolicy } from "../../js/index.node.ts";
+import type { SearchQuery, SearchResult } from "../../js/engine/search.ts";
+import { FilewrightError, type FsBackend, LocalBackend, SandboxPolicy } from "../../js/index.node.ts";
 import { describeParity, engines } from "../parity/engines.ts";
 
 const code = (error: unknown) => (error instanceof FilewrightError ? error.code : String(error));
-const DIST = fileURLToPath(new URL("../../dist/", import.meta.url));
 
-describeParity("searches of NodeBackend in worker threads", () => {
+/** A result without the difference that a file whose content is a secret counts as unreadable without the addon alone. */
+const comparable = ({ filesSearched, unreadable, ...rest }: SearchResult) => ({
+  ...rest,
+  seen: filesSearched + unreadable,
+});
+
+describeParity("searches of NodeBackend", () => {
   const before = engine();
   const folder = mkdtempSync(join(tmpdir(), "filewright-threads-"));
   const root = join(folder, "root");
@@ -31,9 +32,7 @@ describeParity("searches of NodeBackend in worker threads", () => {
     secrets: "grant",
   };
   const backend = new NodeBackend({ policy });
-  /** The same disk, on which a replaced method makes searches read on the calling thread. */
-  const alone = new NodeBackend({ policy });
-  alone.read = NodeBackend.prototype.read.bind(alone);
+  const native = new LocalBackend({ policy, index: "off" });
 
   beforeAll(() => {
     setEngine(engines?.wasm as ReturnType<typeof engine>);
@@ -53,7 +52,7 @@ describeParity("searches of NodeBackend in worker threads", () => {
     put("2/late.bin", `${"x needle\n".repeat(9000)}\0needle\n`);
     put("2/empty.txt", "");
     put("2/large.txt", "needle in a large file\n".repeat(20_000));
-    // Files that are longer than the block in which a worker searches most files, and end around its end.
+    // Files that are longer than what is read at once, and end around its end.
     const filler = "nothing to be found in this filler of a line\n".repeat(6000);
     put("4/last-line.txt", `${filler}the needle at last`);
     put("4/last-cr.txt", `${filler}the needle\r\nlast 7\r`);
@@ -82,7 +81,7 @@ describeParity("searches of NodeBackend in worker threads", () => {
   afterAll(() => {
     setEngine(before);
     backend.close();
-    alone.close();
+    native.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -112,14 +111,12 @@ describeParity("searches of NodeBackend in worker threads", () => {
   ];
 
   it.each(queries.map((query) => [JSON.stringify(query), query] as const))("%s", async (_, query) => {
-    expect(await abilitiesOf(backend).threadSearch(root)).toBeDefined();
-    expect(await abilitiesOf(alone).threadSearch(root)).toBeUndefined();
-    const expected = await grepBackend(alone, root, query);
+    const expected = await grepBackend(native, root, query);
     expect(expected.filesSearched).toBeGreaterThan(300);
-    expect(await grepBackend(backend, root, query)).toEqual(expected);
+    expect(comparable(await grepBackend(backend, root, query))).toEqual(comparable(expected));
     const mode = setPinMode("compare");
     try {
-      expect(await grepBackend(backend, root, query)).toEqual(expected);
+      expect(comparable(await grepBackend(backend, root, query))).toEqual(comparable(expected));
     } finally {
       setPinMode(mode);
     }
@@ -135,8 +132,11 @@ describeParity("searches of NodeBackend in worker threads", () => {
       let cursor: string | undefined;
       for (let page = 0; page < 6; page++) {
         const query = { pattern: "needle|last 5", ...limits, cursor };
-        const expected = await grepBackend(alone, root, query);
-        expect(await grepBackend(backend, root, query)).toEqual(expected);
+        const expected = await grepBackend(native, root, query);
+        const found = await grepBackend(backend, root, query);
+        // How many files a search has seen at its end depends on how far it read ahead.
+        const seen = { filesSearched: 0, unreadable: 0, skippedBinary: 0, ignored: 0 };
+        expect({ ...found, ...seen }).toEqual({ ...expected, ...seen });
         if (expected.nextCursor === undefined) break;
         cursor = expected.nextCursor;
       }
@@ -146,7 +146,7 @@ describeParity("searches of NodeBackend in worker threads", () => {
   it("reads a secret once it is granted", async () => {
     const granted = [join(root, "2/id_rsa")];
     const query = { pattern: "needle", glob: "id_rsa" };
-    const count = async (disk: NodeBackend) =>
+    const count = async (disk: FsBackend) =>
       (await grepBackend(disk, root, { ...query, glob: undefined })).totalMatches;
     const without = await count(backend);
     backend.grantSecrets(granted);
@@ -165,85 +165,8 @@ describeParity("searches of NodeBackend in worker threads", () => {
     expect(await search).toBe("CANCELLED");
     const limited = await grepBackend(backend, root, { pattern: "needle", timeoutMs: 1 });
     expect(limited.incompleteReason ?? "complete").toMatch(/timeout|complete/);
-    const files = async (disk: NodeBackend) =>
+    const files = async (disk: FsBackend) =>
       (await grepBackend(disk, root, { pattern: "needle", output: "files" })).filesWithMatches;
-    expect(await files(backend)).toBe(await files(alone));
-  });
-
-  it("leaves to the caller what changed since it was listed, and whatever is no readable file", async () => {
-    const threads = (await abilitiesOf(backend).threadSearch(root)) as ThreadSearch;
-    const query = {
-      options: '{"pattern":"needle","regex":false}',
-      limits: "{}",
-      countsPath: false,
-      maxFileBytes: 1e8,
-      timeLeft: undefined,
-    };
-    mkdirSync(join(root, "moved"));
-    symlinkSync(join(root, "2"), join(root, "swapped"));
-    execFileSync("mkfifo", [join(root, "moved/fifo")]);
-    const paths = [
-      "2/bom.txt",
-      "2/link.txt",
-      "2/passwd",
-      "moved/fifo",
-      "moved/gone",
-      "swapped/bom.txt",
-      "2",
-      "2/id_rsa",
-      "2/denied.txt",
-      "2/secret-content.txt",
-      "2/empty.txt",
-    ];
-    const { states, hits } = await threads.run(paths, query, undefined);
-    expect([...states]).toEqual([4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
-    expect(hits.length).toBe(1);
-  });
-
-  it("ends with an error when a worker breaks down, and answers the next search", () => {
-    const script = `
-      process.env.FILEWRIGHT_ENGINE = "wasm";
-      const { Worker } = await import("node:worker_threads");
-      const threads = [];
-      const post = Worker.prototype.postMessage;
-      Worker.prototype.postMessage = function (...args) { threads.push(this); return post.apply(this, args); };
-      const { NodeBackend } = await import(${JSON.stringify(`file://${DIST}index.node.js`)});
-      const { grepBackend } = await import(${JSON.stringify(`file://${DIST}backends/search/search.js`)});
-      const disk = new NodeBackend();
-      const first = grepBackend(disk, ${JSON.stringify(root)}, { pattern: "needle" });
-      while (threads.length === 0) await new Promise((resolve) => setImmediate(resolve));
-      threads[0].terminate();
-      console.log(await first.then(() => "answered", ({ code, message }) => code + " " + message));
-      console.log((await grepBackend(disk, ${JSON.stringify(root)}, { pattern: "needle", output: "files" })).filesWithMatches > 90);
-      // The process ends although the disk is not closed.
-    `;
-    const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
-      timeout: 30_000,
-      encoding: "utf8",
-    });
-    expect(output.trim().split("\n")).toEqual(["INTERNAL the worker of the engine broke down", "true"]);
-  });
-
-  it("ends its workers when the last disk is closed", async () => {
-    const script = `
-      process.env.FILEWRIGHT_ENGINE = "wasm";
-      const { Worker } = await import("node:worker_threads");
-      let ended = 0;
-      const { terminate } = Worker.prototype;
-      Worker.prototype.terminate = function () { ended++; return terminate.call(this); };
-      const { NodeBackend } = await import(${JSON.stringify(`file://${DIST}index.node.js`)});
-      const { grepBackend } = await import(${JSON.stringify(`file://${DIST}backends/search/search.js`)});
-      const [a, b] = [new NodeBackend(), new NodeBackend()];
-      for (const disk of [a, b]) await grepBackend(disk, ${JSON.stringify(root)}, { pattern: "needle" });
-      a.close();
-      console.log(ended);
-      b.close();
-      console.log(ended > 0);
-    `;
-    const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
-      timeout: 30_000,
-      encoding: "utf8",
-    });
-    expect(output.trim().split("\n")).toEqual(["0", "true"]);
+    expect(await files(backend)).toBe(await files(native));
   });
 });
