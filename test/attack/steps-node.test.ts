@@ -3,6 +3,7 @@
  * a directory of its path is exchanged with a link that leads out, once for good and once only until the next call.
  * Nothing may be read, listed or changed outside. A race by chance meets few of these moments.
  */
+import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
@@ -162,4 +163,47 @@ describe.skipIf(pinMode() !== "descriptor")("without the addon", () => {
       }
     },
   );
+
+  test("a FIFO in the place of a file is never opened, whenever it comes there", async () => {
+    const base = fs.realpathSync(fs.mkdtempSync(join(BASE, "filewright-steps-")));
+    const [file, fifo] = [join(base, "f"), join(base, "fifo")];
+    const disk = new NodeBackend({ policy: SandboxPolicy.workspaceOnly(base) });
+    const originals = new Map(STEPS.map((name) => [name, real[name] as (...args: unknown[]) => unknown]));
+    const rename = originals.get("renameSync") as (...args: unknown[]) => unknown;
+    const stat = originals.get("fstatSync") as (...args: unknown[]) => unknown;
+    try {
+      let last = 1;
+      for (let first = 1; first <= last; first++) {
+        fs.rmSync(file, { force: true });
+        fs.writeFileSync(file, "fine");
+        execFileSync("mkfifo", [fifo]);
+        await disk.stat(base);
+        let steps = 0;
+        let opened = 0;
+        for (const [name, original] of originals)
+          real[name] = Object.assign((...args: unknown[]): unknown => {
+            steps += 1;
+            if (steps === first) rename(fifo, file);
+            const made = original(...args);
+            // O_PATH opens nothing.
+            if (name === "openSync" && (Number(args[1]) & 0o10000000) === 0)
+              opened += (stat(made) as fs.Stats).isFIFO() ? 1 : 0;
+            return made;
+          }, original);
+        syncBuiltinESMExports();
+        await disk.readText(file).catch((error: unknown) => expect(error).toBeInstanceOf(FilewrightError));
+        for (const [name, original] of originals) real[name] = original;
+        syncBuiltinESMExports();
+        expect(opened, `step ${first}`).toBe(0);
+        fs.rmSync(fifo, { force: true });
+        last = Math.max(last, steps);
+      }
+      expect(last).toBeGreaterThan(5);
+    } finally {
+      for (const [name, original] of originals) real[name] = original;
+      syncBuiltinESMExports();
+      disk.close();
+      fs.rmSync(base, { recursive: true, force: true });
+    }
+  });
 });

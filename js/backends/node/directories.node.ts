@@ -2,84 +2,67 @@
 import type { Dirent } from "node:fs";
 import * as fs from "node:fs";
 import { STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
-import type { FsEntry, ListOptions, MkdirOptions } from "../backend.ts";
+import type { EntryType, FsEntry, ListOptions, MkdirOptions } from "../backend.ts";
 import { backendError, checkSignal } from "../failure.ts";
 import { sortEntries } from "../fallback/fallback.ts";
-import { childOf, isLongName, nameOf, parentOf } from "../paths.ts";
+import { isLongName, nameOf, parentOf } from "../paths.ts";
 import { isTempName } from "../walk/temp-name.ts";
 import { systemErrorName } from "./errors.node.ts";
 import { millis, typeOf } from "./facts.node.ts";
 import { pathOfHostBytes } from "./host-path.node.ts";
-import {
-  factsIn,
-  inParent,
-  inParentAsync,
-  type PinnedDirectory,
-  pinDirectory,
-  whileHeld,
-} from "./pinned.node.ts";
-import { syncDirectory } from "./names.node.ts";
-import { isLargeDirectory, isUncertainName, namesFromBytes, sweepSometimes } from "./temp.node.ts";
+import { atEntry, type PinnedDirectory, type PinnedEntry, pinDirectory, whileHeld } from "./pinned.node.ts";
+import { isLargeDirectory, isUncertainName, namesFromBytes, settle, syncDirectory } from "./temp.node.ts";
 
 /** Makes a directory by its real path. */
 export async function makeDirectory(
   path: string,
   { parents = true, existOk = true, durability }: MkdirOptions = {},
 ): Promise<void> {
-  const made = parents ? makeParents(path) : [];
-  try {
-    await inParentAsync(path, async (directory, name) => {
-      const found = factsIn(directory, name);
+  const made = parents ? await makeParents(path) : [];
+  await orRemove(made, async () => {
+    await atEntry(path, async (entry) => {
+      const found = entry.facts();
       if (found?.isDirectory() === true && existOk) return;
       if (found !== undefined) throw backendError("ALREADY_EXISTS", path);
-      makeIn(directory, name, existOk);
-      await sweepSometimes(directory);
-      if (durability === "durable") syncDirectory(directory);
+      makeAt(entry, existOk);
+      await settle(entry.directory, durability);
     });
-    if (durability === "durable") for (const directory of made) inParent(directory, syncDirectory);
-  } catch (error) {
-    removeMade(made);
-    throw error;
-  }
+    if (durability === "durable")
+      for (const directory of made) await atEntry(directory, (entry) => syncDirectory(entry.directory));
+  });
 }
 
-function makeIn(directory: PinnedDirectory, name: string, existOk: boolean): boolean {
+/** Makes a directory. Returns false where another process has made it meanwhile, and it may exist. */
+function makeAt(entry: PinnedEntry, existOk: boolean): boolean {
   try {
-    fs.mkdirSync(directory.at(name));
+    fs.mkdirSync(entry.at);
     return true;
   } catch (error) {
-    if (!(existOk && systemErrorName(error) === "EEXIST")) throw error;
-    if (factsIn(directory, name)?.isDirectory() !== true) throw error;
+    if (!existOk || systemErrorName(error) !== "EEXIST" || entry.facts()?.isDirectory() !== true) throw error;
     return false;
   }
 }
 
 /** Makes the missing directories above a real path. Returns those that it made, outermost first. */
-export function makeParents(path: string): readonly string[] {
+export async function makeParents(path: string): Promise<readonly string[]> {
   const missing: string[] = [];
-  let at = parentOf(path);
-  while (at !== "/" && !isDirectory(at)) {
-    missing.push(at);
-    at = parentOf(at);
-  }
+  for (let at = parentOf(path); at !== "/" && !(await isDirectory(at)); at = parentOf(at))
+    missing.unshift(at);
   if (missing.length > 0 && [path, ...missing].some((one) => isLongName(nameOf(one))))
     throw backendError("NAME_TOO_LONG", path);
   const made: string[] = [];
-  try {
-    for (const directory of missing.reverse())
-      if (inParent(directory, (parent, name) => makeIn(parent, name, true))) made.push(directory);
-  } catch (error) {
-    removeMade(made);
-    throw error;
-  }
+  await orRemove(made, async () => {
+    for (const directory of missing)
+      if (await atEntry(directory, (entry) => makeAt(entry, true))) made.push(directory);
+  });
   return made;
 }
 
 /** Returns whether a directory exists. @throws NOT_DIRECTORY when something else is there */
-function isDirectory(path: string): boolean {
+async function isDirectory(path: string): Promise<boolean> {
   try {
-    return inParent(path, (directory, name) => {
-      const facts = factsIn(directory, name);
+    return await atEntry(path, (entry) => {
+      const facts = entry.facts();
       if (facts !== undefined && !facts.isDirectory()) throw backendError("NOT_DIRECTORY", path);
       return facts !== undefined;
     });
@@ -89,14 +72,14 @@ function isDirectory(path: string): boolean {
   }
 }
 
-/** Removes directories that were made for a change which failed. One that has got content stays. */
-export function removeMade(made: readonly string[]): void {
-  for (const path of made.toReversed()) {
-    try {
-      inParent(path, (directory, name) => fs.rmdirSync(directory.at(name)));
-    } catch {
-      return;
-    }
+/** Runs a change for which directories were made, and removes them if it fails. One that has got content stays. */
+export async function orRemove<T>(made: readonly string[], change: () => Promise<T>): Promise<T> {
+  try {
+    return await change();
+  } catch (error) {
+    for (const path of made.toReversed())
+      await atEntry(path, (entry) => fs.rmdirSync(entry.at)).catch(() => undefined);
+    throw error;
   }
 }
 
@@ -111,54 +94,50 @@ export async function listDirectory(
   await whileHeld(directory, path, async () => {
     const yielder = new Yielder({ signal });
     let seen = 0;
-    for (const entry of await entriesOf(directory, yielder)) {
+    for (const { name, type } of await entriesOf(directory, yielder)) {
       if (++seen % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
-      const listed = entryOf(directory, entry, facts);
+      const listed = entryOf(directory.entry(name), type, facts);
       if (listed !== undefined) found.push(listed);
     }
   });
   return Object.freeze(sortEntries(found));
 }
 
-type NamedEntry = Pick<Dirent, "name" | "isFile" | "isDirectory" | "isSymbolicLink" | "isFIFO" | "isSocket"> &
-  Pick<Dirent, "isBlockDevice" | "isCharacterDevice">;
+/** An entry as a listing names it, with its type where the system tells it. */
+interface NamedEntry {
+  readonly name: string;
+  readonly type: EntryType | undefined;
+}
 
+/** Returns the entries of a held directory, with pauses. */
 async function entriesOf(directory: PinnedDirectory, yielder: Yielder): Promise<readonly NamedEntry[]> {
   const at = directory.at(".");
   const entries = isLargeDirectory(directory)
     ? await fs.promises.readdir(at, { withFileTypes: true })
     : fs.readdirSync(at, { withFileTypes: true });
-  if (!entries.some(({ name }) => isUncertainName(name))) return entries;
   // Some names may not be UTF-8: they are read again as bytes. What `lstat` tells of them is what counts.
-  return (await namesFromBytes(directory, yielder)).map((name) => ({ name, ...UNKNOWN_TYPE }));
+  if (entries.some(({ name }) => isUncertainName(name)))
+    return (await namesFromBytes(directory, yielder)).map((name) => ({ name, type: undefined }));
+  return entries.map((entry) => ({ name: entry.name, type: hasType(entry) ? typeOf(entry) : undefined }));
 }
 
-const no = (): boolean => false;
-const UNKNOWN_TYPE: Omit<NamedEntry, "name"> = {
-  isFile: no,
-  isDirectory: no,
-  isSymbolicLink: no,
-  isFIFO: no,
-  isSocket: no,
-  isBlockDevice: no,
-  isCharacterDevice: no,
-};
-
-function hasType(entry: NamedEntry): boolean {
+/** Returns true for an entry whose type the file system tells with its name. */
+function hasType(entry: Dirent): boolean {
   if (entry.isFile() || entry.isDirectory() || entry.isSymbolicLink()) return true;
   return entry.isFIFO() || entry.isSocket() || entry.isBlockDevice() || entry.isCharacterDevice();
 }
 
 /** Returns an entry of a listing; undefined for a temporary file and for one that is no longer there. */
-function entryOf(directory: PinnedDirectory, entry: NamedEntry, facts: boolean): FsEntry | undefined {
-  const { name } = entry;
+function entryOf(entry: PinnedEntry, known: EntryType | undefined, facts: boolean): FsEntry | undefined {
+  const { name, path } = entry;
   if (isTempName(name)) return undefined;
-  const stat = facts || !hasType(entry) ? factsOrUndefined(directory, name) : undefined;
-  if (stat === null) return undefined;
-  const type = typeOf(stat ?? entry);
+  const isAsked = facts || known === undefined;
+  const stat = isAsked ? entry.facts() : undefined;
+  if (isAsked && stat === undefined) return undefined;
+  const type = stat === undefined ? (known as EntryType) : typeOf(stat);
   const listed: { -readonly [K in keyof FsEntry]: FsEntry[K] } = {
     name,
-    path: childOf(directory.path, name),
+    path,
     type,
     isDir: type === "dir",
     isFile: type === "file",
@@ -166,17 +145,12 @@ function entryOf(directory: PinnedDirectory, entry: NamedEntry, facts: boolean):
   if (facts && stat !== undefined) {
     listed.size = Number(stat.size);
     listed.mtime = millis(stat.mtimeNs);
-    if (type === "symlink") listed.target = targetOf(directory, name);
+    if (type === "symlink") listed.target = targetOf(entry);
   }
   return Object.freeze(listed);
 }
 
-/** Returns the facts about an entry; null when it is gone. */
-function factsOrUndefined(directory: PinnedDirectory, name: string): fs.BigIntStats | null {
-  return factsIn(directory, name) ?? null;
-}
-
 /** Returns the target of a link in a held directory, as written. */
-export function targetOf(directory: PinnedDirectory, name: string): string {
-  return pathOfHostBytes(fs.readlinkSync(directory.at(name), { encoding: "buffer" }));
+export function targetOf(entry: PinnedEntry): string {
+  return pathOfHostBytes(fs.readlinkSync(entry.at, { encoding: "buffer" }));
 }

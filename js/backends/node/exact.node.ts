@@ -12,12 +12,13 @@ import { defaultStateDir } from "../state-directory.node.ts";
 import { childOf, parentOf } from "../paths.ts";
 import { decodeText, encodeText } from "../text.ts";
 import { deleteEntry, makeLink, removeWhole, setModeOf, sweepPath } from "./change.node.ts";
-import { listDirectory, makeDirectory, makeParents, removeMade, targetOf } from "./directories.node.ts";
+import { listDirectory, makeDirectory, makeParents, orRemove, targetOf } from "./directories.node.ts";
 import { osError, pathChanged, systemErrorName } from "./errors.node.ts";
 import { fsStatOf } from "./facts.node.ts";
 import { HOST_PATHS } from "./host-path.node.ts";
+import { writeBlock } from "./in-place.node.ts";
 import type { NodeOptions } from "./node-options.ts";
-import { factsIn, inParent, realPathOf } from "./pinned.node.ts";
+import { atEntry, realPathOf } from "./pinned.node.ts";
 import { hashOfPath, readVersion } from "./read.node.ts";
 import { newAsideName } from "./temp.node.ts";
 import { copyRegularFile, moveEntry } from "./transfer.node.ts";
@@ -29,17 +30,12 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
 
   const writeBytes = async (path: string, content: Uint8Array, given: WriteOptions = {}) => {
     const { createDirs, hash: _, ...rest } = given;
-    const made = createDirs === true ? makeParents(path) : [];
-    try {
-      return await writeFile(path, {
-        ...rest,
-        content: (fd) => writeAll(fd, content),
-        durability: given.durability ?? flushing,
-      });
-    } catch (error) {
-      removeMade(made);
-      throw error;
-    }
+    const write = {
+      ...rest,
+      content: (fd: number) => writeAll(fd, content),
+      durability: given.durability ?? flushing,
+    };
+    return orRemove(createDirs === true ? await makeParents(path) : [], () => writeFile(path, write));
   };
   const readBytes = async (path: string): Promise<Uint8Array> => {
     const found = await readVersion(path);
@@ -47,15 +43,9 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
   };
 
   const disk = Object.freeze<FsBackend>({
-    exists: (path) => {
-      try {
-        return inParent(path, (directory, name) => factsIn(directory, name) !== undefined);
-      } catch {
-        return false;
-      }
-    },
-    stat: (path) => {
-      const stat = entryFacts(path);
+    exists: (path) => atEntry(path, (entry) => entry.facts() !== undefined).catch(() => false),
+    stat: async (path) => {
+      const stat = await entryFacts(path);
       if (stat.type === "symlink") throw pathChanged(path);
       return stat;
     },
@@ -70,18 +60,14 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
     delete: (path, how = {}) => deleteEntry(path, { durability: flushing, ...how }),
     mkdir: (path, how = {}) => makeDirectory(path, { durability: flushing, ...how }),
     listDir: listDirectory,
-    iterFiles: () => {
-      throw backendError("INTERNAL", "/", "trees are walked by the policy");
-    },
-    glob: () => {
-      throw backendError("INTERNAL", "/", "trees are walked by the policy");
-    },
+    iterFiles: walkedByPolicy,
+    glob: walkedByPolicy,
     rename: (from, to, how = {}) => moveEntry(from, to, { durability: flushing, ...how }),
     copyFile: (from, to, how = {}) => copyRegularFile(from, to, { durability: flushing, ...how }),
     readLink: (path) =>
-      inParent(path, (directory, name) => {
+      atEntry(path, (entry) => {
         try {
-          return targetOf(directory, name);
+          return targetOf(entry);
         } catch (error) {
           if (systemErrorName(error) !== "EINVAL") throw error;
           throw backendError("INVALID_ARGUMENT", path, "not a symbolic link");
@@ -100,12 +86,16 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
 }
 
 /** Returns the facts about the entry at a real path, a link not followed. */
-function entryFacts(path: string): FsStat {
-  return inParent(path, (directory, name) => {
-    const facts = factsIn(directory, name);
+function entryFacts(path: string): Promise<FsStat> {
+  return atEntry(path, (entry) => {
+    const facts = entry.facts();
     if (facts === undefined) throw backendError("NOT_FOUND", path);
-    return fsStatOf(facts, path, facts.isSymbolicLink() ? targetOf(directory, name) : undefined);
+    return fsStatOf(facts, path, facts.isSymbolicLink() ? targetOf(entry) : undefined);
   });
+}
+
+function walkedByPolicy(): never {
+  throw backendError("INTERNAL", "/", "trees are walked by the policy");
 }
 
 /** Returns a path with every link resolved. Missing names at its end are kept. */
@@ -121,10 +111,10 @@ async function realpath(path: string): Promise<string> {
   }
   const look = async (at: string) => {
     try {
-      return inParent(at, (directory, name) => {
-        const facts = factsIn(directory, name);
+      return await atEntry(at, (entry) => {
+        const facts = entry.facts();
         if (facts === undefined) return null;
-        if (facts.isSymbolicLink()) return { type: "symlink" as const, target: targetOf(directory, name) };
+        if (facts.isSymbolicLink()) return { type: "symlink" as const, target: targetOf(entry) };
         return { type: facts.isDirectory() ? ("dir" as const) : ("file" as const) };
       });
     } catch (error) {
@@ -140,8 +130,7 @@ const MAX_SYNC_BYTES = 256 * 1024;
 
 function writeAll(fd: number, content: Uint8Array): void | Promise<void> {
   if (content.length > MAX_SYNC_BYTES) return writeLater(fd, content);
-  for (let done = 0; done < content.length; )
-    done += fs.writeSync(fd, content, done, content.length - done, done);
+  writeBlock(fd, content, 0);
 }
 
 async function writeLater(fd: number, content: Uint8Array): Promise<void> {

@@ -1,7 +1,7 @@
 /** The facts about an entry, from `stat` with nanoseconds, and its version in the form of `crates/fs/src/dir/stat.rs`. */
 import type { BigIntStats } from "node:fs";
 import process from "node:process";
-import type { EntryType, FsStat } from "../backend.ts";
+import type { EntryType, FsStat, WriteResult } from "../backend.ts";
 
 const IS_WINDOWS = process.platform === "win32";
 
@@ -40,6 +40,20 @@ export function fileIdOf({ dev, ino }: BigIntStats): string {
 /** Returns the version of an entry, without a content hash. */
 export function versionOf(facts: BigIntStats): string {
   return `${fileIdOf(facts)}.${hex(facts.size)}.${hex(facts.mtimeNs)}.${hex(facts.ctimeNs)}`;
+}
+
+/** Returns the result of a write for the facts about the written file. `otherNames` is left out where it is 0. */
+export function writeResultOf(
+  facts: BigIntStats,
+  { otherNames = 0, inPlace = false }: Pick<WriteResult, "otherNames" | "inPlace"> = {},
+): WriteResult {
+  const result: { -readonly [K in keyof WriteResult]: WriteResult[K] } = {
+    version: versionOf(facts),
+    fileId: fileIdOf(facts),
+  };
+  if (inPlace) result.inPlace = true;
+  if (otherNames > 0) result.otherNames = otherNames;
+  return Object.freeze(result);
 }
 
 /** Returns the facts of the contract, frozen. */

@@ -5,56 +5,54 @@
  */
 import type { BigIntStats } from "node:fs";
 import * as fs from "node:fs";
-import type { WriteResult } from "../backend.ts";
+import type { Durability, WriteResult } from "../backend.ts";
 import { backendError } from "../failure.ts";
-import { osError, pathChanged } from "./errors.node.ts";
-import { fileIdOf, versionOf } from "./facts.node.ts";
-import { openFileIn, type PinnedDirectory, REWRITE_FLAGS } from "./pinned.node.ts";
+import { noAside, osError, pathChanged, systemErrorName } from "./errors.node.ts";
+import { versionOf, writeResultOf } from "./facts.node.ts";
+import { openFileIn, type PinnedEntry, REWRITE_FLAGS } from "./pinned.node.ts";
 
-/** Writes the new content of a file to a descriptor, at its beginning. */
-export type WriteContent = (fd: number) => void | Promise<void>;
+/** The new content of a file. */
+export interface NewContent {
+  /** Writes the content to a descriptor, at its beginning. */
+  readonly content: (fd: number) => void | Promise<void>;
+  readonly mode?: number | undefined;
+  readonly durability: Durability;
+  /** The name under which the replaced file is kept. A file that is rewritten cannot be. */
+  readonly aside?: string | undefined;
+}
 
 /** The maximum size in bytes of a file that is rewritten in place, because its old content is held in memory. */
 const MAX_BACKUP_BYTES = 64n << 20n;
 
-/** The content to write in place. */
-export interface Rewrite {
-  readonly content: WriteContent;
-  /** Called with the descriptor after the content. */
-  readonly finish: (fd: number) => Promise<void>;
-  /** True when `finish` sets the mode, which is then put back too if it fails. */
-  readonly setsMode: boolean;
-}
-
 /** Rewrites a file. @throws IO_ERROR when its content is incomplete */
 export async function rewriteInPlace(
-  path: string,
-  directory: PinnedDirectory,
-  name: string,
+  entry: PinnedEntry,
   old: BigIntStats,
-  { content, finish, setsMode }: Rewrite,
+  { content, mode, durability, aside }: NewContent,
 ): Promise<WriteResult> {
+  const { path } = entry;
+  if (aside !== undefined) throw noAside(path);
   if (old.size > MAX_BACKUP_BYTES)
     throw backendError(
       "PERMISSION_DENIED",
       path,
       "the directory does not allow the file to be replaced, and it is too large to be rewritten in place",
     );
-  const { fd, facts } = openFileIn(directory, name, REWRITE_FLAGS);
+  const { fd, facts } = openFileIn(entry, REWRITE_FLAGS);
   try {
     if (versionOf(facts) !== versionOf(old)) throw pathChanged(path);
     const backup = fs.readFileSync(fd);
     try {
       fs.ftruncateSync(fd, 0);
       await content(fd);
-      await finish(fd);
+      if (mode !== undefined) setMode(fd, mode);
+      if (durability === "durable") await flush(fd);
     } catch (error) {
       restore(path, fd, backup, error);
-      if (setsMode) restoreMode(fd, facts);
+      if (mode !== undefined) restoreMode(fd, facts);
       throw error;
     }
-    const now = fs.fstatSync(fd, { bigint: true });
-    return Object.freeze({ version: versionOf(now), fileId: fileIdOf(now), inPlace: true });
+    return writeResultOf(fs.fstatSync(fd, { bigint: true }), { inPlace: true });
   } finally {
     fs.closeSync(fd);
   }
@@ -63,17 +61,15 @@ export async function rewriteInPlace(
 /** Puts the old content back after a failure. @throws IO_ERROR when the content is incomplete */
 function restore(path: string, fd: number, backup: Buffer, failure: unknown): void {
   try {
-    for (let done = 0; done < backup.length; )
-      done += fs.writeSync(fd, backup, done, backup.length - done, done);
+    writeBlock(fd, backup, 0);
     fs.ftruncateSync(fd, backup.length);
   } catch (error) {
-    throw backendError(
-      "IO_ERROR",
-      path,
-      `the content is incomplete: writing it failed (${messageOf(failure, path)}), ` +
-        `and so did putting the old content back (${messageOf(error, path)})`,
-      { hint: "write the file again" },
-    );
+    const [first, second] = [failure, error].map((one) => {
+      const told = osError(one, path);
+      return told instanceof Error ? told.message : String(told);
+    });
+    const message = `the content is incomplete: writing it failed (${first}), and so did putting the old content back (${second})`;
+    throw backendError("IO_ERROR", path, message, { hint: "write the file again" });
   }
 }
 
@@ -85,7 +81,30 @@ function restoreMode(fd: number, { mode }: BigIntStats): void {
   }
 }
 
-function messageOf(error: unknown, path: string): string {
-  const told = osError(error, path);
-  return told instanceof Error ? told.message : String(told);
+/** Writes a block to an open file at a position. */
+export function writeBlock(fd: number, block: Uint8Array, position: number): void {
+  for (let done = 0; done < block.length; )
+    done += fs.writeSync(fd, block, done, block.length - done, position + done);
+}
+
+/** The errors of file systems without permission bits. */
+const WITHOUT_MODES: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+
+/**
+ * Sets permission bits and the sticky bit. Set-user-id and set-group-id are dropped, because new content must not
+ * run with the privileges of the old.
+ */
+export function setMode(fd: number, mode: number): void {
+  try {
+    fs.fchmodSync(fd, mode & 0o1777);
+  } catch (error) {
+    if (!WITHOUT_MODES.has(systemErrorName(error) ?? "")) throw error;
+  }
+}
+
+/** Waits until a file is on the disk. */
+export function flush(fd: number): Promise<void> {
+  return new Promise((resolve, reject) =>
+    fs.fsync(fd, (error) => (error === null ? resolve() : reject(error))),
+  );
 }

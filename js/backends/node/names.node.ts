@@ -1,13 +1,18 @@
 /**
- * Changes of the names in pinned directories: renames that replace nothing, and hard links that keep a file which is
- * about to be replaced. `node:fs` has no rename that fails if the new name exists (`RENAME_NOREPLACE`).
+ * Changes of the names in pinned directories: renames that replace nothing, and entries that are set aside before they
+ * are replaced. `node:fs` has no rename that fails if the new name exists (`RENAME_NOREPLACE`).
  */
 import type { BigIntStats } from "node:fs";
 import * as fs from "node:fs";
-import { constants } from "node:fs";
+import { backendError } from "../failure.ts";
+import { isTempName } from "../walk/temp-name.ts";
 import { noAside, pathChanged, systemErrorName } from "./errors.node.ts";
 import { isSameEntry, isSameState } from "./facts.node.ts";
-import { factsIn, type PinnedDirectory } from "./pinned.node.ts";
+import type { PinnedEntry } from "./pinned.node.ts";
+import { hasName } from "./temp.node.ts";
+
+/** The errors of a hard link that a rename in its place would have, too. */
+const ERRORS_OF_RENAME: ReadonlySet<string> = new Set(["EEXIST", "ENOENT", "ENOSPC", "EDQUOT", "EXDEV"]);
 
 /**
  * Keeps a file that is about to be replaced: makes a hard link to it with the name `aside` in the same directory.
@@ -15,25 +20,36 @@ import { factsIn, type PinnedDirectory } from "./pinned.node.ts";
  * @throws CONFLICT of `pathChanged` if the file no longer has the state `expected`; UNSUPPORTED_OPERATION of `noAside`
  * if the file cannot have a hard link; the exceptions ENOSPC and EDQUOT of `node:fs`
  */
-export function linkAside(
-  path: string,
-  directory: PinnedDirectory,
-  name: string,
-  expected: BigIntStats,
-  aside: string,
-): void {
+export function linkAside(entry: PinnedEntry, expected: BigIntStats, aside: string): void {
+  const kept = entry.sibling(aside);
   try {
-    fs.linkSync(directory.at(name), directory.at(aside));
+    fs.linkSync(entry.at, kept.at);
   } catch (error) {
     const code = systemErrorName(error);
-    if (code === "ENOENT") throw pathChanged(path);
-    throw code === "ENOSPC" || code === "EDQUOT" ? error : noAside(path);
+    if (code === "ENOENT") throw pathChanged(entry.path);
+    throw code === "ENOSPC" || code === "EDQUOT" ? error : noAside(entry.path);
   }
   // The link may be to another file, which has replaced the expected one before the link was made.
-  const linked = factsIn(directory, aside);
+  const linked = kept.facts();
   if (linked !== undefined && isSameState(linked, expected)) return;
-  fs.unlinkSync(directory.at(aside));
-  throw pathChanged(path);
+  fs.unlinkSync(kept.at);
+  throw pathChanged(entry.path);
+}
+
+/** Renames an entry to a hidden name of its directory, and back if it turns out to be another one. */
+export function setAside(entry: PinnedEntry, expected: BigIntStats, aside: string): void {
+  const kept = entry.sibling(aside);
+  moveUnlessExists(entry, kept);
+  const facts = kept.facts();
+  if (facts !== undefined && isSameState(facts, expected)) return;
+  try {
+    moveUnlessExists(kept, entry);
+  } catch (error) {
+    // A newer entry has the name and stays, as if it had replaced the one that was set aside.
+    if (systemErrorName(error) !== "EEXIST") throw error;
+    fs.unlinkSync(kept.at);
+  }
+  throw pathChanged(entry.path);
 }
 
 /**
@@ -43,55 +59,36 @@ export function linkAside(
  *
  * @throws the exceptions of `node:fs`, EEXIST if the new name exists
  */
-export function moveUnlessExists(
-  from: PinnedDirectory,
-  name: string,
-  to: PinnedDirectory,
-  newName: string,
-): void {
-  const facts = fs.lstatSync(from.at(name), { bigint: true });
-  if (facts.isFile()) {
-    let linked = false;
-    try {
-      fs.linkSync(from.at(name), to.at(newName));
-      linked = true;
-    } catch (error) {
-      const code = systemErrorName(error);
-      // Any other error means that the file system has no hard links, or that this file may have none.
-      // The file is then renamed below.
-      if (
-        code === "EEXIST" ||
-        code === "ENOENT" ||
-        code === "ENOSPC" ||
-        code === "EDQUOT" ||
-        code === "EXDEV"
-      )
-        throw error;
-    }
-    if (linked) {
-      removeOldName(from, name, to, newName, facts);
-      return;
-    }
+export function moveUnlessExists(from: PinnedEntry, to: PinnedEntry): void {
+  const facts = fs.lstatSync(from.at, { bigint: true });
+  if (facts.isFile() && linkTo(from, to)) {
+    removeOldName(from, to, facts);
+    return;
   }
-  if (factsIn(to, newName) !== undefined)
+  if (to.facts() !== undefined)
     throw Object.assign(new Error("EEXIST"), { code: "EEXIST", syscall: "rename" });
-  fs.renameSync(from.at(name), to.at(newName));
+  fs.renameSync(from.at, to.at);
+}
+
+/** Makes a hard link. Returns false where the file system has none, or the file may have none. */
+function linkTo(from: PinnedEntry, to: PinnedEntry): boolean {
+  try {
+    fs.linkSync(from.at, to.at);
+    return true;
+  } catch (error) {
+    if (ERRORS_OF_RENAME.has(systemErrorName(error) ?? "")) throw error;
+    return false;
+  }
 }
 
 /** Removes the old name of a file after its new name was linked. If that fails, the new name is removed instead. */
-function removeOldName(
-  from: PinnedDirectory,
-  name: string,
-  to: PinnedDirectory,
-  newName: string,
-  facts: BigIntStats,
-): void {
+function removeOldName(from: PinnedEntry, to: PinnedEntry, facts: BigIntStats): void {
   try {
-    fs.unlinkSync(from.at(name));
+    fs.unlinkSync(from.at);
   } catch (error) {
     try {
-      const linked = factsIn(to, newName);
-      if (linked !== undefined && isSameEntry(linked, facts)) fs.unlinkSync(to.at(newName));
+      const linked = to.facts();
+      if (linked !== undefined && isSameEntry(linked, facts)) fs.unlinkSync(to.at);
     } catch {
       // The error of the first removal is thrown, because it says why the file was not moved.
     }
@@ -99,20 +96,12 @@ function removeOldName(
   }
 }
 
-/** Flushes the names of a directory to the disk. Does nothing if the directory cannot be opened for reading. */
-export function syncDirectory(directory: PinnedDirectory): void {
-  let fd: number;
+/** @throws NOT_EMPTY when a directory holds anything except temporary files */
+export function checkEmpty(entry: PinnedEntry): void {
+  const inside = entry.pin();
   try {
-    fd = fs.openSync(directory.at("."), constants.O_RDONLY);
-  } catch {
-    return;
-  }
-  try {
-    fs.fsyncSync(fd);
-  } catch (error) {
-    // Windows and some file systems cannot flush a directory, and answer with one of these errors.
-    if (!["EPERM", "EINVAL", "EISDIR", "EBADF"].includes(systemErrorName(error) ?? "")) throw error;
+    if (hasName(inside, (one) => !isTempName(one))) throw backendError("NOT_EMPTY", entry.path);
   } finally {
-    fs.closeSync(fd);
+    inside.close();
   }
 }

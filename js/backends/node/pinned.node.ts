@@ -4,17 +4,18 @@
  *
  * Paths are real ones, of which no name may be a link; only {@link realPathOf} takes others. On Linux the kernel
  * says under which path an open descriptor lies (`/proc/self/fd/N`), and names are reached through the descriptor
- * of their directory: what was checked is what is used. Where procfs is missing, identity and real path are compared when a directory is pinned and
- * again by `verify`, which leaves the time between as a window; what {@link pinBelow} returns is compared only when
- * it is pinned.
+ * of their directory: what was checked is what is used. Where procfs is missing, identity and real path are compared
+ * when a directory is pinned and again by `verify`, which leaves the time between as a window; what
+ * {@link PinnedEntry.pin} returns is compared only when it is pinned.
  */
 import { type BigIntStats, constants } from "node:fs";
 import * as fs from "node:fs";
 import process from "node:process";
+import { backendError } from "../failure.ts";
 import { hasNameEscape } from "../name-escapes.ts";
 import { nameOf, parentOf } from "../paths.ts";
 import { notRegular, osError, pathChanged, systemErrorName } from "./errors.node.ts";
-import { isSameEntry } from "./facts.node.ts";
+import { isSameEntry, isSameState } from "./facts.node.ts";
 import { type HostPath, hostPath, isTopPath, pathOfHostBytes } from "./host-path.node.ts";
 
 /** Flags that exist only on some systems; 0 elsewhere. */
@@ -24,6 +25,8 @@ const O_PATH = 0o10000000;
 const DESCRIPTORS = descriptorFolder();
 /** The suffix that procfs adds to the path of an entry that has been removed. */
 const DELETED = " (deleted)";
+/** The option of `node:fs` for facts with nanoseconds. */
+const BIGINT = { bigint: true } as const;
 
 /** The flags for the content of a file: never a link, never waiting for the other end of a FIFO. */
 const READ_FLAGS: number = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
@@ -52,10 +55,9 @@ function hasNamedDescriptors(): boolean {
   try {
     const fd = fs.openSync("/", O_PATH | O_DIRECTORY | O_NOFOLLOW);
     try {
-      const through = fs.statSync(`${DESCRIPTORS}/${fd}/.`, { bigint: true });
+      const through = fs.statSync(`${DESCRIPTORS}/${fd}/.`, BIGINT);
       return (
-        fs.readlinkSync(`${DESCRIPTORS}/${fd}`) === "/" &&
-        isSameEntry(through, fs.fstatSync(fd, { bigint: true }))
+        fs.readlinkSync(`${DESCRIPTORS}/${fd}`) === "/" && isSameEntry(through, fs.fstatSync(fd, BIGINT))
       );
     } finally {
       fs.closeSync(fd);
@@ -91,97 +93,10 @@ function isPathOfDescriptor(fd: number, path: string): boolean {
   return (text === path && !text.includes("\ufffd") && !hasNameEscape(text)) || pathOfDescriptor(fd) === path;
 }
 
-/** A held directory. */
-export interface PinnedDirectory {
-  /** The real path of the directory. */
-  readonly path: string;
-  /** The facts about the directory, by which it is told from others. They are read while it is held. */
-  readonly facts: BigIntStats;
-  /** Returns the path under which the system reaches an entry of the directory. */
-  at(name: string): HostPath;
-  /** @throws CONFLICT when the path has come to lead elsewhere; never where a descriptor holds the directory */
-  verify(): void;
-  close(): void;
-}
-
-/**
- * Holds a directory by its real path.
- * @throws CONFLICT of `pathChanged` when the path leads elsewhere; NOT_FOUND, NOT_DIRECTORY
- */
-export function pinDirectory(path: string): PinnedDirectory {
-  return mode === "descriptor" ? pinByDescriptor(path, hostPath(path), true) : pinByComparing(path);
-}
-
-/** Returns the path of an entry of a held directory. */
-function pathIn({ path }: PinnedDirectory, name: string): string {
-  return path === "/" ? `/${name}` : `${path}/${name}`;
-}
-
-/** Holds a directory in a held one, without following a link. */
-export function pinBelow(parent: PinnedDirectory, name: string): PinnedDirectory {
-  const path = pathIn(parent, name);
-  if (mode === "compare") return pinByComparing(path);
-  // The parent is held and no link is followed, so the path of the descriptor need not be compared.
-  return pinByDescriptor(path, parent.at(name), false);
-}
-
-function pinByDescriptor(path: string, place: HostPath, compare: boolean): PinnedDirectory {
-  let fd: number;
-  try {
-    fd = fs.openSync(place, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-  } catch (error) {
-    throw directoryError(error, place, path);
-  }
-  try {
-    if (compare && !isPathOfDescriptor(fd, path)) throw pathChanged(path);
-    const base = `${DESCRIPTORS}/${fd}/`;
-    let facts: BigIntStats | undefined;
-    return {
-      path,
-      // Few callers need them, and each call of the system counts where thousands of directories are held in turn.
-      get facts() {
-        facts ??= fs.fstatSync(fd, { bigint: true });
-        return facts;
-      },
-      at: (name) => hostPath(base + name),
-      verify: () => undefined,
-      close: () => fs.closeSync(fd),
-    };
-  } catch (error) {
-    fs.closeSync(fd);
-    throw osError(error, path);
-  }
-}
-
-/** Returns the error of opening a directory. A link in its place means that the path has changed. */
-function directoryError(error: unknown, place: HostPath, path: string): unknown {
-  const name = systemErrorName(error);
-  if (name === "ELOOP") return pathChanged(path);
-  if (name === "ENOTDIR" && fs.lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true)
-    return pathChanged(path);
-  return osError(error, path);
-}
-
-function pinByComparing(path: string): PinnedDirectory {
-  const facts = comparedFacts(path);
-  if (!facts.isDirectory())
-    throw osError(Object.assign(new Error(), { code: "ENOTDIR", syscall: "open" }), path);
-  const base = path === "/" ? "/" : `${path}/`;
-  return {
-    path,
-    facts,
-    at: (name) => hostPath(base + name),
-    verify: () => {
-      if (!isSameEntry(comparedFacts(path), facts)) throw pathChanged(path);
-    },
-    close: () => undefined,
-  };
-}
-
 /** Returns the facts about a real path. @throws CONFLICT when a name of it is a link */
 function comparedFacts(path: string): BigIntStats {
   try {
-    const facts = fs.lstatSync(hostPath(path), { bigint: true });
+    const facts = fs.lstatSync(hostPath(path), BIGINT);
     if (facts.isSymbolicLink() || realPathOf(path) !== path) throw pathChanged(path);
     return facts;
   } catch (error) {
@@ -194,46 +109,175 @@ function comparedFacts(path: string): BigIntStats {
  * not exist
  */
 export function realPathOf(path: string): string {
-  if (mode === "compare")
-    return pathOfHostBytes(fs.realpathSync.native(hostPath(path), { encoding: "buffer" }) as Buffer);
-  const fd = fs.openSync(hostPath(path), O_PATH);
-  try {
-    const real = pathOfDescriptor(fd);
-    if (!real.endsWith(DELETED)) return real;
-  } finally {
-    fs.closeSync(fd);
+  if (mode === "descriptor") {
+    const fd = fs.openSync(hostPath(path), O_PATH);
+    try {
+      const real = pathOfDescriptor(fd);
+      if (!real.endsWith(DELETED)) return real;
+    } finally {
+      fs.closeSync(fd);
+    }
   }
   return pathOfHostBytes(fs.realpathSync.native(hostPath(path), { encoding: "buffer" }) as Buffer);
 }
 
-/** Runs a function on the directory that contains a real path, and on the name there; `.` for the root or a drive. */
-export function inParent<T>(path: string, run: (directory: PinnedDirectory, name: string) => T): T {
-  const directory = pinDirectory(isTopPath(path) ? path : parentOf(path));
-  try {
-    const result = run(directory, isTopPath(path) ? "." : nameOf(path));
-    directory.verify();
-    return result;
-  } catch (error) {
-    throw osError(error, path);
-  } finally {
-    directory.close();
+/** A held directory. The caller closes it. */
+export class PinnedDirectory {
+  /** The real path of the directory. */
+  readonly path: string;
+  readonly #base: string;
+  /** The descriptor that holds it; undefined where it is compared. */
+  readonly #fd: number | undefined;
+  #facts: BigIntStats | undefined;
+
+  constructor(path: string, by: number | BigIntStats) {
+    this.path = path;
+    this.#fd = typeof by === "number" ? by : undefined;
+    this.#facts = typeof by === "number" ? undefined : by;
+    this.#base = typeof by === "number" ? `${DESCRIPTORS}/${by}/` : path === "/" ? path : `${path}/`;
+  }
+
+  /** The facts about the directory, by which it is told from others. They are read while it is held. */
+  get facts(): BigIntStats {
+    // Few callers need them, and each call of the system counts where thousands of directories are held in turn.
+    this.#facts ??= fs.fstatSync(this.#fd as number, BIGINT);
+    return this.#facts;
+  }
+
+  /** Returns the path under which the system reaches an entry of the directory. */
+  at(name: string): HostPath {
+    return hostPath(this.#base + name);
+  }
+
+  /** Returns an entry by its name; the directory itself by `.`. */
+  entry(name: string): PinnedEntry {
+    return new PinnedEntry(this, name);
+  }
+
+  /** @throws CONFLICT when the path has come to lead elsewhere; never where a descriptor holds the directory */
+  verify(): void {
+    if (this.#fd === undefined && !isSameEntry(comparedFacts(this.path), this.facts))
+      throw pathChanged(this.path);
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) fs.closeSync(this.#fd);
   }
 }
 
-/** Like {@link inParent}, for a function that returns a promise. */
-export async function inParentAsync<T>(
-  path: string,
-  run: (directory: PinnedDirectory, name: string) => Promise<T>,
-): Promise<T> {
-  const directory = pinDirectory(isTopPath(path) ? path : parentOf(path));
-  return whileHeld(directory, path, () => run(directory, isTopPath(path) ? "." : nameOf(path)));
+/** An entry of a held directory, whether it exists or not. */
+export class PinnedEntry {
+  readonly directory: PinnedDirectory;
+  readonly name: string;
+
+  constructor(directory: PinnedDirectory, name: string) {
+    this.directory = directory;
+    this.name = name;
+  }
+
+  /** The real path of the entry. */
+  get path(): string {
+    const { path } = this.directory;
+    return this.isTop ? path : `${path === "/" ? "" : path}/${this.name}`;
+  }
+
+  /** True for the root or a drive, which no directory contains: the entry is then the directory itself. */
+  get isTop(): boolean {
+    return this.name === ".";
+  }
+
+  /** The path under which the system reaches the entry. */
+  get at(): HostPath {
+    return this.directory.at(this.name);
+  }
+
+  /** Returns the facts about the entry, a link not followed; undefined when it does not exist. */
+  facts(): BigIntStats | undefined {
+    return fs.lstatSync(this.at, { bigint: true, throwIfNoEntry: false });
+  }
+
+  /** Returns the facts about an entry that is removed or moved. @throws NOT_FOUND, PROTECTED_PATH for the root */
+  existing(): BigIntStats {
+    if (this.isTop)
+      throw backendError("PROTECTED_PATH", this.path, "a root cannot be moved, replaced or deleted");
+    const facts = this.facts();
+    if (facts === undefined) throw backendError("NOT_FOUND", this.path);
+    return facts;
+  }
+
+  /**
+   * Returns the facts as they are now. @throws CONFLICT of `pathChanged` unless they are of the same entry, with
+   * `state` in the same state
+   */
+  still(before: BigIntStats, state: boolean = false): BigIntStats {
+    const now = this.facts();
+    if (now === undefined || !(state ? isSameState : isSameEntry)(now, before)) throw pathChanged(this.path);
+    return now;
+  }
+
+  /** Returns another entry of the same directory. */
+  sibling(name: string): PinnedEntry {
+    return new PinnedEntry(this.directory, name);
+  }
+
+  /** Holds the entry as a directory, without following a link. */
+  pin(): PinnedDirectory {
+    if (mode === "compare") return pinDirectory(this.path);
+    // The parent is held and no link is followed, so the path of the descriptor need not be compared.
+    return new PinnedDirectory(this.path, openDirectory(this.path, this.at));
+  }
+}
+
+/**
+ * Holds a directory by its real path.
+ * @throws CONFLICT of `pathChanged` when the path leads elsewhere; NOT_FOUND, NOT_DIRECTORY
+ */
+export function pinDirectory(path: string): PinnedDirectory {
+  if (mode === "compare") {
+    const facts = comparedFacts(path);
+    if (!facts.isDirectory()) throw osError(systemError("ENOTDIR"), path);
+    return new PinnedDirectory(path, facts);
+  }
+  const fd = openDirectory(path, hostPath(path));
+  try {
+    if (!isPathOfDescriptor(fd, path)) throw pathChanged(path);
+    return new PinnedDirectory(path, fd);
+  } catch (error) {
+    fs.closeSync(fd);
+    throw osError(error, path);
+  }
+}
+
+function openDirectory(path: string, place: HostPath): number {
+  try {
+    return fs.openSync(place, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  } catch (error) {
+    // A link in its place means that the path has changed.
+    const name = systemErrorName(error);
+    const isLink = (): boolean => fs.lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    throw name === "ELOOP" || (name === "ENOTDIR" && isLink()) ? pathChanged(path) : osError(error, path);
+  }
+}
+
+function systemError(code: "ENOTDIR" | "EISDIR"): Error {
+  return Object.assign(new Error(code), { code, syscall: "open" });
+}
+
+/**
+ * Runs a function on the entry at a real path while its directory is held, and verifies the directory afterwards.
+ * Errors of the system are about the path.
+ */
+export async function atEntry<T>(path: string, run: (entry: PinnedEntry) => T | Promise<T>): Promise<T> {
+  const isTop = isTopPath(path);
+  const directory = pinDirectory(isTop ? path : parentOf(path));
+  return whileHeld(directory, path, () => run(directory.entry(isTop ? "." : nameOf(path))));
 }
 
 /** Runs a function on a held directory, verifies the directory afterwards, and closes it. Errors are about `path`. */
 export async function whileHeld<T>(
   directory: PinnedDirectory,
   path: string,
-  run: () => Promise<T>,
+  run: () => T | Promise<T>,
 ): Promise<T> {
   try {
     const result = await run();
@@ -246,11 +290,6 @@ export async function whileHeld<T>(
   }
 }
 
-/** Returns the facts about an entry of a held directory, a link not followed; undefined when it does not exist. */
-export function factsIn(directory: PinnedDirectory, name: string): BigIntStats | undefined {
-  return fs.lstatSync(directory.at(name), { bigint: true, throwIfNoEntry: false });
-}
-
 /** An open regular file. */
 export interface PinnedFile {
   readonly fd: number;
@@ -258,34 +297,48 @@ export interface PinnedFile {
 }
 
 /**
- * Opens a regular file by its real path. The caller closes it.
+ * Opens a regular file by its real path. The caller closes it. A device is not opened at all, because opening some
+ * devices has an effect.
  * @throws CONFLICT of `pathChanged`; IS_DIRECTORY, NOT_REGULAR_FILE, NOT_FOUND
  */
 export function openFile(path: string): PinnedFile {
-  if (mode === "compare") return openComparing(path);
-  return inParent(path, (directory, name) => {
-    // A device is not opened at all, because opening some devices has an effect.
-    checkRegular(fs.lstatSync(directory.at(name), { bigint: true }), path);
-    return openFileIn(directory, name);
-  });
+  try {
+    return mode === "compare" ? openComparing(path) : openByDescriptor(path);
+  } catch (error) {
+    throw systemErrorName(error) === "ELOOP" ? pathChanged(path) : osError(error, path);
+  }
+}
+
+/** Holds a file without access to its content, and opens that once its path and its type are those that are wanted. */
+function openByDescriptor(path: string): PinnedFile {
+  let held: number;
+  try {
+    held = fs.openSync(hostPath(path), O_PATH | O_NOFOLLOW);
+  } catch (error) {
+    // Where a directory on the way has become a link, nothing about the place to which it leads is told.
+    pinDirectory(parentOf(path)).close();
+    throw error;
+  }
+  try {
+    if (!isPathOfDescriptor(held, path)) throw pathChanged(path);
+    const facts = fs.fstatSync(held, BIGINT);
+    checkRegular(facts, path);
+    return { fd: fs.openSync(`${DESCRIPTORS}/${held}`, READ_FLAGS & ~O_NOFOLLOW), facts };
+  } finally {
+    fs.closeSync(held);
+  }
 }
 
 function openComparing(path: string): PinnedFile {
-  const place = hostPath(path);
-  let fd: number | undefined;
+  checkRegular(fs.lstatSync(hostPath(path), BIGINT), path);
+  comparedFacts(parentOf(path));
+  const file = openIn(path, hostPath(path), READ_FLAGS);
   try {
-    // A device is not opened at all, because opening some devices has an effect.
-    const before = fs.lstatSync(place, { bigint: true });
-    checkRegular(before, path);
-    comparedFacts(parentOf(path));
-    fd = fs.openSync(place, READ_FLAGS);
-    const facts = fs.fstatSync(fd, { bigint: true });
-    checkRegular(facts, path);
-    if (!isSameEntry(comparedFacts(path), facts)) throw pathChanged(path);
-    return { fd, facts };
+    if (!isSameEntry(comparedFacts(path), file.facts)) throw pathChanged(path);
+    return file;
   } catch (error) {
-    if (fd !== undefined) fs.closeSync(fd);
-    throw systemErrorName(error) === "ELOOP" ? pathChanged(path) : osError(error, path);
+    fs.closeSync(file.fd);
+    throw error;
   }
 }
 
@@ -293,16 +346,19 @@ function openComparing(path: string): PinnedFile {
  * Opens a regular file in a held directory. The caller closes it.
  * @throws CONFLICT for a link, IS_DIRECTORY, NOT_REGULAR_FILE, and exceptions of `node:fs` as they are
  */
-export function openFileIn(directory: PinnedDirectory, name: string, flags: number = READ_FLAGS): PinnedFile {
-  const path = pathIn(directory, name);
+export function openFileIn(entry: PinnedEntry, flags: number = READ_FLAGS): PinnedFile {
+  return openIn(entry.path, entry.at, flags);
+}
+
+function openIn(path: string, place: HostPath, flags: number): PinnedFile {
   let fd: number;
   try {
-    fd = fs.openSync(directory.at(name), flags);
+    fd = fs.openSync(place, flags);
   } catch (error) {
     throw systemErrorName(error) === "ELOOP" ? pathChanged(path) : error;
   }
   try {
-    const facts = fs.fstatSync(fd, { bigint: true });
+    const facts = fs.fstatSync(fd, BIGINT);
     checkRegular(facts, path);
     return { fd, facts };
   } catch (error) {
@@ -312,19 +368,23 @@ export function openFileIn(directory: PinnedDirectory, name: string, flags: numb
 }
 
 /**
- * Returns the flags with which an entry is opened to change its mode, and the path through which its descriptor is
- * changed. A descriptor without access to the content needs no read permission, but is changed through procfs only.
+ * Sets the permission bits of an entry, if it is the one with these facts. A descriptor without access to the content
+ * needs no read permission, but is changed through procfs only.
  */
-export function flagsForChmod(): { readonly flags: number; readonly through?: (fd: number) => string } {
-  if (mode === "compare") return { flags: READ_FLAGS };
-  return { flags: O_PATH | O_NOFOLLOW, through: (fd) => `${DESCRIPTORS}/${fd}` };
+export function setPermissions(entry: PinnedEntry, facts: BigIntStats, bits: number): void {
+  const fd = fs.openSync(entry.at, mode === "compare" ? READ_FLAGS : O_PATH | O_NOFOLLOW);
+  try {
+    if (!isSameEntry(fs.fstatSync(fd, BIGINT), facts)) throw pathChanged(entry.path);
+    if (mode === "compare") fs.fchmodSync(fd, bits);
+    else fs.chmodSync(`${DESCRIPTORS}/${fd}`, bits);
+  } finally {
+    fs.closeSync(fd);
+  }
 }
 
 /** @throws IS_DIRECTORY, NOT_REGULAR_FILE, or CONFLICT for a link */
 function checkRegular(facts: BigIntStats, path: string): void {
   if (facts.isFile()) return;
   if (facts.isSymbolicLink()) throw pathChanged(path);
-  if (facts.isDirectory())
-    throw osError(Object.assign(new Error(), { code: "EISDIR", syscall: "read" }), path);
-  throw notRegular(path);
+  throw facts.isDirectory() ? osError(systemError("EISDIR"), path) : notRegular(path);
 }

@@ -5,9 +5,9 @@
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { engine } from "../../engine/current.ts";
-import { FilewrightError } from "../../engine/errors.ts";
+import { FilewrightError, type Signalled } from "../../engine/errors.ts";
 import type { Page, PageRequest } from "../../engine/read.ts";
-import type { ReadOptions, VersionedBytes } from "../backend.ts";
+import type { ByteRange, ReadOptions, VersionedBytes } from "../backend.ts";
 import { checkRange, checkSignal, tooLargeError } from "../failure.ts";
 import { osError } from "./errors.node.ts";
 import { fsStatOf, parseVersion, versionOf } from "./facts.node.ts";
@@ -25,120 +25,93 @@ const UNSIZED_BYTES = 16 * 1024;
 const MIN_BACKGROUND_PAGE_BYTES = 64 * 1024;
 
 /** Reads a file by its real path, or a range of it; null when it still has the version `ifNoneMatch`. */
-export function readVersion(
+export async function readVersion(
   path: string,
   { range, ifNoneMatch, maxBytes = MAX_READ_BYTES, signal }: ReadOptions = {},
-): VersionedBytes | null | Promise<VersionedBytes> {
+): Promise<VersionedBytes | null> {
   checkRange(range, path);
   checkSignal(signal, path);
+  return withFile(path, async (file) => {
+    const version = versionOf(file.facts);
+    if (ifNoneMatch !== undefined && parseVersion(ifNoneMatch)?.facts === version) return null;
+    const bytes = await readRange(file, path, range, { limit: Math.min(maxBytes, MAX_READ_BYTES), signal });
+    return Object.freeze({ bytes, version, stat: fsStatOf(file.facts, path) });
+  });
+}
+
+/** Runs a function on a file by its real path while it is open. */
+async function withFile<T>(path: string, use: (file: PinnedFile) => Promise<T>): Promise<T> {
   const file = openFile(path);
-  const { facts } = file;
-  let closing = true;
   try {
-    if (ifNoneMatch !== undefined && parseVersion(ifNoneMatch)?.facts === versionOf(facts)) return null;
-    const size = Number(facts.size);
-    const start = range?.start ?? 0;
-    const end = range?.end ?? Number.POSITIVE_INFINITY;
-    const expected = Math.max(0, Math.min(end, size) - start);
-    const limit = Math.min(maxBytes, MAX_READ_BYTES);
-    if (expected > limit) throw tooLargeError(path, expected, limit);
-    const made = (bytes: Uint8Array): VersionedBytes =>
-      Object.freeze({ bytes, version: versionOf(facts), stat: fsStatOf(facts, path) });
-    if (size === 0) return made(readUnsized(file.fd, path, start, end, limit));
-    if (expected <= MAX_SYNC_BYTES) return made(readNow(file.fd, start, expected));
-    closing = false;
-    return readLater(file.fd, path, start, expected, signal)
-      .finally(() => fs.closeSync(file.fd))
-      .then(made);
+    return await use(file);
   } catch (error) {
     throw osError(error, path);
   } finally {
-    if (closing) fs.closeSync(file.fd);
+    fs.closeSync(file.fd);
   }
 }
 
-/** Reads a range of an open file, up to its end. */
-function readNow(fd: number, start: number, length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
+/** Returns the bytes of a range of an open file, up to its end. @throws TOO_LARGE for more than `limit` */
+async function readRange(
+  file: PinnedFile,
+  path: string,
+  range: ByteRange | undefined,
+  { limit, signal }: { readonly limit: number; readonly signal: AbortSignal | undefined },
+): Promise<Uint8Array> {
+  const size = Number(file.facts.size);
+  const { start, end } = range ?? { start: 0, end: Number.POSITIVE_INFINITY };
+  const expected = Math.max(0, Math.min(end, size) - start);
+  if (expected > limit) throw tooLargeError(path, expected, limit);
+  // One that reports size 0 is empty, or has a content that the system makes as it is read.
+  const wanted = size === 0 ? Math.min(end - start, limit + 1) : expected;
+  let bytes = new Uint8Array(size === 0 ? Math.min(wanted, UNSIZED_BYTES) : wanted);
   let done = 0;
-  while (done < length) {
-    const count = fs.readSync(fd, bytes, done, length - done, start + done);
-    if (count === 0) break;
-    done += count;
-  }
-  return done === length ? bytes : bytes.slice(0, done);
-}
-
-/** Reads a file that reports size 0: an empty one, or one whose content the system makes as it is read. */
-function readUnsized(fd: number, path: string, start: number, end: number, limit: number): Uint8Array {
-  let bytes = new Uint8Array(UNSIZED_BYTES);
-  let done = 0;
-  const wanted = Math.min(end - start, limit + 1);
-  while (done < wanted) {
+  for (let count = 1; done < wanted && count > 0; done += count) {
     if (done === bytes.length) {
-      const longer = new Uint8Array(2 * bytes.length);
+      const longer = new Uint8Array(Math.min(2 * done, wanted));
       longer.set(bytes);
       bytes = longer;
     }
-    const count = fs.readSync(fd, bytes, done, Math.min(bytes.length, wanted) - done, start + done);
-    if (count === 0) break;
-    done += count;
+    checkSignal(signal, path);
+    const target = bytes.subarray(done, done + BLOCK_BYTES);
+    count =
+      expected > MAX_SYNC_BYTES
+        ? await readLater(file.fd, target, start + done)
+        : readNow(file.fd, target, start + done);
   }
   if (done > limit) throw tooLargeError(path, done, limit);
-  return bytes.slice(0, done);
+  return done === bytes.length ? bytes : bytes.slice(0, done);
 }
 
-async function readLater(
-  fd: number,
-  path: string,
-  start: number,
-  length: number,
-  signal: AbortSignal | undefined,
-): Promise<Uint8Array> {
-  const bytes = new Uint8Array(length);
-  let done = 0;
-  while (done < length) {
-    checkSignal(signal, path);
-    const count = await readBlock(fd, path, bytes, done, start + done);
-    if (count === 0) break;
-    done += count;
-  }
-  return done === length ? bytes : bytes.slice(0, done);
+/** Reads into a buffer from a position on, and returns the number of bytes that were read. */
+function readNow(fd: number, into: Uint8Array, position: number): number {
+  return fs.readSync(fd, into, 0, into.length, position);
 }
 
-/** Reads at most {@link BLOCK_BYTES} into a buffer, on a thread of Node. */
-function readBlock(
-  fd: number,
-  path: string,
-  bytes: Uint8Array,
-  at: number,
-  position: number,
-): Promise<number> {
-  const length = Math.min(BLOCK_BYTES, bytes.length - at);
+/** Does what {@link readNow} does, on a thread of Node. */
+function readLater(fd: number, into: Uint8Array, position: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    fs.read(fd, bytes, at, length, position, (error, count) =>
-      error === null ? resolve(count) : reject(osError(error, path)),
+    fs.read(fd, into, 0, into.length, position, (error, count) =>
+      error === null ? resolve(count) : reject(error),
     );
   });
 }
 
-/** Calls `use` with each block of an open file, in order. The block is used again afterwards. */
+/** Calls `use` with each block of an open file and its position, in order. The block is used again afterwards. */
 export async function eachBlock(
   file: PinnedFile,
   path: string,
   signal: AbortSignal | undefined,
-  use: (block: Uint8Array) => void | Promise<void>,
+  use: (block: Uint8Array, position: number) => void,
 ): Promise<void> {
   const block = new Uint8Array(Math.max(1, Math.min(BLOCK_BYTES, Number(file.facts.size) || UNSIZED_BYTES)));
-  const small = file.facts.size <= BigInt(MAX_SYNC_BYTES);
-  for (let at = 0; ; ) {
+  const read = file.facts.size <= BigInt(MAX_SYNC_BYTES) ? readNow : readLater;
+  for (let position = 0; ; ) {
     checkSignal(signal, path);
-    const count = small
-      ? fs.readSync(file.fd, block, 0, block.length, at)
-      : await readBlock(file.fd, path, block, 0, at);
+    const count = await read(file.fd, block, position);
     if (count === 0) return;
-    await use(count === block.length ? block : block.subarray(0, count));
-    at += count;
+    use(count === block.length ? block : block.subarray(0, count), position);
+    position += count;
   }
 }
 
@@ -152,18 +125,12 @@ export async function hashOfFile(file: PinnedFile, path: string, signal?: AbortS
 /** Returns the SHA-256 of a file by its real path, and its version. */
 export async function hashOfPath(
   path: string,
-  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  { signal }: Signalled = {},
 ): Promise<{ readonly hash: string; readonly version: string }> {
   checkSignal(signal, path);
-  const file = openFile(path);
-  try {
-    const hash = await hashOfFile(file, path, signal);
-    return Object.freeze({ hash, version: versionOf(file.facts) });
-  } catch (error) {
-    throw osError(error, path);
-  } finally {
-    fs.closeSync(file.fd);
-  }
+  return withFile(path, async (file) =>
+    Object.freeze({ hash: await hashOfFile(file, path, signal), version: versionOf(file.facts) }),
+  );
 }
 
 /** The number of bytes at the beginning of a larger file of which a page is taken, if it ends within them. */

@@ -1,13 +1,18 @@
-/** Names of temporary files, which name their process, and the removal of those that dead processes left. */
+/**
+ * Names of temporary files, which name their process, the removal of those that dead processes left, and the end of each
+ * change in a directory, after which that is done.
+ */
 import { randomBytes } from "node:crypto";
+import type { BigIntStats } from "node:fs";
 import * as fs from "node:fs";
 import process from "node:process";
 import { STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
-import { isTempName } from "../walk/temp-name.ts";
-import { osError } from "./errors.node.ts";
-import { fileIdOf } from "./facts.node.ts";
-import { factsIn, type PinnedDirectory, pinBelow } from "./pinned.node.ts";
+import type { Durability } from "../backend.ts";
 import { textOfNameBytes } from "../name-escapes.ts";
+import { isTempName } from "../walk/temp-name.ts";
+import { pathChanged, systemErrorName } from "./errors.node.ts";
+import { fileIdOf } from "./facts.node.ts";
+import type { PinnedDirectory, PinnedEntry } from "./pinned.node.ts";
 import { hasEnded, ownIdentity, type ProcessIdentity } from "./process-identity.node.ts";
 
 /** The suffix of an entry that a change moved aside. */
@@ -51,8 +56,12 @@ function creatorOf(name: string): ProcessIdentity {
 
 const lastSweeps = new Map<string, number>();
 
-/** Removes stale temporary files from a directory after a change in it, unless that was done a moment ago. */
-export async function sweepSometimes(directory: PinnedDirectory): Promise<void> {
+/**
+ * Ends a change in a directory: its names are flushed to the disk if the change is durable, and its stale temporary files
+ * are removed, unless that was done a moment ago.
+ */
+export async function settle(directory: PinnedDirectory, durability: Durability | undefined): Promise<void> {
+  if (durability === "durable") syncDirectory(directory);
   const id = fileIdOf(directory.facts);
   const now = performance.now();
   if (now - (lastSweeps.get(id) ?? Number.NEGATIVE_INFINITY) < SWEEP_INTERVAL_MS) return;
@@ -65,6 +74,24 @@ export async function sweepSometimes(directory: PinnedDirectory): Promise<void> 
   }
 }
 
+/** Flushes the names of a directory to the disk. Does nothing if the directory cannot be opened for reading. */
+export function syncDirectory(directory: PinnedDirectory): void {
+  let fd: number;
+  try {
+    fd = fs.openSync(directory.at("."), fs.constants.O_RDONLY);
+  } catch {
+    return;
+  }
+  try {
+    fs.fsyncSync(fd);
+  } catch (error) {
+    // Windows and some file systems cannot flush a directory, and answer with one of these errors.
+    if (!["EPERM", "EINVAL", "EISDIR", "EBADF"].includes(systemErrorName(error) ?? "")) throw error;
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
 /** Removes the temporary files of ended processes from a directory. Returns their number. */
 export async function sweepDirectory(directory: PinnedDirectory): Promise<number> {
   const yielder = new Yielder({});
@@ -72,9 +99,9 @@ export async function sweepDirectory(directory: PinnedDirectory): Promise<number
   let seen = 0;
   for (const name of await namesIn(directory, yielder)) {
     if (++seen % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
-    if (!isTempName(name) || !isStale(directory, name)) continue;
+    if (!isTempName(name) || !isStale(directory.entry(name))) continue;
     try {
-      await removeEntry(directory, name, yielder);
+      await removeForced(directory.entry(name), yielder);
       swept++;
     } catch {
       // Another process was faster, or it may not be removed.
@@ -88,14 +115,14 @@ export async function sweepDirectory(directory: PinnedDirectory): Promise<number
  * ended, or cannot be checked and the file is old. Root removes those of all users, because it gives the files that
  * it writes to the owners of those that they replace.
  */
-function isStale(directory: PinnedDirectory, name: string): boolean {
-  const ended = hasEnded(creatorOf(name));
+function isStale(entry: PinnedEntry): boolean {
+  const ended = hasEnded(creatorOf(entry.name));
   if (ended === false) return false;
-  const facts = factsIn(directory, name);
+  const facts = entry.facts();
   if (facts === undefined) return false;
   const own = process.geteuid?.();
   if (own !== undefined && own !== 0 && BigInt(own) !== facts.uid) return false;
-  const aside = isAsideName(name);
+  const aside = isAsideName(entry.name);
   if (ended === true && !aside) return true;
   return Date.now() - Number(facts.ctimeMs) > (aside ? MIN_ASIDE_AGE_MS : MIN_FOREIGN_AGE_MS);
 }
@@ -114,7 +141,7 @@ export function isUncertainName(name: string): boolean {
 }
 
 /** Returns the names in a held directory, with pauses. */
-export async function namesIn(directory: PinnedDirectory, yielder: Yielder): Promise<readonly string[]> {
+async function namesIn(directory: PinnedDirectory, yielder: Yielder): Promise<readonly string[]> {
   const at = directory.at(".");
   const names = isLargeDirectory(directory) ? await fs.promises.readdir(at) : fs.readdirSync(at);
   return names.some(isUncertainName) ? namesFromBytes(directory, yielder) : names;
@@ -151,38 +178,73 @@ export function hasName(directory: PinnedDirectory, fits: (name: string) => bool
   }
 }
 
+/** How an entry is removed with everything below it. */
+export interface Removal {
+  /** `count` removes nothing; `force` adds missing permissions of the owner to directories. */
+  readonly how: "count" | "remove" | "force";
+  /** The counts to which the entries are added. */
+  readonly counts: { files: number; directories: number; bytes: number };
+  readonly yielder: Yielder;
+}
+
 /** Removes an entry of a held directory and everything below it, whatever its permission bits, with pauses. */
-export async function removeEntry(directory: PinnedDirectory, name: string, yielder: Yielder): Promise<void> {
-  const facts = factsIn(directory, name);
-  if (facts === undefined) return;
+async function removeForced(entry: PinnedEntry, yielder: Yielder): Promise<void> {
+  const facts = entry.facts();
+  const counts = { files: 0, directories: 0, bytes: 0 };
+  if (facts !== undefined) await removeWithContent(entry, facts, { how: "force", counts, yielder });
+}
+
+/** Removes or counts an entry and everything below it, contents before their directories. Links are not followed. */
+export async function removeWithContent(
+  entry: PinnedEntry,
+  facts: BigIntStats,
+  removal: Removal,
+): Promise<void> {
+  const { how, counts, yielder } = removal;
+  await yielder.yieldIfDue();
   if (!facts.isDirectory()) {
-    fs.unlinkSync(directory.at(name));
+    if (how !== "count") unlinkEntry(entry);
+    counts.files++;
+    if (facts.isFile()) counts.bytes += Number(facts.size);
     return;
   }
-  const inside = pinBelow(directory, name);
+  const inside = entry.pin();
   try {
-    for (const below of await namesInOwn(inside, yielder)) {
-      await yielder.yieldIfDue();
-      await removeEntry(inside, below, yielder);
-    }
+    if (how === "force") openToOwner(inside);
+    for (const name of await namesIn(inside, yielder)) await removeBelow(inside.entry(name), removal);
   } finally {
     inside.close();
   }
-  fs.rmdirSync(directory.at(name));
+  if (how !== "count") fs.rmdirSync(entry.at);
+  counts.directories++;
 }
 
-/** Returns the names in a directory that is removed. Missing permissions of its owner are added first. */
-async function namesInOwn(directory: PinnedDirectory, yielder: Yielder): Promise<readonly string[]> {
-  if ((directory.facts.mode & 0o700n) !== 0o700n) {
-    try {
-      fs.chmodSync(directory.at("."), 0o700);
-    } catch {
-      // The listing or the removal reports the refusal.
-    }
-  }
+async function removeBelow(entry: PinnedEntry, removal: Removal): Promise<void> {
+  const { how, yielder } = removal;
+  // Temporary files are no content: they are not counted, and nothing keeps them.
+  const isTemp = how !== "force" && isTempName(entry.name);
+  if (isTemp && how === "remove") await removeForced(entry, yielder);
+  const facts = isTemp ? undefined : entry.facts();
+  if (facts !== undefined) await removeWithContent(entry, facts, removal);
+}
+
+/** Removes a file or link. @throws CONFLICT of `pathChanged` for a directory that has taken its name */
+export function unlinkEntry(entry: PinnedEntry): void {
   try {
-    return await namesIn(directory, yielder);
+    fs.unlinkSync(entry.at);
   } catch (error) {
-    throw osError(error, directory.path);
+    // A directory has taken the name: Linux says EISDIR, other systems EPERM.
+    if (entry.facts()?.isDirectory() === true) throw pathChanged(entry.path);
+    throw error;
+  }
+}
+
+/** Adds missing permissions of its owner to a directory whose content is removed. */
+function openToOwner(directory: PinnedDirectory): void {
+  if ((directory.facts.mode & 0o700n) === 0o700n) return;
+  try {
+    fs.chmodSync(directory.at("."), 0o700);
+  } catch {
+    // The listing or the removal reports the refusal.
   }
 }

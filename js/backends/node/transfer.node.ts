@@ -5,14 +5,14 @@ import process from "node:process";
 import type { Durability, MoveOptions, WriteResult } from "../backend.ts";
 import { backendError, checkSignal } from "../failure.ts";
 import { isWithin } from "../paths.ts";
-import { checkEmpty, checkEntryVersion, existingEntry, setAside } from "./change.node.ts";
 import { noAside, osError, pathChanged, systemErrorName, versionConflict } from "./errors.node.ts";
-import { isSameEntry, versionOf } from "./facts.node.ts";
-import { linkAside, moveUnlessExists, syncDirectory } from "./names.node.ts";
-import { factsIn, inParentAsync, openFile, type PinnedDirectory } from "./pinned.node.ts";
+import { isSameEntry, versionOf, writeResultOf } from "./facts.node.ts";
+import { writeBlock } from "./in-place.node.ts";
+import { checkEmpty, linkAside, moveUnlessExists, setAside } from "./names.node.ts";
+import { atEntry, openFile, type PinnedEntry } from "./pinned.node.ts";
 import { eachBlock } from "./read.node.ts";
-import { hasName, sweepSometimes } from "./temp.node.ts";
-import { asideName, checkWritableEntry, writeFile, writeResultOf } from "./write.node.ts";
+import { hasName, settle } from "./temp.node.ts";
+import { asideName, checkEntryVersion, checkWritableEntry, writeFile } from "./write.node.ts";
 
 /** Options of a move or copy, and how far it is flushed. */
 export interface TransferCall extends MoveOptions {
@@ -24,54 +24,59 @@ export interface TransferCall extends MoveOptions {
 export function moveEntry(from: string, to: string, call: TransferCall): Promise<WriteResult> {
   checkSignal(call.signal, from);
   const aside = asideName(to, call.aside);
-  return inParentAsync(from, async (source, name) => {
-    const facts = existingEntry(from, source, name);
-    await checkEntryVersion(from, source, name, facts, call.ifVersion);
-    return inParentAsync(to, async (target, newName) => {
+  return atEntry(from, async (source) => {
+    const facts = source.existing();
+    await checkEntryVersion(source, facts, call.ifVersion);
+    return atEntry(to, async (target) => {
       // From here nothing waits, so no other call of this process comes between the checks and the move.
-      const now = factsIn(source, name);
-      if (now === undefined || !isSameEntry(now, facts)) throw pathChanged(from);
+      const now = source.still(facts);
       if (call.ifVersion !== undefined && versionOf(now) !== versionOf(facts)) throw pathChanged(from);
-      const old = factsIn(target, newName);
-      checkReplaced([from, to], now, old, target, newName, call);
-      source.verify();
-      move([from, to], [source, name], [target, newName], old, aside);
-      if (call.durability === "durable") for (const directory of [target, source]) syncDirectory(directory);
-      const moved = factsIn(target, newName);
-      await sweepSometimes(source);
-      await sweepSometimes(target);
+      const replaced = replacedBy(source, now, target, call);
+      source.directory.verify();
+      try {
+        move(source, target, replaced, aside);
+      } catch (error) {
+        throw moveError(error, source, target, { replaced, aside });
+      }
+      const moved = target.facts();
+      for (const { directory } of [target, source]) await settle(directory, call.durability);
       return moved === undefined || !isSameEntry(moved, facts) ? Object.freeze({}) : writeResultOf(moved);
     });
   });
 }
 
-/** Refuses a move onto an entry that may not be replaced. */
-function checkReplaced(
-  [from, to]: readonly [string, string],
+/** Returns the facts about the entry that a move replaces. Refuses one that may not be replaced. */
+function replacedBy(
+  source: PinnedEntry,
   moved: BigIntStats,
-  old: BigIntStats | undefined,
-  target: PinnedDirectory,
-  newName: string,
-  { overwrite, ifTargetVersion }: TransferCall,
-): void {
-  if (newName === ".")
-    throw backendError("PROTECTED_PATH", to, "a root cannot be moved, replaced or deleted");
-  const respelled = old !== undefined && isRespelling([from, to], moved, old, target, newName);
-  if (old !== undefined && overwrite !== true && !respelled) throw backendError("ALREADY_EXISTS", to);
+  target: PinnedEntry,
+  call: TransferCall,
+): BigIntStats | undefined {
+  const [from, to] = [source.path, target.path];
+  if (target.isTop) throw backendError("PROTECTED_PATH", to, "a root cannot be moved, replaced or deleted");
+  const old = target.facts();
+  const respelled = old !== undefined && isRespelling(source, moved, target, old);
+  if (old !== undefined && call.overwrite !== true && !respelled) throw backendError("ALREADY_EXISTS", to);
   if (from === to) throw backendError("SAME_FILE", to);
-  if (moved.isDirectory() && isWithin(to, from))
-    throw backendError("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
-  if (
-    ifTargetVersion !== undefined &&
-    (old === undefined || versionOf(old) !== ifTargetVersion.split(":")[0])
-  )
+  if (moved.isDirectory() && isWithin(to, from)) throw intoItself(to);
+  const wanted = call.ifTargetVersion;
+  if (wanted !== undefined && (old === undefined || versionOf(old) !== wanted.split(":")[0]))
     throw versionConflict(to, "the file to be replaced has changed");
-  if (old === undefined || respelled) return;
-  if (isSameEntry(old, moved)) throw backendError("SAME_FILE", to);
-  if (moved.isDirectory() && !old.isDirectory()) throw backendError("NOT_DIRECTORY", to);
-  if (!moved.isDirectory() && old.isDirectory()) throw backendError("IS_DIRECTORY", to);
-  // A move with this condition is a rollback, which replaces only what the call itself has written.
-  if (old.isFile() && ifTargetVersion === undefined) checkWritableEntry(to, target, newName, old);
+  if (old !== undefined && !respelled) checkOld(target, old, moved, wanted === undefined);
+  return old;
+}
+
+/** @throws FilewrightError for an entry that may not be replaced by another one */
+function checkOld(target: PinnedEntry, old: BigIntStats, moved: BigIntStats, mustBeWritable: boolean): void {
+  if (isSameEntry(old, moved)) throw backendError("SAME_FILE", target.path);
+  if (moved.isDirectory() !== old.isDirectory())
+    throw backendError(moved.isDirectory() ? "NOT_DIRECTORY" : "IS_DIRECTORY", target.path);
+  // A move with a version of its target is a rollback, which replaces only what the call itself has written.
+  if (old.isFile() && mustBeWritable) checkWritableEntry(target, old);
+}
+
+function intoItself(to: string): Error {
+  return backendError("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
 }
 
 /**
@@ -79,91 +84,81 @@ function checkReplaced(
  * new name too, it is a second hard link of the file: a rename between the two would leave both.
  */
 function isRespelling(
-  [from, to]: readonly [string, string],
+  source: PinnedEntry,
   moved: BigIntStats,
+  target: PinnedEntry,
   old: BigIntStats,
-  target: PinnedDirectory,
-  newName: string,
 ): boolean {
+  const [from, to] = [source.path, target.path];
   if (!isSameEntry(moved, old) || from === to) return false;
   if (from.normalize("NFC").toLowerCase() !== to.normalize("NFC").toLowerCase()) return false;
-  return moved.nlink === 1n || moved.isDirectory() || !hasName(target, (one) => one === newName);
+  return (
+    moved.nlink === 1n || moved.isDirectory() || !hasName(target.directory, (one) => one === target.name)
+  );
 }
 
+/** Moves an entry. With `aside` the replaced one is kept under that name, and put back after a failure. */
 function move(
-  [from, to]: readonly [string, string],
-  [source, name]: readonly [PinnedDirectory, string],
-  [target, newName]: readonly [PinnedDirectory, string],
+  source: PinnedEntry,
+  target: PinnedEntry,
   old: BigIntStats | undefined,
   aside: string | undefined,
 ): void {
-  let kept: string | undefined;
+  if (old === undefined) {
+    moveUnlessExists(source, target);
+    return;
+  }
+  if (aside === undefined) {
+    // Windows replaces no directory, not even an empty one.
+    if (process.platform === "win32" && old.isDirectory()) fs.rmdirSync(target.at);
+    fs.renameSync(source.at, target.at);
+    return;
+  }
+  if (old.isDirectory()) checkEmpty(target);
+  (old.isFile() ? linkAside : setAside)(target, old, aside);
   try {
-    if (aside !== undefined && old !== undefined) {
-      keepTarget(to, target, newName, old, aside);
-      kept = aside;
-    }
-    if (old === undefined || (kept !== undefined && old.isDirectory()))
-      moveUnlessExists(source, name, target, newName);
-    else {
-      // Windows replaces no directory, not even an empty one.
-      if (process.platform === "win32" && old.isDirectory()) fs.rmdirSync(target.at(newName));
-      fs.renameSync(source.at(name), target.at(newName));
-    }
+    if (old.isDirectory()) moveUnlessExists(source, target);
+    else fs.renameSync(source.at, target.at);
   } catch (error) {
-    if (kept !== undefined) restoreTarget(target, newName, old as BigIntStats, kept);
-    const code = systemErrorName(error);
-    if (code === "EXDEV")
-      throw aside === undefined
-        ? backendError("UNSUPPORTED_OPERATION", from, "the two paths are on different file systems")
-        : noAside(to);
-    if (code === "EEXIST")
-      throw old?.isDirectory() === true ? backendError("NOT_EMPTY", to) : pathChanged(to);
-    if (code === "EINVAL")
-      throw backendError("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
-    throw osError(error, code === "ENOTEMPTY" || code === "ENOSPC" ? to : from);
+    const kept = target.sibling(aside);
+    if (old.isFile()) fs.unlinkSync(kept.at);
+    else moveUnlessExists(kept, target);
+    throw error;
   }
 }
 
-/** Sets the entry aside that a move replaces. */
-function keepTarget(
-  to: string,
-  target: PinnedDirectory,
-  newName: string,
-  old: BigIntStats,
-  aside: string,
-): void {
-  if (old.isDirectory()) checkEmpty(to, target, newName);
-  if (old.isFile()) linkAside(to, target, newName, old, aside);
-  else setAside(to, target, newName, old, aside);
-}
+/** The errors of a move that are about its target. */
+const TARGET_ERRORS: ReadonlySet<string> = new Set(["ENOTEMPTY", "ENOSPC"]);
 
-/** Puts an entry back that was set aside for a move which failed. */
-function restoreTarget(target: PinnedDirectory, newName: string, old: BigIntStats, aside: string): void {
-  if (old.isFile()) fs.unlinkSync(target.at(aside));
-  else moveUnlessExists(target, aside, target, newName);
+function moveError(
+  error: unknown,
+  { path: from }: PinnedEntry,
+  { path: to }: PinnedEntry,
+  { replaced, aside }: { readonly replaced: BigIntStats | undefined; readonly aside: string | undefined },
+): unknown {
+  const code = systemErrorName(error) ?? "";
+  if (code === "EXDEV" && aside !== undefined) return noAside(to);
+  if (code === "EXDEV")
+    return backendError("UNSUPPORTED_OPERATION", from, "the two paths are on different file systems");
+  if (code === "EEXIST") return replaced?.isDirectory() ? backendError("NOT_EMPTY", to) : pathChanged(to);
+  if (code === "EINVAL") return intoItself(to);
+  return osError(error, TARGET_ERRORS.has(code) ? to : from);
 }
 
 /** Copies a regular file with its permission bits. */
 export async function copyRegularFile(from: string, to: string, call: TransferCall): Promise<WriteResult> {
+  const { overwrite, ifVersion, durability, aside, signal } = call;
   const file = openFile(from);
   try {
-    if (call.ifVersion !== undefined && versionOf(file.facts) !== call.ifVersion.split(":")[0])
+    if (ifVersion !== undefined && versionOf(file.facts) !== ifVersion.split(":")[0])
       throw versionConflict(from, "it has changed since it was looked at");
     return await writeFile(to, {
-      content: (fd) => {
-        let at = 0;
-        return eachBlock(file, from, call.signal, (block) => {
-          for (let done = 0; done < block.length; )
-            done += fs.writeSync(fd, block, done, block.length - done, at + done);
-          at += block.length;
-        });
-      },
-      ifAbsent: call.overwrite !== true,
+      content: (fd) => eachBlock(file, from, signal, (block, at) => writeBlock(fd, block, at)),
+      ifAbsent: overwrite !== true,
       mode: Number(file.facts.mode & 0o7777n),
-      durability: call.durability,
-      aside: call.aside,
-      signal: call.signal,
+      durability,
+      aside,
+      signal,
       checkOld: (old) => {
         if (isSameEntry(old, file.facts)) throw backendError("SAME_FILE", to);
       },
