@@ -180,12 +180,14 @@ function confineWith(
   let twin: FsBackend | undefined;
   const kept: IsHiddenSecret = (real, resolver) =>
     resolver.rules.check(real).secret && !isGranted(granted, real);
-  const readable: Readable = (path, use) =>
-    at(path, "read", "follow", async (real, resolver) => {
+  const readable: Readable = async (path, use) => {
+    const readAt = async (real: string, resolver: PathResolver) => {
       if (kept(real, resolver) && (await lstatOrNull(inner, real))?.isFile === true) throw secret(path);
       const isOpen = policy.secrets !== "grant" || resolver.rules.check(real).opened;
       return use(real, !isOpen && !isGranted(granted, real));
-    });
+    };
+    return unlessLinked(await opened, path, readAt, () => at(path, "read", "follow", readAt));
+  };
   /**
    * Runs a read of a file and refuses it if the content is a secret. `head` returns the beginning of the file,
    * from the result or by another read.
@@ -278,18 +280,9 @@ function confineWith(
         if (!isDirectory || options?.existOk === false) throw backendError("ALREADY_EXISTS", path);
       }),
     listDir: async (path, options) => {
-      const resolver = await opened;
-      const real = resolver.withoutLooking(path, "read");
-      if (real !== undefined) {
-        try {
-          return await visibleEntries(inner, real, path, resolver, options);
-        } catch {
-          // The path has a link, or cannot be listed. What follows resolves it, or finds the reason again.
-        }
-      }
-      return at(path, "read", "follow", (real, resolver) =>
-        visibleEntries(inner, real, path, resolver, options),
-      );
+      const list = (real: string, resolver: PathResolver) =>
+        visibleEntries(inner, real, path, resolver, options);
+      return unlessLinked(await opened, path, list, () => at(path, "read", "follow", list));
     },
     iterFiles: files,
     glob: async (pattern, options) => {
@@ -394,6 +387,25 @@ function confineWith(
       ? judgedSearches(inner, policy, opened, walked, secrets)
       : momentSearches(moments, (at) => confineBackend(at, policy), secrets);
   return Object.freeze(checkCalls(Object.assign(backend, searches, { [ROOTS]: confinement }), CALL_CHECKS));
+}
+
+/**
+ * Reads at a path as it is given, where the storage itself refuses one with a link. Otherwise, and where that fails, it
+ * is `resolved`: that follows its links, or finds the reason again.
+ */
+async function unlessLinked<T>(
+  resolver: PathResolver,
+  path: string,
+  read: (real: string, resolver: PathResolver) => Promise<T>,
+  resolved: () => Promise<T>,
+): Promise<T> {
+  const real = resolver.withoutLooking(path, "read");
+  if (real === undefined) return resolved();
+  try {
+    return await read(real, resolver);
+  } catch {
+    return resolved();
+  }
 }
 
 /** Returns the beginning of a file, of which the caller has read a range. */

@@ -8,34 +8,15 @@ import { optionChecker } from "../../schema/option.ts";
 import type { Signalled } from "../../engine/errors.ts";
 import type { Page, PageRequest } from "../../engine/read.ts";
 import { Yielder } from "../../engine/yielder.ts";
-import type {
-  CopyTreeOptions,
-  DeleteOptions,
-  FsBackend,
-  FsEntry,
-  FsStat,
-  GlobRoot,
-  ListOptions,
-  LockHandle,
-  LockOptions,
-  MaybePromise,
-  MkdirOptions,
-  MoveOptions,
-  ReadOptions,
-  TextOptions,
-  TreeCounts,
-  VersionedBytes,
-  WriteOptions,
-  WriteResult,
-} from "../backend.ts";
-import { checkCalls, type ListPageOptions, type RemoveTreeOptions } from "../call-options.ts";
+import type { FsBackend, GlobRoot, MaybePromise, MoveOptions, WriteResult } from "../backend.ts";
+import { provideAbilities } from "../abilities.ts";
+import { checkCalls, type ListPageOptions } from "../call-options.ts";
 import { confineBackend } from "../confined/confine.ts";
 import { backendError } from "../failure.ts";
-import { listPageVia } from "../fallback/fallback.ts";
-import { provideAbilities } from "../abilities.ts";
+import { type ListPage, listPageVia } from "../fallback/fallback.ts";
 import { checkPath, childOf, normalise, parentOf } from "../paths.ts";
-import type { RepositorySource } from "../walk/git-directory.ts";
 import { type SandboxPolicy, withoutSecretFilter } from "../policy.ts";
+import type { RepositorySource } from "../walk/git-directory.ts";
 import { isPathChanged } from "./errors.node.ts";
 import { exactDisk } from "./exact.node.ts";
 import { canonicalHostPath, HOST_PATHS } from "./host-path.node.ts";
@@ -63,11 +44,44 @@ const UNRESTRICTED: SandboxPolicy = Object.freeze({
   followSymlinks: "any",
 });
 
-/** The disk with its policy. The omitted methods are implemented in {@link NodeBackend}, or replaced by fallbacks. */
-type ConfinedDisk = FsBackend &
-  Required<
-    Omit<FsBackend, "confine" | "readLines" | "listPage" | "grep" | "find" | "findFiles" | "listTree">
-  >;
+/** The methods of the confined disk that are also those of a {@link NodeBackend}: with how many paths their arguments begin. */
+const PATHS = {
+  stat: 1,
+  lstat: 1,
+  readText: 1,
+  readBytes: 1,
+  read: 1,
+  hash: 1,
+  writeText: 1,
+  writeBytes: 1,
+  delete: 1,
+  mkdir: 1,
+  listDir: 1,
+  removeTree: 1,
+  readLink: 1,
+  realpath: 1,
+  chmod: 1,
+  sweep: 1,
+  lock: 1,
+  gitExclude: 1,
+  rename: 2,
+  copyFile: 2,
+  copyTree: 2,
+} as const;
+
+/** The disk with its policy. */
+type ConfinedDisk = Required<Omit<FsBackend, "rename" | "copyFile"> & RepositorySource> &
+  Record<"rename" | "copyFile", (from: string, to: string, options?: MoveOptions) => Promise<WriteResult>>;
+
+/** A method of a storage as one that returns a promise. */
+type Promised<F> = F extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : never;
+
+/** The methods that pass their calls to the confined disk. */
+type ConfinedMethods = { readonly [K in keyof typeof PATHS]: Promised<ConfinedDisk[K]> };
+
+/** Declares the methods, which {@link NodeBackend} gets by a loop over {@link PATHS}. */
+const WithConfinedMethods: abstract new () => ConfinedMethods =
+  class {} as unknown as abstract new () => ConfinedMethods;
 
 /**
  * The local disk over `node:fs`, for systems where the native addon does not load. Searches are slower than those
@@ -79,7 +93,7 @@ type ConfinedDisk = FsBackend &
  * const { version } = await disk.stat("/tmp/a.txt");
  * await disk.writeText("/tmp/a.txt", "two\n", { ifVersion: version }); // CONFLICT if changed meanwhile
  */
-export class NodeBackend implements FsBackend {
+export class NodeBackend extends WithConfinedMethods implements FsBackend {
   readonly #options: NodeOptions;
   readonly #disk: ConfinedDisk;
   #trusted: NodeBackend | undefined;
@@ -91,12 +105,13 @@ export class NodeBackend implements FsBackend {
   declare readonly confine?: (policy: SandboxPolicy) => NodeBackend;
 
   constructor(given: NodeOptions = {}) {
+    super();
     const options = checkOptions(given);
     this.#options = Object.freeze({ ...options });
     const policy = options.policy ?? UNRESTRICTED;
     const exact = exactDisk(this.#options);
     this.#names = new OtherNames(exact, policy);
-    this.#disk = confineBackend(withoutHiddenNames(exact, this.#names), policy) as ConfinedDisk & FsBackend;
+    this.#disk = confineBackend(withoutHiddenNames(exact, this.#names), policy) as FsBackend as ConfinedDisk;
     provideAbilities(this, {
       paths: HOST_PATHS,
       maxAnswerBytes: policy.maxOutputBytes ?? Number.POSITIVE_INFINITY,
@@ -133,117 +148,50 @@ export class NodeBackend implements FsBackend {
     });
   }
 
-  async exists(path: string): Promise<boolean> {
-    try {
-      return await this.#run([path], (disk, path) => disk.exists(path));
-    } catch {
-      return false;
+  static {
+    for (const [name, count] of Object.entries(PATHS)) {
+      const value = function (this: NodeBackend, ...args: readonly unknown[]): Promise<unknown> {
+        const methods = this.#disk as unknown as Readonly<Record<string, (...args: unknown[]) => unknown>>;
+        const rest = args.slice(count);
+        return this.#run(args.slice(0, count) as string[], (...paths) => methods[name]?.(...paths, ...rest));
+      };
+      Object.defineProperty(NodeBackend.prototype, name, { value, writable: true, configurable: true });
     }
   }
-  stat(path: string): Promise<FsStat> {
-    return this.#run([path], (disk, path) => disk.stat(path));
-  }
-  lstat(path: string): Promise<FsStat> {
-    return this.#run([path], (disk, path) => disk.lstat(path));
-  }
-  readText(path: string, options?: TextOptions): Promise<string> {
-    return this.#run([path], (disk, path) => disk.readText(path, options));
-  }
-  readBytes(path: string): Promise<Uint8Array> {
-    return this.#run([path], (disk, path) => disk.readBytes(path));
-  }
-  read(path: string, options?: ReadOptions): Promise<VersionedBytes | null> {
-    return this.#run([path], (disk, path) => disk.read(path, options));
-  }
-  /** Returns the SHA-256 of a file and its version, in constant memory. */
-  hash(path: string, options?: Signalled): Promise<{ readonly hash: string; readonly version: string }> {
-    return this.#run([path], (disk, path) => disk.hash(path, options));
+
+  async exists(path: string): Promise<boolean> {
+    return this.#run([path], (path) => this.#disk.exists(path)).catch(() => false);
   }
   /** Returns a page of a text file. A large file is read as a whole unless the page is near its beginning. */
   readLines(path: string, request: PageRequest & Signalled = {}): Promise<Page> {
-    return this.#run([path], (disk, path) => {
-      const { signal, ...wanted } = request;
-      return pageOf(path, async (options) => disk.read(path, options), wanted, signal);
-    });
-  }
-  writeText(path: string, content: string, options?: WriteOptions & TextOptions): Promise<WriteResult> {
-    return this.#run([path], (disk, path) => disk.writeText(path, content, options));
-  }
-  writeBytes(path: string, content: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
-    return this.#run([path], (disk, path) => disk.writeBytes(path, content, options));
-  }
-  delete(path: string, options?: DeleteOptions): Promise<void> {
-    return this.#run([path], (disk, path) => disk.delete(path, options));
-  }
-  mkdir(path: string, options?: MkdirOptions): Promise<void> {
-    return this.#run([path], (disk, path) => disk.mkdir(path, options));
-  }
-  listDir(path: string, options?: ListOptions): Promise<readonly FsEntry[]> {
-    return this.#run([path], (disk, path) => disk.listDir(path, options));
-  }
-  listPage(
-    path: string,
-    options: ListPageOptions,
-  ): Promise<{ readonly entries: readonly FsEntry[]; readonly next?: string }> {
-    return this.#run([path], (disk, path) => listPageVia(disk, path, options));
-  }
-  async *iterFiles(root: string): AsyncGenerator<string> {
-    this.#assertOpen(root);
-    checkAbsolute(root);
-    yield* this.#disk.iterFiles(canonicalHostPath(root));
-  }
-  /** `root` defaults to the policy's working directory. */
-  async glob(pattern: string, given: GlobRoot = {}): Promise<readonly string[]> {
-    return this.#run([given.root ?? "/"], (disk, root) =>
-      disk.glob(pattern, given.root === undefined ? given : { root }),
+    const { signal, ...wanted } = request;
+    return this.#run([path], (path) =>
+      pageOf(path, async (options) => this.#disk.read(path, options), wanted, signal),
     );
   }
-  rename(from: string, to: string, options?: MoveOptions): Promise<WriteResult> {
-    return this.#run([from, to], async (disk, from, to) => (await disk.rename(from, to, options)) ?? {});
+  listPage(path: string, options: ListPageOptions): Promise<ListPage> {
+    return this.#run([path], (path) => listPageVia(this.#disk, path, options));
   }
-  copyFile(from: string, to: string, options?: MoveOptions): Promise<WriteResult> {
-    return this.#run([from, to], async (disk, from, to) => (await disk.copyFile(from, to, options)) ?? {});
+  async *iterFiles(root: string): AsyncGenerator<string> {
+    yield* this.#disk.iterFiles(this.#usable(root));
   }
-  copyTree(from: string, to: string, options?: CopyTreeOptions): Promise<TreeCounts> {
-    return this.#run([from, to], (disk, from, to) => disk.copyTree(from, to, options));
-  }
-  removeTree(path: string, options?: RemoveTreeOptions): Promise<TreeCounts> {
-    return this.#run([path], (disk, path) => disk.removeTree(path, options));
+  /** `root` defaults to the policy's working directory. */
+  glob(pattern: string, given: GlobRoot = {}): Promise<readonly string[]> {
+    return this.#run([given.root ?? "/"], (root) =>
+      this.#disk.glob(pattern, given.root === undefined ? given : { root }),
+    );
   }
   /** Returns a new path in the directory of `path`, where a change keeps the entry that it replaces or deletes. */
   asidePath(path: string): string {
     checkAbsolute(path);
     return childOf(parentOf(normalise(canonicalHostPath(path)).path), newAsideName());
   }
-  readLink(path: string): Promise<string> {
-    return this.#run([path], (disk, path) => disk.readLink(path));
-  }
   symlink(target: string, path: string): Promise<void> {
-    return this.#run([path], (disk, path) => disk.symlink(canonicalHostPath(target), path));
-  }
-  realpath(path: string): Promise<string> {
-    return this.#run([path], (disk, path) => disk.realpath(path));
-  }
-  /**
-   * Returns the content of git's `info/exclude` of the repository outside the roots of which a directory is a linked
-   * worktree. For ignore rules alone.
-   */
-  gitExclude(directory: string): Promise<Uint8Array | undefined> {
-    return this.#run([directory], async (disk: RepositorySource, path) => disk.gitExclude?.(path));
+    return this.#run([path], (path) => this.#disk.symlink(canonicalHostPath(target), path));
   }
   /** Returns the other names (hard links) of a file below the roots of the policy, as paths without links. */
   otherNames(path: string): Promise<readonly string[]> {
-    return this.#run([path], async (disk, path) => this.#names.of(await disk.realpath(path)));
-  }
-  chmod(path: string, mode: number): Promise<void> {
-    return this.#run([path], (disk, path) => disk.chmod(path, mode));
-  }
-  sweep(path: string): Promise<void> {
-    return this.#run([path], (disk, path) => disk.sweep(path));
-  }
-  /** Locks the path against other processes with the same state directory. */
-  lock(path: string, options: LockOptions): Promise<LockHandle> {
-    return this.#run([path], (disk, path) => disk.lock(path, options));
+    return this.#run([path], async (path) => this.#names.of(await this.#disk.realpath(path)));
   }
   /** Later calls fail with UNSUPPORTED_OPERATION. */
   close(): void {
@@ -251,27 +199,27 @@ export class NodeBackend implements FsBackend {
     this.#trusted?.close();
   }
 
-  #assertOpen(path: string): void {
+  /**
+   * Returns a path in the one spelling that the rules of the policy compare: a name that is not UTF-8 has several
+   * escaped ones.
+   */
+  #usable(path: string): string {
     if (this.#closed) throw backendError("UNSUPPORTED_OPERATION", path, "the backend is closed");
+    checkAbsolute(path);
+    return canonicalHostPath(path);
   }
 
   /**
-   * Runs a call with canonical paths: a name that is not UTF-8 has several escaped spellings, and the rules of the
-   * policy compare text. Repeats the call when another program has changed a path between its check and its use.
+   * Runs a call with usable paths. Repeats it when another program has changed a path between its check and its use.
    */
-  async #run<T>(
-    given: readonly string[],
-    call: (disk: ConfinedDisk, ...paths: string[]) => MaybePromise<T>,
-  ): Promise<T> {
-    this.#assertOpen(given[0] ?? "/");
-    for (const path of given) checkAbsolute(path);
-    const paths = given.map(canonicalHostPath);
+  async #run<T>(given: readonly string[], call: (...paths: string[]) => MaybePromise<T>): Promise<T> {
+    const paths = given.map((path) => this.#usable(path));
     // Most calls use synchronous functions of `node:fs`. Without a pause, a loop of calls would block the event loop.
     this.#yielder ??= new Yielder({});
     await this.#yielder.yieldIfDue();
     for (let attempt = 1; ; attempt++) {
       try {
-        return await call(this.#disk, ...paths);
+        return await call(...paths);
       } catch (error) {
         if (attempt === MAX_PATH_ATTEMPTS || !isPathChanged(error)) throw error;
       }

@@ -2,7 +2,7 @@
  * Other names (hard links) of files that the rules hide, on the disk without the native addon: what
  * `crates/fs/src/root/other_names.rs` does for the disk with it, which describes the method and its limits.
  *
- * A file with several names is judged before it is read.
+ * A file with several names is judged before it is read, or by the facts about what was read before that is given out.
  */
 import { Yielder } from "../../engine/yielder.ts";
 import type { FsBackend, FsEntry, FsStat, MoveOptions, WriteResult } from "../backend.ts";
@@ -62,10 +62,13 @@ export class OtherNames {
     this.#policy = policy;
   }
 
-  /** Refuses a file with another name that is denied, or a secret without a grant. @throws OUTSIDE_ALLOWED, GRANT_DENIED */
-  async check(real: string): Promise<void> {
+  /**
+   * Refuses a file with another name that is denied, or a secret without a grant. `known` are its facts, where the caller
+   * has them. @throws OUTSIDE_ALLOWED, GRANT_DENIED
+   */
+  async check(real: string, known?: FsStat): Promise<void> {
     if (!this.#hides) return;
-    const stat = await lstatOrNull(this.#disk, real);
+    const stat = known ?? (await lstatOrNull(this.#disk, real));
     if (stat === null || !hasOtherNames(stat)) return;
     const { rules } = await this.#open();
     const { names, complete } = await this.#namesFor("hidden", stat);
@@ -209,7 +212,14 @@ export function withoutHiddenNames(disk: FsBackend, names: OtherNames): FsBacken
     checkNames: (path) => names.check(path),
     readText: checked(disk.readText),
     readBytes: checked(disk.readBytes),
-    read: checked(read),
+    read: async (path, options) => {
+      const found = await Promise.resolve(read(path, options)).catch(async (error: unknown) => {
+        await names.check(path);
+        throw error;
+      });
+      await names.check(path, found?.stat);
+      return found;
+    },
     hash: checked(hash),
     copyFile: async (from: string, to: string, options?: MoveOptions): Promise<WriteResult> => {
       await names.check(from);
