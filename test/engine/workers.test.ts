@@ -3,7 +3,7 @@ import { afterAll, expect, it } from "vitest";
 import { engine, setEngine } from "../../js/engine/current.ts";
 import { useWorkers } from "../../js/engine/workers/workers.node.ts";
 import { grepBackend } from "../../js/backends/search/search.ts";
-import type { SearchQuery } from "../../js/engine/search.ts";
+import type { SearchQuery, SentQuery } from "../../js/engine/search.ts";
 import { FilewrightError, MemoryBackend } from "../../js/index.node.ts";
 import { describeParity, engines } from "../parity/engines.ts";
 
@@ -57,6 +57,38 @@ describeParity("the engine's workers", () => {
     }
     expect(workers.reason).toBe("closed");
     expect((await engine().grepTextAsync(lines(6000), { pattern: "line 77 " })).total).toBe(12);
+  });
+
+  it("are sent the contents of several files in one message where a walk reads them", async () => {
+    setEngine(engines?.wasm as ReturnType<typeof engine>);
+    const workers = await useWorkers({ size: 1 });
+    const sending = engine();
+    const sizes: number[] = [];
+    try {
+      setEngine({
+        ...sending,
+        sentQuery: (query) => {
+          const sent = sending.sentQuery(query);
+          if (sent === undefined) return undefined;
+          const searchAll: SentQuery["searchAll"] = (contents, ...rest) => {
+            sizes.push(contents.length);
+            return sent.searchAll(contents, ...rest);
+          };
+          return { ...sent, searchAll };
+        },
+      });
+      const files = Object.fromEntries(Array.from({ length: 80 }, (_, i) => [`/f${i}`, `Value${i}Error\n`]));
+      const found = await grepBackend(new MemoryBackend(files), "/", {
+        pattern: "\\w+[13]Error",
+        index: "off",
+      });
+      expect(found).toMatchObject({ filesSearched: 80, totalMatches: 16 });
+      // The first message compiles the query.
+      expect(sizes.length).toBeLessThan(1 + 80 / 4);
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(80);
+    } finally {
+      workers.close();
+    }
   });
 
   it("compile what a page would wait for, and find in a tree what is found in place", async () => {

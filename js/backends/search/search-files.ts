@@ -11,6 +11,8 @@ interface PendingRead {
   readonly file: SearchedFile;
   /** The content, or the error of its read; undefined for a file that is too large. */
   readonly content: Promise<Uint8Array | Error | undefined> | undefined;
+  /** The content once it was read, if it is searched. */
+  bytes: Uint8Array | undefined;
 }
 
 /** Searches files in the order in which they are given. Some are read ahead. */
@@ -23,27 +25,35 @@ export async function searchFiles(
   for await (const file of files) {
     ahead.push(startRead(search, backend, file));
     const next = ahead.length >= WALK_AHEAD_FILES ? ahead.shift() : undefined;
-    if (next !== undefined && !(await searchFile(search, next))) return;
+    if (next !== undefined && !(await searchFile(search, next, ahead))) return;
   }
-  for (const next of ahead) if (!(await searchFile(search, next))) return;
+  for (let next = ahead.shift(); next !== undefined; next = ahead.shift())
+    if (!(await searchFile(search, next, ahead))) return;
 }
 
 function startRead(search: GrepSearch, backend: FsBackend, file: SearchedFile): PendingRead {
   const { path, size } = file.entry;
-  const large = (size ?? 0) > search.maxFileBytes;
-  return {
-    file,
-    content: large ? undefined : readOrError(backend, path, { size, most: search.maxFileBytes }),
-  };
+  const most = search.maxFileBytes;
+  if ((size ?? 0) > most) return { file, content: undefined, bytes: undefined };
+  const content = readOrError(backend, path, { size, most });
+  const pending: PendingRead = { file, content, bytes: undefined };
+  content.then((read) => {
+    if (read instanceof Uint8Array && read.length <= most) pending.bytes = read;
+  });
+  return pending;
 }
 
-/** Searches one file. Returns false when the search has ended. */
-async function searchFile(search: GrepSearch, { file, content }: PendingRead): Promise<boolean> {
+/** Searches one file; `ahead` are those that follow it. Returns false when the search has ended. */
+async function searchFile(
+  search: GrepSearch,
+  { file, content }: PendingRead,
+  ahead: readonly PendingRead[],
+): Promise<boolean> {
   if (await search.isOver(file.path)) return false;
   const bytes = await content;
   if (bytes instanceof Error) search.failed(bytes);
   else if (bytes === undefined || bytes.length > search.maxFileBytes) search.large++;
-  else await search.file(file.path, bytes);
+  else await search.file(file.path, bytes, () => ahead.flatMap((next) => next.bytes ?? []));
   return !search.isFull;
 }
 
