@@ -82,10 +82,7 @@ export const SECRET_HEAD_BYTES: number = 64 << 10;
  */
 const SECRET_FIRST_BYTES: ReadonlySet<number> = new Set([0x7b, 0x2d, 0x23, 0x42, 0x50, 0x41, 0xff, 0xfe]);
 
-/**
- * Returns true when a file that begins with the bytes from `start` to `end` could be a secret by content. Default: all
- * bytes.
- */
+/** Returns true when a file that begins with these bytes could be a secret by content. */
 export function mayHoldSecret(head: Uint8Array): boolean {
   const end = head.length;
   let at = 0;
