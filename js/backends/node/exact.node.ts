@@ -3,13 +3,14 @@
  * (`../confined`) resolves every path before it comes here.
  */
 import * as fs from "node:fs";
-import type { FsBackend, FsStat, WriteOptions } from "../backend.ts";
+import type { FsBackend, FsStat, ReadOptions, VersionedBytes, WriteOptions } from "../backend.ts";
 import { backendError } from "../failure.ts";
 import { provideAbilities } from "../abilities.ts";
 import { resolveLinks } from "../fallback/links.ts";
+import type { NamesOfFiles } from "../fallback/other-names.ts";
 import { lockPath } from "../local/lock.node.ts";
 import { defaultStateDir } from "../state-directory.node.ts";
-import { childOf, parentOf } from "../paths.ts";
+import type { SandboxPolicy } from "../policy.ts";
 import { decodeText, encodeText } from "../text.ts";
 import { deleteEntry, makeLink, removeWhole, setModeOf, sweepPath } from "./change.node.ts";
 import { listDirectory, makeDirectory, makeParents, orRemove, targetOf } from "./directories.node.ts";
@@ -18,31 +19,46 @@ import { fsStatOf } from "./facts.node.ts";
 import { HOST_PATHS } from "./host-path.node.ts";
 import { writeBlock } from "./in-place.node.ts";
 import type { NodeOptions } from "./node-options.ts";
+import { OtherNames } from "./other-names.node.ts";
 import { atEntry, realPathOf } from "./pinned.node.ts";
 import { hashOfPath, readVersion } from "./read.node.ts";
-import { newAsideName } from "./temp.node.ts";
 import { copyRegularFile, moveEntry } from "./transfer.node.ts";
 import { writeFile } from "./write.node.ts";
 
-/** Returns the disk by real paths. */
-export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">): FsBackend {
-  const flushing = options.durability ?? "atomic";
+/** The disk by real paths, and the names of its files. */
+interface ExactDisk {
+  readonly disk: FsBackend;
+  readonly names: OtherNames;
+}
 
-  const writeBytes = async (path: string, content: Uint8Array, given: WriteOptions = {}) => {
-    const { createDirs, hash: _, ...rest } = given;
-    const write = {
-      ...rest,
-      content: (fd: number) => writeAll(fd, content),
-      durability: given.durability ?? flushing,
-    };
-    return orRemove(createDirs === true ? await makeParents(path) : [], () => writeFile(path, write));
+/** Returns the disk by real paths. It gives out no content of a file that the policy hides under another name. */
+export function exactDisk(
+  options: Pick<NodeOptions, "stateDir" | "durability">,
+  policy: SandboxPolicy,
+): ExactDisk {
+  const durability = options.durability ?? "atomic";
+
+  const read = async (path: string, how?: ReadOptions): Promise<VersionedBytes | null> => {
+    const found = await readVersion(path, how).catch(async (error: unknown) => {
+      await names.check(path);
+      throw error;
+    });
+    await names.check(path, found?.stat);
+    return found;
   };
   const readBytes = async (path: string): Promise<Uint8Array> => {
-    const found = await readVersion(path);
+    const found = await read(path);
     return (found as NonNullable<typeof found>).bytes;
   };
+  const writeBytes = async (path: string, content: Uint8Array, given: WriteOptions = {}) => {
+    const { createDirs, hash: _, ...rest } = given;
+    const made = createDirs === true ? await makeParents(path) : [];
+    const how = { ...rest, durability: rest.durability ?? durability };
+    return orRemove(made, () => writeFile(path, { ...how, content: (fd) => writeAll(fd, content) }));
+  };
 
-  const disk = Object.freeze<FsBackend>({
+  const disk = Object.freeze<FsBackend & NamesOfFiles>({
+    checkNames: (path) => names.check(path),
     exists: (path) => atEntry(path, (entry) => entry.facts() !== undefined).catch(() => false),
     stat: async (path) => {
       const stat = await entryFacts(path);
@@ -52,37 +68,49 @@ export function exactDisk(options: Pick<NodeOptions, "stateDir" | "durability">)
     lstat: entryFacts,
     readText: async (path, { encoding } = {}) => decodeText(await readBytes(path), encoding, path),
     readBytes,
-    read: readVersion,
-    hash: hashOfPath,
+    read,
+    hash: async (path, how) => {
+      await names.check(path);
+      return hashOfPath(path, how);
+    },
     writeText: async (path, content, { encoding, ...how } = {}) =>
       writeBytes(path, encodeText(content, encoding, path), how),
     writeBytes,
-    delete: (path, how = {}) => deleteEntry(path, { durability: flushing, ...how }),
-    mkdir: (path, how = {}) => makeDirectory(path, { durability: flushing, ...how }),
+    delete: (path, how) => deleteEntry(path, { durability, ...how }),
+    mkdir: (path, how) => makeDirectory(path, { durability, ...how }),
     listDir: listDirectory,
     iterFiles: walkedByPolicy,
     glob: walkedByPolicy,
-    rename: (from, to, how = {}) => moveEntry(from, to, { durability: flushing, ...how }),
-    copyFile: (from, to, how = {}) => copyRegularFile(from, to, { durability: flushing, ...how }),
-    readLink: (path) =>
-      atEntry(path, (entry) => {
-        try {
-          return targetOf(entry);
-        } catch (error) {
-          if (systemErrorName(error) !== "EINVAL") throw error;
-          throw backendError("INVALID_ARGUMENT", path, "not a symbolic link");
-        }
-      }),
+    rename: async (from, to, how) => {
+      await names.checkMove(from, to);
+      return moveEntry(from, to, { durability, ...how });
+    },
+    copyFile: async (from, to, how) => {
+      await names.check(from);
+      return copyRegularFile(from, to, { durability, ...how });
+    },
+    readLink,
     symlink: makeLink,
     realpath,
     chmod: setModeOf,
-    removeTree: (path, how = {}) => removeWhole(path, { durability: flushing, ...how }),
-    asidePath: (path) => childOf(parentOf(path), newAsideName()),
+    removeTree: (path, how) => removeWhole(path, { durability, ...how }),
     sweep: sweepPath,
     lock: (path, how) => lockPath(options.stateDir ?? defaultStateDir(), path, path, how),
   });
+  const names = new OtherNames(disk, policy);
   provideAbilities(disk, { paths: HOST_PATHS, refusesLinks: true });
-  return disk;
+  return { disk, names };
+}
+
+function readLink(path: string): Promise<string> {
+  return atEntry(path, (entry) => {
+    try {
+      return targetOf(entry);
+    } catch (error) {
+      if (systemErrorName(error) !== "EINVAL") throw error;
+      throw backendError("INVALID_ARGUMENT", path, "not a symbolic link");
+    }
+  });
 }
 
 /** Returns the facts about the entry at a real path, a link not followed. */

@@ -21,7 +21,7 @@ import { isPathChanged } from "./errors.node.ts";
 import { exactDisk } from "./exact.node.ts";
 import { canonicalHostPath, HOST_PATHS } from "./host-path.node.ts";
 import { NODE_CALL_CHECKS, type NodeCapabilities, type NodeOptions, NODE_OPTIONS } from "./node-options.ts";
-import { OtherNames, withoutHiddenNames } from "./other-names.node.ts";
+import type { OtherNames } from "./other-names.node.ts";
 import { pinMode } from "./pinned.node.ts";
 import { pageOf } from "./read.node.ts";
 import { newAsideName } from "./temp.node.ts";
@@ -109,9 +109,9 @@ export class NodeBackend extends WithConfinedMethods implements FsBackend {
     const options = checkOptions(given);
     this.#options = Object.freeze({ ...options });
     const policy = options.policy ?? UNRESTRICTED;
-    const exact = exactDisk(this.#options);
-    this.#names = new OtherNames(exact, policy);
-    this.#disk = confineBackend(withoutHiddenNames(exact, this.#names), policy) as FsBackend as ConfinedDisk;
+    const { disk, names } = exactDisk(this.#options, policy);
+    this.#names = names;
+    this.#disk = confineBackend(disk, policy) as FsBackend as ConfinedDisk;
     provideAbilities(this, {
       paths: HOST_PATHS,
       maxAnswerBytes: policy.maxOutputBytes ?? Number.POSITIVE_INFINITY,

@@ -5,11 +5,9 @@
  * A file with several names is judged before it is read, or by the facts about what was read before that is given out.
  */
 import { Yielder } from "../../engine/yielder.ts";
-import type { FsBackend, FsEntry, FsStat, MoveOptions, WriteResult } from "../backend.ts";
+import type { FsBackend, FsEntry, FsStat } from "../backend.ts";
 import { compilePathRules, type BackendPathRules } from "../confined/rules.ts";
-import { inheritAbilities } from "../abilities.ts";
 import { backendError } from "../failure.ts";
-import type { NamesOfFiles } from "../fallback/other-names.ts";
 import { lstatOrNull } from "../fallback/fallback.ts";
 import { isWithin, parentOf } from "../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
@@ -84,6 +82,17 @@ export class OtherNames {
     if (!isSecret || (complete && (hidden.length === 0 || hidden.some(isOpen)))) return;
     const message = "it is a secret by another name (a hard link), and nobody has granted it";
     throw backendError("GRANT_DENIED", real, message, { details: { reason: "secret", by: "link" } });
+  }
+
+  /** Does what {@link OtherNames.check} does for a file that is moved: on another file system it becomes a copy. */
+  async checkMove(from: string, to: string): Promise<void> {
+    if (!this.#hides) return;
+    const [source, target] = [await this.#device(from), await this.#device(parentOf(to))];
+    if (source !== target) await this.check(from);
+  }
+
+  async #device(path: string): Promise<string | undefined> {
+    return (await lstatOrNull(this.#disk, path))?.fileId?.split(".")[0];
   }
 
   /** Returns the other names of a file, given by its real path. @throws LIMIT_EXCEEDED */
@@ -194,56 +203,4 @@ export class OtherNames {
 /** Returns true for a regular file with several names. */
 function hasOtherNames({ isFile, nlink = 1, fileId }: FsStat): boolean {
   return isFile && nlink > 1 && fileId !== undefined;
-}
-
-/** Returns a disk by real paths that reads no file which the policy hides under another name. */
-export function withoutHiddenNames(disk: FsBackend, names: OtherNames): FsBackend {
-  const checked =
-    <A extends readonly unknown[], R>(read: (path: string, ...more: A) => R) =>
-    async (path: string, ...more: A): Promise<Awaited<R>> => {
-      await names.check(path);
-      return await read(path, ...more);
-    };
-  const { read, hash, copyFile, rename } = disk as Required<FsBackend>;
-  const deviceOf = async (path: string): Promise<string | undefined> =>
-    (await lstatOrNull(disk, path))?.fileId?.split(".")[0];
-  const guarded = Object.freeze<FsBackend & NamesOfFiles>({
-    ...disk,
-    checkNames: (path) => names.check(path),
-    readText: checked(disk.readText),
-    readBytes: checked(disk.readBytes),
-    read: async (path, options) => {
-      const found = await Promise.resolve(read(path, options)).catch(async (error: unknown) => {
-        await names.check(path);
-        throw error;
-      });
-      await names.check(path, found?.stat);
-      return found;
-    },
-    hash: checked(hash),
-    copyFile: async (from: string, to: string, options?: MoveOptions): Promise<WriteResult> => {
-      await names.check(from);
-      return (await copyFile(from, to, options)) ?? {};
-    },
-    rename: async (from: string, to: string, options?: MoveOptions): Promise<WriteResult> => {
-      // On another file system the file becomes a copy, with one name.
-      if ((await deviceOf(from)) !== (await deviceOf(parentOf(to)))) await names.check(from);
-      return (await rename(from, to, options)) ?? {};
-    },
-  });
-  inheritAbilities(guarded, disk, {
-    passes: ["paths", "refusesLinks", "maxAnswerBytes", "stage"],
-    // These would read files without the check of their names.
-    drops: [
-      "contents",
-      "readAhead",
-      "ownCursors",
-      "answersOnlyAllowed",
-      "moments",
-      "momentSearch",
-      "enterStage",
-    ],
-    gives: {},
-  });
-  return guarded;
 }
