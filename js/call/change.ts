@@ -13,7 +13,7 @@ import type { FilesFound, FoundFile } from "../backends/transaction/step-maker.t
 import { checkAborted, FilewrightError } from "../engine/errors.ts";
 import { forEachYielding, Yielder } from "../engine/yielder.ts";
 import type { Confirm } from "../hooks/confirm.ts";
-import type { About, Made } from "../journal/index.ts";
+import type { About, Made } from "../log/index.ts";
 import type { AdmittedCall } from "../pipeline/enter.ts";
 import type { Fact, Facts } from "../pipeline/facts.ts";
 import {

@@ -2,7 +2,7 @@
  * The work of a host itself on the past of its workspace, for a person: it undoes a call or a part of one, and keeps
  * calls. `AROUND_HOST` in `stages.ts` has its stages.
  */
-import { newCallId } from "../journal/index.ts";
+import { newCallId } from "../log/index.ts";
 import type { Facts } from "../pipeline/facts.ts";
 import type { HostWork } from "../pipeline/past/history.ts";
 import type { ToolResult } from "../pipeline/result.ts";

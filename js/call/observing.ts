@@ -1,5 +1,5 @@
 /** Tells the observers of a workspace of the beginning and the end of each call. */
-import { newCallId } from "../journal/index.ts";
+import { newCallId } from "../log/index.ts";
 import { runObserved } from "../pipeline/observe.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { Stage } from "./call.ts";

@@ -4,7 +4,7 @@
  * itself. Then the tool reads, or changes files once that is approved, and the answer is made.
  */
 import type { Confirm } from "../hooks/confirm.ts";
-import type { Made } from "../journal/index.ts";
+import type { Made } from "../log/index.ts";
 import { successResult } from "../pipeline/answer.ts";
 import { admitCall, type AdmittedCall } from "../pipeline/enter.ts";
 import { sessionAtMoment } from "../pipeline/moments.ts";

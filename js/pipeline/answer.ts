@@ -4,7 +4,7 @@ import type { FsBackend } from "../backends/backend.ts";
 import type { FilewrightError } from "../engine/errors.ts";
 import { Yielder } from "../engine/yielder.ts";
 import { notifySafely } from "../hooks/events.ts";
-import type { Undoability } from "../journal/index.ts";
+import type { Undoability } from "../log/index.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
 import { displayForPeople } from "../tools/render/display.ts";
 import {

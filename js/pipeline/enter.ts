@@ -13,7 +13,7 @@ import { STEPS_PER_YIELD_CHECK, Yielder } from "../engine/yielder.ts";
 import { mustAsk } from "../hooks/approvals.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
 import { type AnyTool, CANONICAL_NAMES, type Call, type PathUse, type Progress } from "../tools/lib/tool.ts";
-import { newCallId } from "../journal/index.ts";
+import { newCallId } from "../log/index.ts";
 import type { SeenFiles } from "../tools/lib/seen.ts";
 import { historyForCaller } from "./past/history.ts";
 import {

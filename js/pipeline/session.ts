@@ -14,7 +14,7 @@ import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
 import type { BoundHook } from "../hooks/run.ts";
 import type { Observer } from "../hooks/observer.ts";
-import type { Journal } from "../journal/index.ts";
+import type { Journal } from "../log/index.ts";
 import type { GuardLevel } from "../presets/index.ts";
 import type { Records } from "../records/records.ts";
 import type { CallStage, StagedRecords } from "../storage/staged/stage.ts";

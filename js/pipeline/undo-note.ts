@@ -2,7 +2,7 @@
 import type { FsBackend } from "../backends/backend.ts";
 import { concurrentGroups } from "../backends/concurrent.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
-import type { Journal, Made } from "../journal/index.ts";
+import type { Journal, Made } from "../log/index.ts";
 import type { Preview } from "../tools/change/change.ts";
 import type { Answer } from "../tools/lib/tool.ts";
 

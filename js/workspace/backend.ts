@@ -2,7 +2,7 @@
 import type { FsBackend } from "../backends/backend.ts";
 import type { SandboxPolicy } from "../backends/policy.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
-import { type JournalOptions, type JournalStore, MemoryJournal } from "../journal/index.ts";
+import { type JournalOptions, type JournalStore, MemoryJournal } from "../log/index.ts";
 import type { CheckedOptions } from "./check.ts";
 import { isLocalDisk, type LocalStorage, requireLocalHost } from "./host.ts";
 import type { MadeParts } from "./made.ts";

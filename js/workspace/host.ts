@@ -11,7 +11,7 @@ import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { ApprovalPlace } from "../hooks/approvals.ts";
-import type { JournalStore } from "../journal/index.ts";
+import type { JournalStore } from "../log/index.ts";
 import { type Locker, makeLocker, type TakeRoom } from "../pipeline/scheduling/locks.ts";
 import type { ReadPlace } from "../pipeline/past/reads-records.ts";
 import type { KeptRecords } from "../records/records.ts";

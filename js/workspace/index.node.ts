@@ -13,7 +13,7 @@ import { takeDescriptorRoom } from "../backends/local/descriptor-room.node.ts";
 import { tryLock } from "../backends/local/lock.node.ts";
 import { openCommands } from "../backends/sandbox/sandbox-choice.node.ts";
 import { defaultStateDirs, openStateDirectory } from "../backends/state-directory.node.ts";
-import { FileJournal } from "../journal/store.node.ts";
+import { FileJournal } from "../log/store.node.ts";
 import { mirrorProblem, openMirror } from "../storage/mirror/open.node.ts";
 import { setLocalHost } from "./host.ts";
 import { fileApprovals } from "../hooks/approvals-file.node.ts";

@@ -13,7 +13,7 @@ export {
   type Recovery,
   type RecoveryProblem,
   type StoredRecord,
-} from "../journal/index.ts";
+} from "../log/index.ts";
 export type { RecordEntry } from "../backends/transaction/step.ts";
 export type { AgentOptions } from "./agents.ts";
 export type { BudgetOptions, Spent } from "../pipeline/scheduling/budget.ts";

@@ -6,7 +6,7 @@ import { usedCapabilities } from "../backends/confined/used.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
 import { notifySafely } from "../hooks/events.ts";
-import type { Recovery } from "../journal/index.ts";
+import type { Recovery } from "../log/index.ts";
 import { recoverSession } from "../pipeline/past/history.ts";
 import { type GuardLevel, type Preset, presetOf } from "../presets/index.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";

@@ -31,7 +31,7 @@ import { LIMIT_OPTIONS } from "../tools/lib/limits.ts";
 import type { EditDefaults } from "../tools/lib/tool.ts";
 import type { AccessOptions, RootOptions, WorkspaceOptions } from "./options.ts";
 import type { PermissionOptions } from "./permissions.ts";
-import { JOURNAL_STORE } from "../journal/store.ts";
+import { JOURNAL_STORE } from "../log/store.ts";
 import { RECORDS } from "../records/records.ts";
 
 const FILE_NAME_OPTION = text({

@@ -14,7 +14,7 @@ import type { Reader } from "../readers/index.ts";
 import type { Limits } from "../tools/lib/limits.ts";
 import type { EditDefaults } from "../tools/lib/tool.ts";
 import type { PermissionOptions } from "./permissions.ts";
-import type { JournalStore } from "../journal/store.ts";
+import type { JournalStore } from "../log/store.ts";
 import type { Records } from "../records/records.ts";
 
 /** One root with what may be done below it. */

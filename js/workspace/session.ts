@@ -9,7 +9,7 @@ import { engine } from "../engine/current.ts";
 import { makeApprovals } from "../hooks/approvals.ts";
 import { ApproverGroups } from "../hooks/approver-groups.ts";
 import { approversFor, type BoundHook } from "../hooks/run.ts";
-import { type Journal, makeJournal } from "../journal/index.ts";
+import { type Journal, makeJournal } from "../log/index.ts";
 import { makeMoments } from "../pipeline/moments.ts";
 import { makeReads } from "../pipeline/past/reads.ts";
 import { CallSlots } from "../pipeline/scheduling/admission.ts";

@@ -2,7 +2,7 @@
  * Opens the storage of a workspace: it is probed once, and every workspace on it shares one backend. Each call of a
  * workspace has a stage of its own over that backend.
  */
-import { type Journal, makeStorageJournal, withOneCommit } from "../journal/index.ts";
+import { type Journal, makeStorageJournal, withOneCommit } from "../log/index.ts";
 import type { Stages } from "../pipeline/session.ts";
 import { openBackend, type StorageParts } from "../storage/backend/to-backend.ts";
 import { DEFAULT_MIRROR_BYTES } from "../storage/mirror/options.ts";

@@ -8,7 +8,7 @@ import type { Approval } from "../hooks/approvals.ts";
 import type { ConfirmedPart } from "../hooks/changed-files.ts";
 import type { CoveredCalls } from "../hooks/scope/recent.ts";
 import type { ApprovalScope } from "../hooks/scope/scope.ts";
-import type { Recovery } from "../journal/index.ts";
+import type { Recovery } from "../log/index.ts";
 import type { CallOptions } from "../pipeline/enter.ts";
 import type { Blame } from "../pipeline/past/blame.ts";
 import type { HistoryChange } from "../pipeline/past/file-change.ts";

@@ -14,7 +14,7 @@ import {
   type Workspace,
   type WorkspaceOptions,
 } from "../../js/index.node.ts";
-import { makeJournal, MemoryJournal } from "../../js/journal/index.ts";
+import { makeJournal, MemoryJournal } from "../../js/log/index.ts";
 import { type GuardLevel, PRESET_NAMES, type PresetName } from "../../js/presets/index.ts";
 import { COMMAND, connect, scratch } from "../mcp/harness.ts";
 import { afterThisTest } from "../support/cleanups.ts";

@@ -3,7 +3,7 @@
  * hook in a module that several files import would be registered for the first of them alone.
  */
 import { afterEach } from "vitest";
-import { nextTimestamp } from "../../js/journal/call-id.ts";
+import { nextTimestamp } from "../../js/log/call-id.ts";
 import { cleanUp } from "./cleanups.ts";
 
 /** The milliseconds by which the timestamps of changes are ahead of the clock. Many changes at once make it a few. */

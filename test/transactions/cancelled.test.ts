@@ -11,8 +11,8 @@ import {
   makeJournal,
   newCallId,
   undoRecord,
-} from "../../js/journal/index.ts";
-import { FileJournal } from "../../js/journal/store.node.ts";
+} from "../../js/log/index.ts";
+import { FileJournal } from "../../js/log/store.node.ts";
 
 let base: string;
 let root: string;

@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type FsBackend, LocalBackend, MemoryBackend } from "../../js/index.node.ts";
-import { type JournalStore, MemoryJournal } from "../../js/journal/index.ts";
+import { type JournalStore, MemoryJournal } from "../../js/log/index.ts";
 import { requireLocalHost } from "../../js/workspace/host.ts";
 import { writeVia } from "../../js/backends/fallback/fallback.ts";
 import { minimalBackend } from "../backends/minimal.ts";

@@ -20,8 +20,8 @@ import {
   type Workspace,
   type WorkspaceEvent,
 } from "../../js/index.node.ts";
-import { makeJournal, newCallId } from "../../js/journal/index.ts";
-import { FileJournal } from "../../js/journal/store.node.ts";
+import { makeJournal, newCallId } from "../../js/log/index.ts";
+import { FileJournal } from "../../js/log/store.node.ts";
 import { Transaction } from "../../js/backends/transaction/transaction.ts";
 import { between } from "./places.ts";
 

@@ -20,7 +20,7 @@ import {
   NodeBackend,
   openWorkspace,
 } from "../../js/index.node.ts";
-import { makeJournal, newCallId } from "../../js/journal/index.ts";
+import { makeJournal, newCallId } from "../../js/log/index.ts";
 import { between, makePlace, PLACE_KINDS, type StorageFixture } from "./places.ts";
 
 const open: StorageFixture[] = [];

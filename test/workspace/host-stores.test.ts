@@ -16,7 +16,7 @@ import {
   type WorkspaceOptions,
 } from "../../js/index.node.ts";
 import { writeVia } from "../../js/backends/fallback/fallback.ts";
-import { makeJournal } from "../../js/journal/index.ts";
+import { makeJournal } from "../../js/log/index.ts";
 import { memoryStorage } from "../../js/storage/index.ts";
 
 const opened: Workspace[] = [];

@@ -10,7 +10,7 @@
 import { OverlayBackend } from "../../backends/overlay/overlay.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
-import type { About, Undoability, Made } from "../../journal/index.ts";
+import type { About, Undoability, Made } from "../../log/index.ts";
 import { failedEarly, failureResult } from "../../pipeline/answer.ts";
 import { isGuardRefusal } from "../../pipeline/guard.ts";
 import { effectsFrom } from "../../pipeline/observe.ts";

@@ -6,7 +6,7 @@
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { HunkRow } from "../../hooks/changed-files.ts";
-import type { HistoryRecord, StateBefore } from "../../journal/index.ts";
+import type { HistoryRecord, StateBefore } from "../../log/index.ts";
 import { hasTrait, takesBack } from "../../schema/tool-facts.ts";
 import { textIfDecodable } from "../../tools/render/preview.ts";
 import type { Session } from "../session.ts";

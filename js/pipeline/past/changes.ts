@@ -8,7 +8,7 @@ import { lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { parentOf } from "../../backends/paths.ts";
 import type { PreImage } from "../../backends/transaction/pre-image.ts";
 import { engine } from "../../engine/current.ts";
-import type { HistoryRecord, Journal, StateBefore } from "../../journal/index.ts";
+import type { HistoryRecord, Journal, StateBefore } from "../../log/index.ts";
 import { storedContentOf } from "../../storage/staged/stored-content.ts";
 import type { Session } from "../session.ts";
 import { withStage } from "../staged.ts";

@@ -14,7 +14,7 @@ import {
   type Recovery,
   recoveryProblemOf,
   undoRecord,
-} from "../../journal/index.ts";
+} from "../../log/index.ts";
 import type { PathUse } from "../../tools/lib/tool.ts";
 import type { Facts } from "../facts.ts";
 import { effectsFrom } from "../observe.ts";

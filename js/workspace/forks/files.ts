@@ -7,7 +7,7 @@ import { forkOverlay } from "../../backends/overlay/overlay.ts";
 import { makeOps } from "../../backends/transaction/op.ts";
 import { provideAbilities } from "../../backends/abilities.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { cannotBeReviewedError, unreviewedRecord } from "../../journal/index.ts";
+import { cannotBeReviewedError, unreviewedRecord } from "../../log/index.ts";
 import type { BeginStage } from "../../storage/backend/to-backend.ts";
 import type { MomentSource } from "../../pipeline/moments.ts";
 import { planMerge, toPlanned } from "../../storage/merge.ts";

@@ -6,7 +6,7 @@ import type { FsBackend } from "../../backends/backend.ts";
 import { sandboxFork } from "../../backends/confined/sandboxed.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { makeApprovals } from "../../hooks/approvals.ts";
-import { makeJournal, MemoryJournal } from "../../journal/index.ts";
+import { makeJournal, MemoryJournal } from "../../log/index.ts";
 import type { SandboxPolicy } from "../../policy/index.ts";
 import { makeReads, type Reads } from "../../pipeline/past/reads.ts";
 import { makeRepositories, type Repositories } from "../../pipeline/paths/repositories.ts";

@@ -1,6 +1,6 @@
 /** The workspace of a fork: that of its session, with the calls of a fork. */
 import { usedCapabilities } from "../../backends/confined/used.ts";
-import { NO_RECOVERY } from "../../journal/index.ts";
+import { NO_RECOVERY } from "../../log/index.ts";
 import type { CallOptions } from "../../pipeline/enter.ts";
 import type { ToolArgs } from "../../tools/index.ts";
 import { COMPARE_ALIASES } from "../../tools/lib/shared.ts";

@@ -1,5 +1,5 @@
 /** The options and results of `ws.rewind` and `ws.mark`. */
-import type { LeftReason } from "../../journal/index.ts";
+import type { LeftReason } from "../../log/index.ts";
 import { BY } from "../../pipeline/past/unreviewed.ts";
 import {
   dateOption,

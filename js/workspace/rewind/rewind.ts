@@ -14,7 +14,7 @@ import {
   type LeftReason,
   planRewind,
   type RewoundPath,
-} from "../../journal/index.ts";
+} from "../../log/index.ts";
 import { callsOf } from "../../call/stages.ts";
 import { type HistoryChange, historyChange, readSide, sideOf } from "../../pipeline/past/file-change.ts";
 import type { Session } from "../../pipeline/session.ts";

@@ -5,7 +5,7 @@
 import { isBelowAny } from "../../backends/paths.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { type RewindPlan, rollBackPlan } from "../../journal/index.ts";
+import { type RewindPlan, rollBackPlan } from "../../log/index.ts";
 import { contentsOf, type HistoryChange } from "../../pipeline/past/file-change.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { currentVersionsOf } from "../../tools/render/preview.ts";

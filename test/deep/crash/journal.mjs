@@ -8,7 +8,7 @@ import * as fs from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const RECORDS = pathToFileURL(resolve(import.meta.dirname, "../../../dist/journal/record-file.node.js")).href;
+const RECORDS = pathToFileURL(resolve(import.meta.dirname, "../../../dist/log/record-file.node.js")).href;
 /** Hexadecimal digits of a value that no entry has: alone as a time, or before an inode number. */
 const NONE = "7fff";
 

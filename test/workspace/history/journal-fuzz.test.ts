@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { FileJournal } from "../../../js/journal/store.node.ts";
+import { FileJournal } from "../../../js/log/store.node.ts";
 import { type RecordEntry, fromFrame, toFrame } from "../../../js/backends/transaction/step.ts";
 
 const wished = Number(process.env["FILEWRIGHT_FUZZ"] ?? 0);

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openWorkspace, type Workspace } from "../../../js/index.node.ts";
 import { Transaction } from "../../../js/backends/transaction/transaction.ts";
-import { FileJournal } from "../../../js/journal/store.node.ts";
-import { makeJournal, newCallId } from "../../../js/journal/index.ts";
+import { FileJournal } from "../../../js/log/store.node.ts";
+import { makeJournal, newCallId } from "../../../js/log/index.ts";
 
 let base: string;
 let root: string;

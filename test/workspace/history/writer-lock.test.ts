@@ -1,9 +1,9 @@
 /** The lock of the writer of a journal: held while a record is open, and free soon after. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeJournal } from "../../../js/journal/index.ts";
-import { newCallId } from "../../../js/journal/call-id.ts";
-import { FileJournal } from "../../../js/journal/store.node.ts";
+import { makeJournal } from "../../../js/log/index.ts";
+import { newCallId } from "../../../js/log/call-id.ts";
+import { FileJournal } from "../../../js/log/store.node.ts";
 import { MemoryBackend } from "../../../js/index.node.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
