@@ -310,9 +310,9 @@ async function applyRecorded(
     if (reviewed !== undefined) await assertStateUnchanged(reviewed, { uses, call: own });
     return applyGuarded(guarding, { tool, args, uses, call: own }, plan);
   };
-  const made = await session.past.journal.change(call.fs, about, run, await filesFound(approved, plan));
+  const made = await session.past.log.append(call.fs, about, run, await filesFound(approved, plan));
   held?.committed();
-  return made.undo === "too_large" ? withUndoWarning(made, session.past.journal) : made;
+  return made.undo === "too_large" ? withUndoWarning(made, session.past.log) : made;
 }
 
 /** The time in milliseconds for which a real path that was looked up counts as the present one. */

@@ -1,5 +1,4 @@
-/** Places in the history: the ids of changing calls, the timestamps of their commits, and the errors about them. */
-import { FilewrightError } from "../engine/errors.ts";
+/** Places in the history: the ids of changing calls, and the timestamps of their commits. */
 
 /** Matches the id of a call, which is part of a file name. */
 const CALL_ID_FORM = /^[0-9a-z]{1,20}-[0-9a-z]{1,40}$/u;
@@ -7,14 +6,6 @@ const CALL_ID_FORM = /^[0-9a-z]{1,20}-[0-9a-z]{1,40}$/u;
 /** Returns true for a text that can be the id of a call. */
 export function isCallId(text: string): boolean {
   return CALL_ID_FORM.test(text);
-}
-
-/** Creates the error of an id that no call of the history has. */
-export function unknownCallError(callId: string): FilewrightError {
-  return new FilewrightError("NOT_FOUND", `There is no call '${callId.slice(0, 80)}' in the history.`, {
-    complete: true,
-    hint: "history lists the calls that can be undone",
-  });
 }
 
 /** Random bytes for many ids, drawn at once: every call has an id, and few are ever used. */
@@ -36,22 +27,6 @@ export function newCallId(): string {
 const HEX_OF_BYTE: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
   byte.toString(16).padStart(2, "0"),
 );
-
-/** Creates the error of a place in the history that later records have pushed out. */
-export function beyondHistoryError(): FilewrightError {
-  return new FilewrightError("LIMIT_EXCEEDED", "The history no longer reaches back that far.", {
-    complete: true,
-    hint: "rewind to a later place",
-  });
-}
-
-/** Creates the error of a second mark with one name. */
-export function markExistsError(name: string): FilewrightError {
-  return new FilewrightError("ALREADY_EXISTS", `There is a mark '${name}' already.`, {
-    complete: true,
-    hint: "choose another name",
-  });
-}
 
 /**
  * The least distance between two timestamps of one process, in milliseconds: a double can hold a thousand timestamps

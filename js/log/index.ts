@@ -1,22 +1,31 @@
 /**
- * The journal: the state before each changing call. It makes calls undoable, and calls with
- * several writes atomic, even when the process is killed. A store keeps its records; the workspace
- * decides who may undo a change.
+ * The log: the changes of a workspace, each with the state before it. It makes calls undoable, and calls with
+ * several writes atomic, even when the process is killed. Two engines keep it, records in a store and the history of a
+ * storage; what is done with the past is written once over both. The workspace decides who may undo a change.
  */
 export type {
   ChangeFacts as About,
-  HistoryPlace,
   HistoryRecord,
-  Journal,
-  JournalOptions,
-  Undoability,
+  Log,
+  LoggedChange,
   Made,
+  Mark,
   StateBefore,
-} from "./types.ts";
-export { makeJournal } from "./journal.ts";
+  Undoability,
+} from "./log.ts";
+export {
+  addMark,
+  changesAfter,
+  type HistoryPlace,
+  keepChanges,
+  undoableChange,
+  unreviewedChanges,
+} from "./history.ts";
+export { makeRecordLog, type RecordLog } from "./record-log.ts";
+export type { LogOptions } from "./recorder.ts";
+export { StorageLog, unreviewedRecord } from "./storage-log.ts";
 export { newCallId } from "./call-id.ts";
-export { cannotBeReviewedError } from "./reviewed.ts";
-export { unreviewedRecord } from "./storage-reviews.ts";
+export { cannotBeReviewedError } from "./errors.ts";
 export {
   type LeftPath,
   type LeftReason,
@@ -25,7 +34,6 @@ export {
   type RewoundPath,
 } from "./rewind/plan.ts";
 export { rollBackPlan, undoRecord } from "./rewind/apply-plan.ts";
-export { makeStorageJournal, withOneCommit } from "./storage-journal.ts";
 export { NO_RECOVERY, recoveryProblemOf } from "./recovery.ts";
-export type { RunLocked as Locked, Recovery, RecoveryProblem } from "./recovery.ts";
+export type { RunLocked as Locked, Recovery, RecoveryProblem, Rollbacks } from "./recovery.ts";
 export { type JournalStore, type OpenRecord, MemoryJournal, type StoredRecord } from "./store.ts";

@@ -4,7 +4,7 @@
  */
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
 import { entryPathVia, lstatOrNull } from "../backends/fallback/fallback.ts";
-import { isBelowAny, parentOf } from "../backends/paths.ts";
+import { isBelowAny, isWithin, parentOf } from "../backends/paths.ts";
 import { discardAsides, rollBack, type RollbackOutcome } from "../backends/transaction/rollback.ts";
 import {
   type RecordEntry,
@@ -73,6 +73,20 @@ export const NO_RECOVERY: Recovery = Object.freeze({
 /** Runs an action while these paths are locked, and returns its result. */
 export type RunLocked = <T>(paths: readonly string[], action: () => Promise<T>) => Promise<T>;
 
+/** The changes of a log that are not finished. */
+export interface Rollbacks {
+  /**
+   * Rolls back the unfinished changes of dead processes, and rollbacks of this process that failed
+   * before. `mine` returns true for a path that this workspace may change; `locked` runs its action with
+   * the paths locked.
+   */
+  recover(fs: FsBackend, mine: (path: string) => boolean, locked: RunLocked): Promise<Recovery>;
+  /** Tries rollbacks of this process that failed before again, if they touch one of these paths. */
+  retry(fs: FsBackend, paths: readonly { readonly path: string }[], locked: RunLocked): Promise<void>;
+  /** Resolves when the replaced entries of all changes are removed, including those of cancelled calls. */
+  settled(): Promise<void>;
+}
+
 /** A rollback of this process that failed before its end. */
 interface UnfinishedRollback {
   readonly transaction: Transaction;
@@ -85,12 +99,20 @@ interface UnfinishedRollback {
 export class RollbackRetries {
   readonly #unfinished = new Set<UnfinishedRollback>();
 
-  get isEmpty(): boolean {
-    return this.#unfinished.size === 0;
-  }
-
   add(unfinished: UnfinishedRollback): void {
     this.#unfinished.add(unfinished);
+  }
+
+  /** Tries the rollbacks in a storage again that touch one of these paths, or what is above or below it. */
+  async touching(
+    at: { readonly fs: FsBackend; readonly storage: string | undefined },
+    paths: readonly { readonly path: string }[],
+    locked: RunLocked,
+  ): Promise<void> {
+    if (this.#unfinished.size === 0) return;
+    const touches = (one: string): boolean =>
+      paths.some(({ path }) => isWithin(one, path) || isWithin(path, one));
+    await this.run(at, (own) => own.some(touches), locked);
   }
 
   /**

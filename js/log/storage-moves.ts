@@ -1,5 +1,5 @@
 /** The moves in a commit of a storage, whose history has only the states before and after. */
-import { parentOf } from "../backends/paths.ts";
+import { isBelowAny, parentOf } from "../backends/paths.ts";
 import type { Entry, PastChange } from "../storage/storage.ts";
 
 /** The number of pairs of paths beyond which a commit is not searched for moves. */
@@ -37,13 +37,6 @@ export function movedPaths(changes: readonly PastChange[]): ReadonlyMap<string, 
     destinations.add(to);
   }
   return moves;
-}
-
-/** Returns true for a path below one of the directories. */
-export function isBelowAny(path: string, directories: ReadonlySet<string>): boolean {
-  if (directories.size === 0) return false;
-  for (let at = parentOf(path); at !== "/"; at = parentOf(at)) if (directories.has(at)) return true;
-  return false;
 }
 
 /** Returns the entries at and below a path in a form that is equal for equal trees. */

@@ -55,10 +55,10 @@ export interface GuardSettings {
 
 /** Returns how the guard holds for a call with these sources. */
 export function guardSettingsOf(
-  { gates: { guard }, past: { journal } }: Pick<Session, "gates" | "past">,
+  { gates: { guard }, past: { log } }: Pick<Session, "gates" | "past">,
   sources: readonly DecisionSource[],
 ): GuardSettings {
-  return { guard, sources, keepsDeleted: journal.largestUndo !== undefined };
+  return { guard, sources, keepsDeleted: log.largestUndo !== undefined };
 }
 
 /**

@@ -189,7 +189,7 @@ export async function acquireLocks(
   optimistic = false,
 ): Promise<HeldLocks> {
   // Rollbacks that an earlier call could not finish come first, because this call may depend on those paths.
-  await session.past.journal.retry(session.files.fs, keys, (paths, action) => {
+  await session.past.rollbacks.retry(session.files.fs, keys, (paths, action) => {
     const trees = [...paths].sort().map((path) => ({ path, tree: true, write: true }));
     const locks = acquireLocks(session, trees, { fs: session.files.fs, signal: undefined });
     return withLocks(

@@ -216,7 +216,7 @@ export async function reviewUntilApproved(
   confirm: Confirm,
   replan?: Replan,
 ): Promise<ReviewedPlan | Settled<unknown>> {
-  const largest = session.past.journal.largestUndo?.bytes;
+  const largest = session.past.log.largestUndo?.bytes;
   let revisions: readonly Revision[] = [];
   let notes: readonly string[] = [];
   let plan = planned;

@@ -14,7 +14,7 @@ import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
 import type { BoundHook } from "../hooks/run.ts";
 import type { Observer } from "../hooks/observer.ts";
-import type { Journal } from "../log/index.ts";
+import type { Log, Rollbacks } from "../log/index.ts";
 import type { GuardLevel } from "../presets/index.ts";
 import type { Records } from "../records/records.ts";
 import type { CallStage, StagedRecords } from "../storage/staged/stage.ts";
@@ -67,8 +67,8 @@ export interface Stages {
   readonly storage: FsBackend;
   /** Begins the stage of a call. With `mayAssume` false, an undo reads what it could assume. */
   begin(mayAssume: boolean): CallStage;
-  /** Returns the journal of the changes in a stage. */
-  journal(stage: CallStage): Journal;
+  /** Returns the log for the call on a stage. */
+  log(stage: CallStage): Log;
 }
 
 /** On whose behalf a workspace makes its calls. */
@@ -149,8 +149,10 @@ export interface SessionObservers {
 
 /** What the workspace remembers of earlier calls. */
 interface SessionPast {
-  /** The journal, which records the state before each change for rollback and undo. */
-  readonly journal: Journal;
+  /** The log, which has the state before each change for undo. */
+  readonly log: Log;
+  /** The changes that are not finished, such as those of a dead process. */
+  readonly rollbacks: Rollbacks;
   /** The files that each agent has seen. */
   readonly reads: Reads;
 }

@@ -30,7 +30,7 @@ export function withStage(session: Session, mayAssume = true): Session {
       views: session.files.views.on(stage),
       repositories: session.files.repositories?.on(storage),
     },
-    past: { ...session.past, journal: stages.journal(stage) },
+    past: { ...session.past, log: stages.log(stage) },
   };
 }
 

@@ -2,14 +2,14 @@
 import type { FsBackend } from "../backends/backend.ts";
 import { concurrentGroups } from "../backends/concurrent.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
-import type { Journal, Made } from "../log/index.ts";
+import type { Log, Made } from "../log/index.ts";
 import type { Preview } from "../tools/change/change.ts";
 import type { Answer } from "../tools/lib/tool.ts";
 
 /** Returns a change that was made and is too large to be undone, with a warning for the model and its user. */
 export function withUndoWarning<Data>(
   made: Made<Answer<Data>>,
-  { largestUndo }: Pick<Journal, "largestUndo">,
+  { largestUndo }: Pick<Log, "largestUndo">,
 ): Made<Answer<Data>> {
   if (largestUndo === undefined) return made;
   const { result } = made;

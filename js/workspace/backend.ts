@@ -2,7 +2,7 @@
 import type { FsBackend } from "../backends/backend.ts";
 import type { SandboxPolicy } from "../backends/policy.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
-import { type JournalOptions, type JournalStore, MemoryJournal } from "../log/index.ts";
+import { type JournalStore, type LogOptions, MemoryJournal } from "../log/index.ts";
 import type { CheckedOptions } from "./check.ts";
 import { isLocalDisk, type LocalStorage, requireLocalHost } from "./host.ts";
 import type { MadeParts } from "./made.ts";
@@ -69,7 +69,7 @@ export function journalPlaceOf(
   { given: { backend, backendId, journal, history }, state }: OpenedBackend,
   { cwd, write, readOnly }: SandboxPolicy,
   made: MadeParts,
-): Pick<JournalOptions, "store" | "storage"> {
+): Pick<LogOptions, "store" | "storage"> {
   if (journal === undefined && state === undefined) return { store: new MemoryJournal() };
   const shared =
     journal === undefined ? requireLocalHost().journal((state as StateDirectory).path) : undefined;

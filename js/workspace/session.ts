@@ -9,7 +9,7 @@ import { engine } from "../engine/current.ts";
 import { makeApprovals } from "../hooks/approvals.ts";
 import { ApproverGroups } from "../hooks/approver-groups.ts";
 import { approversFor, type BoundHook } from "../hooks/run.ts";
-import { type Journal, makeJournal } from "../log/index.ts";
+import { makeRecordLog, type RecordLog } from "../log/index.ts";
 import { makeMoments } from "../pipeline/moments.ts";
 import { makeReads } from "../pipeline/past/reads.ts";
 import { CallSlots } from "../pipeline/scheduling/admission.ts";
@@ -70,7 +70,7 @@ export async function makeSession(parts: SessionParts): Promise<MadeSession> {
   const { policy } = access.resolver;
   const sandboxFor = commandSandboxOf(given, access.places);
   const commands = { sandbox: sandboxFor(policy, access.rules), sandboxFor };
-  const journal = makeJournal({
+  const log = makeRecordLog({
     ...journalPlaceOf(opened, policy, made),
     cwd: policy.cwd,
     keep: given.history ?? true,
@@ -89,7 +89,7 @@ export async function makeSession(parts: SessionParts): Promise<MadeSession> {
     gates: gatesOf(parts),
     hooks: { bound: hooks, onError: given.onHookError },
     observers: observersOf(given),
-    past: { journal, reads: makeReads(chosen.reads) },
+    past: { log, rollbacks: log.rollbacks, reads: makeReads(chosen.reads) },
     settings: settingsOf(
       given,
       guard,
@@ -103,7 +103,7 @@ export async function makeSession(parts: SessionParts): Promise<MadeSession> {
       budget: undefined,
     },
     staging: {
-      stages: stagesFor(opened, journal, access.resolver.mayWrite),
+      stages: stagesFor(opened, log, access.resolver.mayWrite),
       stage: undefined,
       charge: undefined,
       unstaged: undefined,
@@ -201,12 +201,12 @@ function settingsOf(given: CheckedOptions, guard: GuardLevel, limits: Limits): T
 /** Returns the stages of the calls over a storage. */
 function stagesFor(
   { given, shared }: OpenedBackend,
-  journal: Journal,
+  log: RecordLog,
   isMine: (path: string) => boolean,
 ): Stages | undefined {
   if (shared === undefined) return undefined;
   const keepsOwn = keepsOwnJournal(given);
-  return stagesOf(given.storage as Storage, shared, { journal, isMine, keepsOwn });
+  return stagesOf(given.storage as Storage, shared, { log, isMine, keepsOwn });
 }
 
 const UNSET_IMAGE_LIMITS: Pick<Limits, "imageBase64Bytes" | "imagePixels"> = {

@@ -2,7 +2,7 @@
  * Opens the storage of a workspace: it is probed once, and every workspace on it shares one backend. Each call of a
  * workspace has a stage of its own over that backend.
  */
-import { type Journal, makeStorageJournal, withOneCommit } from "../log/index.ts";
+import { type RecordLog, StorageLog } from "../log/index.ts";
 import type { Stages } from "../pipeline/session.ts";
 import { openBackend, type StorageParts } from "../storage/backend/to-backend.ts";
 import { DEFAULT_MIRROR_BYTES } from "../storage/mirror/options.ts";
@@ -75,12 +75,12 @@ export async function openSearches(
 
 /**
  * Returns the stages of the calls over a storage. The history is that of the storage where it keeps one; otherwise, and
- * without a history, `journal` keeps it in memory.
+ * without a history, `log` keeps it in memory.
  */
 export function stagesOf(
   storage: Storage,
   { backend, beginStage }: Omit<StorageParts, "searches">,
-  { journal, isMine, keepsOwn }: StageJournals,
+  { log, isMine, keepsOwn }: StageLogs,
 ): Stages {
   const history = keepsOwn ? undefined : storage.history?.bind(storage);
   const readContents = storage.readContents?.bind(storage);
@@ -88,19 +88,19 @@ export function stagesOf(
   return Object.freeze<Stages>({
     storage: backend,
     begin: beginStage,
-    journal: (stage) =>
+    log: (stage) =>
       history === undefined
-        ? withOneCommit(journal, stage)
-        : makeStorageJournal({ history, readContents, isMine, isCut, records: storage.records }, stage),
+        ? log.on(stage)
+        : new StorageLog({ history, readContents, isMine, isCut, records: storage.records }, stage),
   });
 }
 
 /** Where the history of a workspace over a storage is. */
-interface StageJournals {
-  readonly journal: Journal;
+interface StageLogs {
+  readonly log: RecordLog;
   /** Returns true for a path that the workspace may change. */
   readonly isMine: (path: string) => boolean;
-  /** True when the history is kept by `journal`, whatever the storage keeps. */
+  /** True when the history is kept by `log`, whatever the storage keeps. */
   readonly keepsOwn: boolean;
 }
 

@@ -88,7 +88,7 @@ export function makeWorkspace(
 async function closeAll(session: Session, forks: Iterable<Workspace>, isLast: boolean): Promise<void> {
   await Promise.all([...forks].map((fork) => fork.close()));
   await session.scheduling.running.close();
-  await session.past.journal.settled();
+  await session.past.rollbacks.settled();
   await session.files.release();
   if (!isLast) return;
   await session.past.reads.close();

@@ -14,7 +14,7 @@ import {
   type Workspace,
   type WorkspaceOptions,
 } from "../../js/index.node.ts";
-import { makeJournal, MemoryJournal } from "../../js/log/index.ts";
+import { makeRecordLog, MemoryJournal } from "../../js/log/index.ts";
 import { type GuardLevel, PRESET_NAMES, type PresetName } from "../../js/presets/index.ts";
 import { COMMAND, connect, scratch } from "../mcp/harness.ts";
 import { afterThisTest } from "../support/cleanups.ts";
@@ -164,7 +164,7 @@ describe("what an agent has to know before a change", () => {
 });
 
 test("what a person can revert is what the history keeps", () => {
-  const { largestUndo } = makeJournal({
+  const { largestUndo } = makeRecordLog({
     store: new MemoryJournal(),
     cwd: "/",
     storage: "memory",

@@ -7,22 +7,23 @@ import { LocalBackend, MemoryBackend } from "../../js/index.node.ts";
 import {
   type About,
   type HistoryRecord,
-  type Journal,
-  makeJournal,
+  type RecordLog,
+  makeRecordLog,
   newCallId,
+  undoableChange,
   undoRecord,
 } from "../../js/log/index.ts";
 import { FileJournal } from "../../js/log/store.node.ts";
 
 let base: string;
 let root: string;
-let journal: Journal;
+let log: RecordLog;
 beforeEach(() => {
   base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-cancelled-")));
   root = join(base, "root");
   fs.mkdirSync(root);
   const store = new FileJournal(join(base, "state"), () => ({ release: () => undefined }));
-  journal = makeJournal({ store, cwd: root, keep: true, durable: false });
+  log = makeRecordLog({ store, cwd: root, keep: true, durable: false });
 });
 afterEach(() => fs.rmSync(base, { recursive: true, force: true }));
 
@@ -57,17 +58,17 @@ test("a deletion that is cancelled after it was made succeeds without waiting fo
   fs.writeFileSync(join(root, "tree/a"), "old");
   const cancel = new AbortController();
   disk.began = () => cancel.abort();
-  await journal.change(disk, about("try", cancel.signal), async (recording) => {
+  await log.append(disk, about("try", cancel.signal), async (recording) => {
     await recording.removeTree?.(join(root, "tree"));
   });
   expect(await disk.exists(join(root, "tree"))).toBe(false);
   expect(fs.readdirSync(root)).toHaveLength(1); // The set-aside tree.
-  const [record] = await journal.history();
+  const [record] = await log.list();
   expect(record?.undoable).toBe(true);
   disk.open();
-  await journal.settled();
+  await log.rollbacks.settled();
   expect(fs.readdirSync(root)).toEqual([]);
-  await undoRecord(journal, disk, record as HistoryRecord, { callId: newCallId() });
+  await undoRecord(log, disk, record as HistoryRecord, { callId: newCallId() });
   expect(fs.readFileSync(join(root, "tree/a"), "utf8")).toBe("old");
 });
 
@@ -86,16 +87,16 @@ test("an undo that is cancelled in the middle leaves every file as it was before
   const names = Array.from({ length: 10 }, (_, at) => `f${at}`);
   for (const name of names) fs.writeFileSync(join(root, name), `old ${name}`);
   const made = about("always", new AbortController().signal);
-  await journal.change(disk, made, async (recording) => {
+  await log.append(disk, made, async (recording) => {
     for (const name of names) await recording.writeText(join(root, name), `new ${name}`);
   });
-  const record = await journal.record(made.callId);
-  const undone = undoRecord(journal, disk, record, { callId: newCallId(), signal: cancel.signal });
+  const { record } = await undoableChange(log, made.callId);
+  const undone = undoRecord(log, disk, record, { callId: newCallId(), signal: cancel.signal });
   await expect(undone).rejects.toMatchObject({ code: "CANCELLED" });
   const now = fs.readdirSync(root).sort();
   expect(now).toEqual(names);
   for (const name of now) expect(fs.readFileSync(join(root, name), "utf8")).toBe(`new ${name}`);
-  await undoRecord(journal, disk, record, { callId: newCallId() });
+  await undoRecord(log, disk, record, { callId: newCallId() });
   for (const name of now) expect(fs.readFileSync(join(root, name), "utf8")).toBe(`old ${name}`);
 });
 

@@ -20,7 +20,7 @@ import {
   type Workspace,
   type WorkspaceEvent,
 } from "../../js/index.node.ts";
-import { makeJournal, newCallId } from "../../js/log/index.ts";
+import { makeRecordLog, newCallId } from "../../js/log/index.ts";
 import { FileJournal } from "../../js/log/store.node.ts";
 import { Transaction } from "../../js/backends/transaction/transaction.ts";
 import { between } from "./places.ts";
@@ -415,9 +415,9 @@ test.each([["noted"], ["not noted"]])(
 );
 
 test("a change of one operation that was cut after it was made stays made", async () => {
-  const journal = makeJournal({ store: deadJournal(), cwd: root, keep: true, durable: false });
+  const log = makeRecordLog({ store: deadJournal(), cwd: root, keep: true, durable: false });
   const about = { callId: newCallId(), tool: "move", rollback: "try" } as const;
-  await journal.change(new LocalBackend(), about, (own) => renameVia(own, at("a"), at("new")));
+  await log.append(new LocalBackend(), about, (own) => renameVia(own, at("a"), at("new")));
   expect((await reopen()).recovery.rolledBack).toBe(0);
   expect([text("a"), text("new")]).toEqual([null, "port 8080"]);
 });

@@ -20,7 +20,7 @@ import {
   NodeBackend,
   openWorkspace,
 } from "../../js/index.node.ts";
-import { makeJournal, newCallId } from "../../js/log/index.ts";
+import { makeRecordLog, newCallId } from "../../js/log/index.ts";
 import { between, makePlace, PLACE_KINDS, type StorageFixture } from "./places.ts";
 
 const open: StorageFixture[] = [];
@@ -82,9 +82,9 @@ async function attempt(
     },
   });
   const { store, root: cwd } = place;
-  const journal = makeJournal({ store, cwd, keep: true, durable: false });
+  const log = makeRecordLog({ store, cwd, keep: true, durable: false });
   try {
-    await journal.change(backend, { ...ABOUT, callId: newCallId() }, (own) => everything(own, place.root));
+    await log.append(backend, { ...ABOUT, callId: newCallId() }, (own) => everything(own, place.root));
     return { error: undefined, calls };
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
@@ -318,10 +318,10 @@ describe("a rollback on the disk", () => {
   /** A hook that makes something happen in the middle of a batch: before the file `end` is written. */
   async function failed({ root, store }: StorageFixture, act: () => void): Promise<FilewrightError> {
     const disk = new LocalBackend();
-    const journal = makeJournal({ store, cwd: root, keep: true, durable: false });
+    const log = makeRecordLog({ store, cwd: root, keep: true, durable: false });
     const at = (path: string): string => join(root, path);
     try {
-      await journal.change(disk, { ...ABOUT, callId: newCallId() }, async (own) => {
+      await log.append(disk, { ...ABOUT, callId: newCallId() }, async (own) => {
         await writeVia(own, at("h1"), bytes("new"));
         await deleteVia(own, at("gone"));
         await removeTreeVia(own, at("tree"));
@@ -365,8 +365,8 @@ describe("a rollback on the disk", () => {
     fs.writeFileSync(at("d/x"), "old");
     fs.writeFileSync(at("e/x"), "new");
     const disk = new LocalBackend();
-    const journal = makeJournal({ store, cwd: root, keep: true, durable: false });
-    const change = journal.change(disk, { ...ABOUT, callId: newCallId() }, async (own) => {
+    const log = makeRecordLog({ store, cwd: root, keep: true, durable: false });
+    const change = log.append(disk, { ...ABOUT, callId: newCallId() }, async (own) => {
       await writeVia(own, at("d/x"), bytes("new"));
       await deleteVia(own, at("gone"));
       fs.renameSync(at("d"), at("away"));
@@ -403,8 +403,8 @@ describe.each([
     const at = (path: string): string => join(root, path);
     fs.chmodSync(at("untouched"), 0o751);
     const before = await made.tree();
-    const journal = makeJournal({ store, cwd: root, keep: true, durable: false });
-    const change = journal.change(makeDisk(), { ...ABOUT, callId: newCallId() }, async (own) => {
+    const log = makeRecordLog({ store, cwd: root, keep: true, durable: false });
+    const change = log.append(makeDisk(), { ...ABOUT, callId: newCallId() }, async (own) => {
       await writeVia(own, at("written"), bytes("new"));
       await writeVia(own, at("twice"), bytes("new"));
       await writeVia(own, at("twice"), bytes("newer"));
@@ -429,8 +429,8 @@ describe.each([
     open.push(made);
     const { root, store } = made;
     const [a, b] = [join(root, "a"), join(root, "b")];
-    const journal = makeJournal({ store, cwd: root, keep: true, durable: false });
-    const change = journal.change(makeDisk(), { ...ABOUT, callId: newCallId() }, async (own) => {
+    const log = makeRecordLog({ store, cwd: root, keep: true, durable: false });
+    const change = log.append(makeDisk(), { ...ABOUT, callId: newCallId() }, async (own) => {
       await own.chmod?.(a, 0o755);
       await writeVia(own, b, bytes("new"));
       fs.chmodSync(a, 0o700);

@@ -16,7 +16,7 @@ import {
   type WorkspaceOptions,
 } from "../../js/index.node.ts";
 import { writeVia } from "../../js/backends/fallback/fallback.ts";
-import { makeJournal } from "../../js/log/index.ts";
+import { makeRecordLog } from "../../js/log/index.ts";
 import { memoryStorage } from "../../js/storage/index.ts";
 
 const opened: Workspace[] = [];
@@ -81,7 +81,7 @@ describe("the journal of the host", () => {
 
   it("what a dead process left unfinished is rolled back; a workspace of another storage leaves it", async () => {
     const [backend, journal] = [new MemoryBackend({ "/ws/a": "before" }), new RemoteJournal()];
-    const cut = makeJournal({
+    const cut = makeRecordLog({
       store: journal,
       cwd: "/ws",
       storage: "backend files",
@@ -90,7 +90,7 @@ describe("the journal of the host", () => {
     });
     await new Promise<void>((written) => {
       const about = { callId: "c1", tool: "batch", rollback: "always" } as const;
-      void cut.change(backend, about, async (fs) => {
+      void cut.append(backend, about, async (fs) => {
         await writeVia(fs, "/ws/a", new TextEncoder().encode("half"));
         written();
         return new Promise(() => undefined);

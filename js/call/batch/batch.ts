@@ -204,7 +204,7 @@ async function changeAll(
     unreviewed: changing.some((operation) => approvedOf(operation)?.isUnreviewed === true),
     allowedBy: allowedByOperations(changing),
   };
-  const { undo } = await session.past.journal.change(session.files.fs, about, (fs) =>
+  const { undo } = await session.past.log.append(session.files.fs, about, (fs) =>
     run(async (operation) => {
       checkAborted(call.signal);
       const { call: judged, admitted } = judgedOf(operation);

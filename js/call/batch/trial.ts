@@ -292,7 +292,7 @@ class Trial implements Tried {
       return planned;
     }
     await assertSeen(guarding, change, planned.plan);
-    const largest = session.past.journal.largestUndo?.bytes;
+    const largest = session.past.log.largestUndo?.bytes;
     const question = await changeQuestionOf(change, planned.plan, largest);
     operation.trial = await this.#records.note(judged, change.call, question.base, question.outline);
     if (this.#reviews === undefined) return planned;

@@ -4,7 +4,8 @@ import { backendError } from "../../backends/failure.ts";
 import { parentOf } from "../../backends/paths.ts";
 import { type Code, FilewrightError, makeError } from "../../engine/errors.ts";
 import { rollBack } from "../../backends/transaction/rollback.ts";
-import type { ChangeFacts, HistoryRecord, Journal } from "../types.ts";
+import { undoableChange } from "../history.ts";
+import type { ChangeFacts, HistoryRecord, Log } from "../log.ts";
 import { planRewind } from "./plan.ts";
 import type { JoinedSteps } from "./steps.ts";
 
@@ -56,22 +57,22 @@ type UndoFacts = Pick<ChangeFacts, "callId" | "agent" | "signal" | "unreviewed" 
 
 /** Restores the state before a change, by another change. @throws CONFLICT when a path has changed since */
 export async function undoRecord(
-  journal: Journal,
+  log: Log,
   fs: FsBackend,
   record: HistoryRecord,
   as: UndoFacts,
 ): Promise<void> {
-  const { isOneCommit } = journal;
+  const { isOneCommit } = log;
   const { signal } = as;
   const undone = record.header.callId;
   const about: ChangeFacts = { ...as, tool: "undo", undoOf: undone, rollback: "always" };
-  await journal
-    .change(fs, about, async (recording) => {
+  await log
+    .append(fs, about, async (recording) => {
       if (isOneCommit) await makeDirectoriesOf(recording, record);
       const plan = await planRewind({
         fs: recording,
         records: [record],
-        steps: (callId) => journal.steps(callId),
+        steps: async (callId) => (await undoableChange(log, callId)).made,
         isUndone: () => true,
         commitChecksEmpty: isOneCommit,
         signal,

@@ -25,7 +25,7 @@ import {
 } from "../../backends/transaction/step.ts";
 import { engine } from "../../engine/current.ts";
 import { Yielder } from "../../engine/yielder.ts";
-import type { HistoryRecord, PastSteps } from "../types.ts";
+import type { HistoryRecord, PastSteps } from "../log.ts";
 import { type JoinedSteps, StepJoiner } from "./steps.ts";
 import { type RewoundNode, RewoundTree } from "./tree.ts";
 

@@ -6,7 +6,7 @@
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { HunkRow } from "../../hooks/changed-files.ts";
-import type { HistoryRecord, StateBefore } from "../../log/index.ts";
+import { type HistoryRecord, type Log, type StateBefore, undoableChange } from "../../log/index.ts";
 import { hasTrait, takesBack } from "../../schema/tool-facts.ts";
 import { textIfDecodable } from "../../tools/render/preview.ts";
 import type { Session } from "../session.ts";
@@ -65,8 +65,9 @@ export async function blameFile(workspace: Session, typed: string): Promise<Blam
     throw new FilewrightError("BINARY_FILE", `${resolver.display(path)} is not text`, {
       hint: "only text has lines",
     });
-  const { journal } = session.past;
-  const past: Past = { journal, records: await journal.history() };
+  const { log } = session.past;
+  const records = (await log.list()).filter(({ undoable }) => undoable);
+  const past: Past = { log, records };
   let place: HistoryPosition | undefined = { path, from: 0 };
   for (let read = 0; place !== undefined && read < MAX_READ_CHANGES && !lines.isDone; read++)
     place = await goBackFrom(place, past, lines);
@@ -85,7 +86,7 @@ async function blamableBytes({ files: { fs, resolver } }: Session, path: string)
 
 /** The recorded changes, the newest first. */
 interface Past {
-  readonly journal: Session["past"]["journal"];
+  readonly log: Log;
   readonly records: readonly HistoryRecord[];
 }
 
@@ -118,12 +119,13 @@ async function goBackFrom(
   return state === undefined || lines.goBack(record, state) ? { path, from: next } : undefined;
 }
 
-function statesOf(
-  { journal }: Past,
+async function statesOf(
+  { log }: Past,
   { header }: HistoryRecord,
   path: string,
 ): Promise<readonly StateBefore[]> {
-  return journal.found(header.callId, (one) => one === path);
+  const change = await undoableChange(log, header.callId);
+  return change.states((one) => one === path);
 }
 
 type Origin = HistoryRecord | "older" | "elsewhere" | "unknown";

@@ -8,7 +8,7 @@ import { lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { parentOf } from "../../backends/paths.ts";
 import type { PreImage } from "../../backends/transaction/pre-image.ts";
 import { engine } from "../../engine/current.ts";
-import type { HistoryRecord, Journal, StateBefore } from "../../log/index.ts";
+import { type HistoryRecord, type Log, type StateBefore, undoableChange } from "../../log/index.ts";
 import { storedContentOf } from "../../storage/staged/stored-content.ts";
 import type { Session } from "../session.ts";
 import { withStage } from "../staged.ts";
@@ -20,12 +20,12 @@ const MAX_CHANGES = 5000;
 /** Returns what a call changed. @throws NOT_FOUND, UNSUPPORTED_OPERATION for a call that was not recorded */
 export async function changesOfCall(workspace: Session, callId: string): Promise<readonly HistoryChange[]> {
   const session = withStage(workspace, false);
-  const { journal } = session.past;
+  const { log } = session.past;
   const { resolver } = session.files;
   const { display } = resolver;
-  await journal.record(callId);
-  const states = (await journal.found(callId, () => true)).slice(0, MAX_CHANGES);
-  const later: LaterRecords = { records: await laterRecords(journal, callId), found: foundOnce(journal) };
+  const change = await undoableChange(log, callId);
+  const states = (await change.states(() => true)).slice(0, MAX_CHANGES);
+  const later: LaterRecords = { records: await laterRecords(log, callId), found: foundOnce(log) };
   const sources = new Set(states.flatMap(({ from }) => (from === undefined ? [] : [from])));
   const changes: HistoryChange[] = [];
   for (const state of states) {
@@ -51,18 +51,18 @@ interface LaterRecords {
 }
 
 /** Returns a function that reads the record of each call once. */
-function foundOnce(journal: Journal): LaterRecords["found"] {
+function foundOnce(log: Log): LaterRecords["found"] {
   const known = new Map<string, Promise<readonly StateBefore[]>>();
   return (callId) => {
-    const states = known.get(callId) ?? journal.found(callId, () => true);
+    const states = known.get(callId) ?? undoableChange(log, callId).then((one) => one.states(() => true));
     known.set(callId, states);
     return states;
   };
 }
 
 /** Returns the recorded changes after a call, the oldest first. */
-async function laterRecords(journal: Journal, callId: string): Promise<readonly HistoryRecord[]> {
-  const records = await journal.history();
+async function laterRecords(log: Log, callId: string): Promise<readonly HistoryRecord[]> {
+  const records = (await log.list()).filter(({ undoable }) => undoable);
   const at = records.findIndex(({ header }) => header.callId === callId);
   return at < 0 ? [] : records.slice(0, at).reverse();
 }

@@ -13,6 +13,7 @@ import {
   NO_RECOVERY,
   type Recovery,
   recoveryProblemOf,
+  undoableChange,
   undoRecord,
 } from "../../log/index.ts";
 import type { PathUse } from "../../tools/lib/tool.ts";
@@ -42,7 +43,7 @@ export interface Undone {
 
 /** Returns the calls that can be undone, the newest first; with `all`, also those that cannot. */
 export async function listHistory(session: Session, all = false): Promise<readonly HistoryEntry[]> {
-  const records = await withStage(session).past.journal.history(all);
+  const records = await withStage(session).past.log.list();
   return records
     .filter(({ undoable }) => all || undoable)
     .map((record) => toHistoryEntry(record, session.files.resolver.display));
@@ -104,9 +105,9 @@ export async function undoCall(
 ): Promise<Undone> {
   const { session, callId, facts } = work;
   const { fs, resolver } = session.files;
-  const { journal } = session.past;
+  const { log } = session.past;
   const { uses, locations } = beginUndo(work, undone, signal);
-  const record = await journal.record(undone);
+  const { record } = await undoableChange(log, undone);
   const { paths } = record;
   const shown = paths.map(resolver.display);
   const files = await changedNonDirectories(fs, paths);
@@ -117,7 +118,7 @@ export async function undoCall(
   const named = { fs, locations, signal };
   await withLocks(lockPathsOfCall(session, uses, named), async () => {
     const effectsNow = session.observers.hashes ? await effectsFrom(uses, named) : undefined;
-    await undoRecord(journal, fs, record, { callId, agent: session.caller.agent, signal });
+    await undoRecord(log, fs, record, { callId, agent: session.caller.agent, signal });
     facts.tell({ what: "changed", effects: await effectsNow?.(), allowedBy: undefined });
   });
   return Object.freeze({ callId, paths: Object.freeze(shown) });
@@ -144,7 +145,7 @@ async function changedNonDirectories(fs: FsBackend, paths: readonly string[]): P
  */
 export async function recoverSession(session: Session): Promise<Recovery> {
   try {
-    return await session.past.journal.recover(
+    return await session.past.rollbacks.recover(
       session.files.fs,
       session.files.resolver.mayWrite,
       (paths, action) => withLocks(lockPathsForWrite(session, paths, undefined), action),
@@ -184,7 +185,7 @@ export function historyForCaller(
   session: Session,
   agent: string | undefined = session.caller.agent,
 ): UndoableHistory {
-  const { journal } = session.past;
+  const { log } = session.past;
   const { running } = session.scheduling;
   const isOwn = ({ callId, agent: by }: HistoryEntry): boolean =>
     agent === undefined ? by === undefined && running.changes.has(callId) : by === agent;
@@ -195,7 +196,8 @@ export function historyForCaller(
     },
     async find(callId, all) {
       try {
-        const call = toHistoryEntry(await journal.record(callId), session.files.resolver.display);
+        const { record } = await undoableChange(log, callId);
+        const call = toHistoryEntry(record, session.files.resolver.display);
         return all || isOwn(call) ? call : undefined;
       } catch (error) {
         if (error instanceof FilewrightError && NOT_IN_HISTORY.has(error.code)) return undefined;
@@ -203,12 +205,13 @@ export function historyForCaller(
       }
     },
     async restores(callId) {
-      const found = await journal.found(callId);
+      const found = await (await undoableChange(log, callId)).states();
       return found.map((one) => ({ ...one, shown: session.files.resolver.display(one.path) }));
     },
     async undo(undone, { fs, callId, agent: by, signal, isUnreviewed, allowedBy }) {
       const as = { callId, agent: by, signal, unreviewed: isUnreviewed, allowedBy };
-      await undoRecord(journal, fs, await journal.record(undone), as);
+      const { record } = await undoableChange(log, undone);
+      await undoRecord(log, fs, record, as);
     },
   };
 }

@@ -17,7 +17,7 @@ import {
 } from "../../hooks/changed-files.ts";
 import type { CallEffect } from "../../hooks/observer.ts";
 import { digestOfParts } from "../../hooks/question.ts";
-import type { StateBefore } from "../../log/index.ts";
+import { type StateBefore, undoableChange } from "../../log/index.ts";
 import { lockPathsOfCall, withLocks } from "../path-locks.ts";
 import { changesOfCall } from "./changes.ts";
 import { contentsOf, type HistoryChange, historyChange } from "./file-change.ts";
@@ -77,7 +77,8 @@ export async function undoParts(
   return withLocks(lockPathsOfCall(session, uses, { fs, locations, signal }), async () => {
     // The locks may have taken time, and a stage keeps what it has read.
     session.staging.stage?.refresh();
-    const found = new Map((await session.past.journal.found(undone)).map((one) => [one.path, one]));
+    const states = await (await undoableChange(session.past.log, undone)).states();
+    const found = new Map(states.map((one) => [one.path, one]));
     const files: ComposedFile[] = [];
     for (const one of chosen) files.push(await composeWithout(fs, one, found.get(one.change.path)));
     const changed = files.filter((file) => !isSame(file));
@@ -85,7 +86,7 @@ export async function undoParts(
     if (digest !== undefined && digest !== outcome.digest) throw otherUndoError();
     if (dryRun || changed.length === 0) return outcome;
     const about = { callId, tool: UNDO_HUNKS.name, agent: session.caller.agent, undoOf: undone, signal };
-    await session.past.journal.change(fs, { ...about, rollback: "always" }, async (recording) => {
+    await session.past.log.append(fs, { ...about, rollback: "always" }, async (recording) => {
       for (const file of changed) await writeFile(recording, file);
     });
     const effects = session.observers.hashes ? outcome.changes.map(effectOf) : undefined;

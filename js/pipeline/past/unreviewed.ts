@@ -1,4 +1,5 @@
 /** The changes that were made without a question, and the person who keeps them after looking at them. */
+import { keepChanges, unreviewedChanges } from "../../log/index.ts";
 import { list, type OptionalOption, type Options, options, text } from "../../schema/option.ts";
 import type { Session } from "../session.ts";
 import { withStage } from "../staged.ts";
@@ -46,7 +47,7 @@ export const KEPT_CALLS: OptionalOption<readonly string[]> = list(text(), {
 
 /** Returns the changes that nobody has kept. */
 export async function listUnreviewed(session: Session): Promise<Unreviewed> {
-  const { records, forgottenBefore } = await withStage(session).past.journal.unreviewed();
+  const { records, forgottenBefore } = await unreviewedChanges(withStage(session).past.log);
   const calls = records.map((record) => toHistoryEntry(record, session.files.resolver.display));
   return Object.freeze({
     calls: Object.freeze(calls),
@@ -65,7 +66,7 @@ export async function keepCalls(
   { by }: KeepOptions,
 ): Promise<readonly string[]> {
   const { agent } = session.caller;
-  const records = await session.past.journal.keep(callIds, { by, agent });
+  const records = await keepChanges(session.past.log, callIds, { by, agent });
   const kept = Object.freeze(records.map(({ header }) => header.callId));
   const paths = [...new Set(records.flatMap((record) => record.paths))];
   facts.tell({ what: "kept", calls: kept, by, paths });

@@ -6,7 +6,7 @@ import type { FsBackend } from "../../backends/backend.ts";
 import { sandboxFork } from "../../backends/confined/sandboxed.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { makeApprovals } from "../../hooks/approvals.ts";
-import { makeJournal, MemoryJournal } from "../../log/index.ts";
+import { makeRecordLog, MemoryJournal } from "../../log/index.ts";
 import type { SandboxPolicy } from "../../policy/index.ts";
 import { makeReads, type Reads } from "../../pipeline/past/reads.ts";
 import { makeRepositories, type Repositories } from "../../pipeline/paths/repositories.ts";
@@ -41,8 +41,8 @@ export function makeForkSession(parent: Session, fork: NewFork): Session {
   const { budget, running } = parent.scheduling;
   const sandboxFor = forkCommandsOf(parent.commands.sandboxFor);
   const reads = makeReads(undefined);
-  const journal = makeJournal({ store: new MemoryJournal(), cwd: policy.cwd, keep: true, durable: false });
-  const journals = { journal, isMine: resolver.mayWrite, keepsOwn: false };
+  const log = makeRecordLog({ store: new MemoryJournal(), cwd: policy.cwd, keep: true, durable: false });
+  const logs = { log, isMine: resolver.mayWrite, keepsOwn: false };
   return Object.freeze({
     ...parent,
     caller: { ...parent.caller, workspace: fork.workspace },
@@ -51,7 +51,7 @@ export function makeForkSession(parent: Session, fork: NewFork): Session {
       { ...parent.gates, approvals: makeApprovals(() => Date.now(), { bases: policy }) },
       { hooks: parent.hooks.bound, resolver },
     ),
-    past: { journal, reads },
+    past: { log, rollbacks: log.rollbacks, reads },
     commands: { sandbox: sandboxFor(policy, rules), sandboxFor },
     scheduling: {
       ...parent.scheduling,
@@ -60,7 +60,7 @@ export function makeForkSession(parent: Session, fork: NewFork): Session {
       budget: budget && { ...budget, inCommit: () => undefined },
     },
     staging: {
-      stages: storage && beginStage && stagesOf(storage, { backend: inner, beginStage }, journals),
+      stages: storage && beginStage && stagesOf(storage, { backend: inner, beginStage }, logs),
       stage: undefined,
       charge: undefined,
       unstaged: undefined,

@@ -7,13 +7,17 @@ import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { digestOfParts } from "../../hooks/question.ts";
 import {
+  addMark,
+  changesAfter,
   type HistoryPlace,
   type HistoryRecord,
-  type Journal,
   type LeftPath,
   type LeftReason,
+  type Log,
+  type Mark,
   planRewind,
   type RewoundPath,
+  undoableChange,
 } from "../../log/index.ts";
 import { callsOf } from "../../call/stages.ts";
 import { type HistoryChange, historyChange, readSide, sideOf } from "../../pipeline/past/file-change.ts";
@@ -50,16 +54,16 @@ const MAX_REWOUND_PATHS = 5000;
 
 /** Returns the marks, the newest first. */
 export async function listMarks(session: Session): Promise<readonly HistoryMark[]> {
-  const marks = await withStage(session).past.journal.marks();
+  const marks = await withStage(session).past.log.marks();
   return Object.freeze(marks.map(toHistoryMark));
 }
 
 /** Names the present place in the history. @throws ALREADY_EXISTS for a name in use */
 export async function setMark(session: Session, name: string): Promise<HistoryMark> {
-  return toHistoryMark(await withStage(session).past.journal.mark(name, session.caller.agent));
+  return toHistoryMark(await addMark(withStage(session).past.log, name, session.caller.agent));
 }
 
-function toHistoryMark({ name, at, agent }: Awaited<ReturnType<Journal["mark"]>>): HistoryMark {
+function toHistoryMark({ name, at, agent }: Mark): HistoryMark {
   const time = new Date(at).toISOString();
   return Object.freeze({ name, time, ...(agent === undefined ? {} : { agent }) });
 }
@@ -116,7 +120,7 @@ function isLate({ code, details }: ErrorData): boolean {
 
 /** The part of the history that a rewind undoes. */
 interface RewindSource {
-  readonly journal: Journal;
+  readonly log: Log;
   /** Returns true for a path within the directories that may be changed. */
   readonly isReachable: (path: string) => boolean;
   readonly records: readonly HistoryRecord[];
@@ -130,25 +134,25 @@ async function readRewind(
   to: string | Date,
   { paths, agent }: Pick<RewindOptions, "paths" | "agent">,
 ): Promise<RewindSource> {
-  const { journal } = session.past;
+  const { log } = session.past;
   const { resolver, fs } = session.files;
   const { write } = resolver.policy;
   const isReachable = (path: string): boolean => resolver.mayWrite(path) || rootOf(path, write) !== null;
-  const records = await journal.since(await placeOf(journal, to));
-  if (paths === undefined) return { journal, isReachable, records, agent, within: undefined };
+  const records = await changesAfter(log, await placeOf(log, to));
+  if (paths === undefined) return { log, isReachable, records, agent, within: undefined };
   const within: string[] = [];
   for (const typed of paths) {
     const { path } = resolver.resolve(typed, "write");
     // The history has real paths. That of an entry whose directory is gone is as it was written.
     within.push(await entryPathVia(fs, path).catch(() => path));
   }
-  return { journal, isReachable, records, agent, within };
+  return { log, isReachable, records, agent, within };
 }
 
 /** Returns the place that a mark, the id of a call or a time names. @throws NOT_FOUND */
-async function placeOf(journal: Journal, to: string | Date): Promise<HistoryPlace> {
+async function placeOf(log: Log, to: string | Date): Promise<HistoryPlace> {
   if (to instanceof Date) return { moment: to.getTime() };
-  const marks = await journal.marks();
+  const marks = await log.marks();
   const mark = marks.find(({ name }) => name === to);
   if (mark !== undefined) return { mark };
   if (CALL_ID.test(to)) return { before: to };
@@ -166,7 +170,7 @@ const CALL_ID = /^[0-9a-z]{9}-[0-9a-f]{12}$/u;
 
 /** Plans a rewind of the files of a backend, with the contents that it changes. */
 async function planOf(
-  { journal, isReachable, records, agent, within }: RewindSource,
+  { log, isReachable, records, agent, within }: RewindSource,
   fs: FsBackend,
   signal: AbortSignal | undefined,
   display: (path: string) => string,
@@ -174,7 +178,7 @@ async function planOf(
   const plan = await planRewind({
     fs,
     records,
-    steps: (callId) => journal.steps(callId),
+    steps: async (callId) => (await undoableChange(log, callId)).made,
     isUndone: ({ header }) => agent === undefined || header.agent === agent,
     isReachable,
     within,

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openWorkspace, type Workspace } from "../../../js/index.node.ts";
 import { Transaction } from "../../../js/backends/transaction/transaction.ts";
 import { FileJournal } from "../../../js/log/store.node.ts";
-import { makeJournal, newCallId } from "../../../js/log/index.ts";
+import { makeRecordLog, newCallId } from "../../../js/log/index.ts";
 
 let base: string;
 let root: string;
@@ -91,7 +91,7 @@ test("a workspace that may not write there leaves it to one that may", async () 
 test("a record of a living process is not touched", async () => {
   const ws = await workspace();
 
-  const journal = makeJournal({
+  const log = makeRecordLog({
     store: new FileJournal(stateDir, () => null), // Another process holds every lock.
     cwd: root,
     keep: true,
@@ -99,7 +99,7 @@ test("a record of a living process is not touched", async () => {
   });
   await ws.writeFile({ path: "b", content: "x" });
   fs.writeFileSync(inState("open", "0123456789abcdef.00000000-00"), "");
-  const seen = await journal.recover(
+  const seen = await log.rollbacks.recover(
     ws.fs,
     () => true,
     (_paths, action) => action(),

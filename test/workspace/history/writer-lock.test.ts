@@ -1,7 +1,7 @@
 /** The lock of the writer of a journal: held while a record is open, and free soon after. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeJournal } from "../../../js/log/index.ts";
+import { makeRecordLog } from "../../../js/log/index.ts";
 import { newCallId } from "../../../js/log/call-id.ts";
 import { FileJournal } from "../../../js/log/store.node.ts";
 import { MemoryBackend } from "../../../js/index.node.ts";
@@ -23,9 +23,9 @@ const header = () =>
 
 /** Makes a change in a journal that is recorded. */
 async function change(store: FileJournal): Promise<void> {
-  const journal = makeJournal({ store, cwd: "/ws", storage: undefined, keep: true, durable: false });
+  const log = makeRecordLog({ store, cwd: "/ws", storage: undefined, keep: true, durable: false });
   const disk = new MemoryBackend({ "/ws/a": "one" });
-  await journal.change(disk, { ...header(), agent: undefined, rollback: "try" }, async (fs) =>
+  await log.append(disk, { ...header(), agent: undefined, rollback: "try" }, async (fs) =>
     fs.writeText("/ws/a", "two"),
   );
 }

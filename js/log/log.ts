@@ -1,26 +1,15 @@
-/** The journal as its users see it: what it records about a change, and how it names places in the history. */
+/**
+ * The contract of a log: the changes of a workspace, newest first, each with what taking it back needs. Two engines
+ * implement it: records in a store (`record-log.ts`), which is in memory, in files or of the host, and the history of a
+ * storage (`storage-log.ts`). What a workspace does with its past is written once over it, in `history.ts` and `rewind/`.
+ */
 import type { FsBackend } from "../backends/backend.ts";
 import type { PastState, PreImage } from "../backends/transaction/pre-image.ts";
 import type { AllowedBy, FinalStates, RecordHeader, Step, StepResult } from "../backends/transaction/step.ts";
 import type { FilesFound } from "../backends/transaction/step-maker.ts";
 import type { RecordOp } from "../storage/storage.ts";
-import type { Recovery, RunLocked } from "./recovery.ts";
-import type { JournalStore } from "./store.ts";
 
-/** Options of a journal. */
-export interface JournalOptions {
-  readonly store: JournalStore;
-  /** The working directory, which identifies the history. */
-  readonly cwd: string;
-  /** The id of the storage that the paths belong to; absent for the local disk. */
-  readonly storage?: string | undefined;
-  /** True when the records of finished changes are kept, so that they can be undone. */
-  readonly keep: boolean;
-  /** True when every record is flushed to the disk before the change goes on. */
-  readonly durable: boolean;
-}
-
-/** The facts that the journal records about a change, besides its steps. */
+/** The facts that a log records about a change, besides its steps. */
 export interface ChangeFacts {
   readonly callId: string;
   readonly tool: string;
@@ -43,7 +32,7 @@ export interface ChangeFacts {
   readonly allowedBy?: readonly AllowedBy[] | undefined;
   /** The ids of the changes of which nothing is left after this one, for a rewind. */
   readonly undoes?: readonly string[] | undefined;
-  /** The paths to name in the history for a change that the journal does not see, such as a command; may be empty. */
+  /** The paths to name in the history for a change that the log does not see, such as a command; may be empty. */
   readonly unrecorded?: readonly string[] | undefined;
   /**
    * Returns the shared records that change in the same moment. Called once the change is complete, where it is one
@@ -62,16 +51,21 @@ export interface HistoryRecord {
   readonly undoable: boolean;
 }
 
-/** The unreviewed changes: they were made without a question, and no person has kept them. */
-interface UnreviewedRecords {
-  /** The changes, the newest first. Those that were undone wholly are left out. */
+/** The part of a record that says which changes need no review. */
+export type ReviewFacts = Pick<RecordHeader, "callId" | "tool" | "undoOf" | "undoes" | "keeps">;
+
+/** The changes that were made without a question, and what was done about them since. */
+export interface Reviews {
+  /** The changes that were made without a question, the newest first, also those that need no review any more. */
   readonly records: readonly HistoryRecord[];
+  /** The facts of every record since the oldest of them, the newest first. */
+  readonly facts: readonly ReviewFacts[];
   /** Changes before this moment are forgotten, in milliseconds since 1970; undefined when none are. */
   readonly forgottenBefore: number | undefined;
 }
 
 /** A named place in the history. */
-export interface JournalMark {
+export interface Mark {
   readonly name: string;
   /** Changes that were committed after this moment are later, in milliseconds since 1970 with a fraction. */
   readonly at: number;
@@ -81,11 +75,11 @@ export interface JournalMark {
   readonly agent?: string | undefined;
 }
 
-/** A place in the history: a mark, a moment in milliseconds since 1970, or the state before a call. */
-export type HistoryPlace =
-  | { readonly mark: JournalMark }
+/** A place in the history: a mark, a moment in milliseconds since 1970, or the state before a change. */
+export type LogPlace =
+  | { readonly mark: Mark }
   | { readonly moment: number }
-  | { readonly before: string };
+  | { readonly before: HistoryRecord };
 
 /** The steps of one change, for taking it back together with others. */
 export interface PastSteps {
@@ -106,8 +100,20 @@ export interface StateBefore extends PastState {
   readonly leftMode?: number | undefined;
 }
 
+/** One change, with what taking it back and showing it need. */
+export interface LoggedChange {
+  readonly record: HistoryRecord;
+  /** The steps that made it; none for a change that cannot be undone. */
+  readonly made: PastSteps;
+  /**
+   * Returns the state before the change of each path that it touched. Contents of files that are kept in a storage are
+   * only fetched where `wantsContent` returns true for the path.
+   */
+  states(wantsContent?: (path: string) => boolean): Promise<readonly StateBefore[]>;
+}
+
 /** The person who keeps changes, and the agent of the workspace in which they are kept. */
-interface KeptBy {
+export interface KeptBy {
   readonly by: string | undefined;
   readonly agent: string | undefined;
 }
@@ -132,57 +138,37 @@ export interface LargestUndo {
   readonly words: string;
 }
 
-/** The journal of a workspace. */
-export interface Journal {
+/** The log of a workspace, or of one call on its stage. */
+export interface Log {
   /** Undefined without a history. */
   readonly largestUndo: LargestUndo | undefined;
   /** True where a change is one commit of a storage, which refuses to remove a directory that holds something. */
   readonly isOneCommit: boolean;
   /**
-   * Runs `run` on a backend that records each step. Rolls the steps back when it fails. `found` are the files that the
-   * change was planned on, which need not be read again.
+   * Makes a change and adds its record. `run` gets a backend that records each step, or that keeps all of them for one
+   * commit; they are taken back when it fails. `found` are the files that the change was planned on, which need not be
+   * read again.
    */
-  change<T>(
+  append<T>(
     fs: FsBackend,
     about: ChangeFacts,
     run: (fs: FsBackend) => Promise<T>,
     found?: FilesFound,
   ): Promise<Made<T>>;
-  /** Returns the changes that can be undone, the newest first; with `all`, also those that cannot. */
-  history(all?: boolean): Promise<readonly HistoryRecord[]>;
   /**
-   * Returns the changes that were committed after a place, the newest first, with those that cannot be undone.
-   * @throws LIMIT_EXCEEDED when the history no longer reaches back to it, NOT_FOUND for an unknown call
+   * Returns the changes, the newest first, with those that cannot be undone: all that were committed after a place, or
+   * without one those that a history shows.
+   * @throws LIMIT_EXCEEDED when the log no longer reaches back to the place
    */
-  since(place: HistoryPlace): Promise<readonly HistoryRecord[]>;
-  /** Returns the steps of one change. @throws NOT_FOUND */
-  steps(callId: string): Promise<PastSteps>;
+  list(after?: LogPlace): Promise<readonly HistoryRecord[]>;
+  /** Returns the change of a call; undefined when there is none. */
+  get(callId: string): Promise<LoggedChange | undefined>;
   /** Returns the marks, the newest first. */
-  marks(): Promise<readonly JournalMark[]>;
-  /** Names the present place in the history. @throws ALREADY_EXISTS for a name in use */
-  mark(name: string, agent: string | undefined): Promise<JournalMark>;
-  /** Returns the record of one change. @throws NOT_FOUND, UNSUPPORTED_OPERATION */
-  record(callId: string): Promise<HistoryRecord>;
-  /**
-   * Returns the state before a change of each path that the change touched. Contents of files that are kept in a storage
-   * are only fetched where `wantsContent` returns true for the path. @throws NOT_FOUND
-   */
-  found(callId: string, wantsContent?: (path: string) => boolean): Promise<readonly StateBefore[]>;
-  /** Returns the unreviewed changes: those that were made without a question, and that no person has kept. */
-  unreviewed(): Promise<UnreviewedRecords>;
-  /**
-   * Records that changes were reviewed and are kept. Changes that need no review are fine.
-   * @returns the changes that were unreviewed until now @throws NOT_FOUND for an unknown change; then none is kept
-   */
-  keep(callIds: readonly string[], as: KeptBy): Promise<readonly HistoryRecord[]>;
-  /**
-   * Rolls back the unfinished changes of dead processes, and rollbacks of this process that failed
-   * before. `mine` returns true for a path that this workspace may change; `locked` runs its action with
-   * the paths locked.
-   */
-  recover(fs: FsBackend, mine: (path: string) => boolean, locked: RunLocked): Promise<Recovery>;
-  /** Tries rollbacks of this process that failed before again, if they touch one of these paths. */
-  retry(fs: FsBackend, paths: readonly { readonly path: string }[], locked: RunLocked): Promise<void>;
-  /** Resolves when the replaced entries of all changes are removed, including those of cancelled calls. */
-  settled(): Promise<void>;
+  marks(): Promise<readonly Mark[]>;
+  /** Names the present place. Returns the mark; undefined for a name in use. */
+  mark(name: string, agent: string | undefined): Promise<Mark | undefined>;
+  /** Returns the changes that were made without a question, and what was done about them. */
+  reviews(): Promise<Reviews>;
+  /** Notes that these changes were reviewed and are kept. */
+  keep(changes: readonly HistoryRecord[], as: KeptBy): Promise<void>;
 }

@@ -1,0 +1,253 @@
+/**
+ * Makes changes that are atomic, even when the process ends, and that can be undone.
+ *
+ * A change is a transaction whose steps are stored before they are made. When it fails, the steps
+ * are rolled back; when the process ends, the next one that opens the same store rolls them back
+ * (`recovery.ts`); when it succeeds, the record stays for `undo`. The caller holds the locks of
+ * the paths.
+ */
+import type { FsBackend } from "../backends/backend.ts";
+import type { FilesFound } from "../backends/transaction/step-maker.ts";
+import { pathsOfSteps, type RecordEntry, type RecordHeader } from "../backends/transaction/step.ts";
+import { Transaction, withOutcome } from "../backends/transaction/transaction.ts";
+import { untilAborted } from "../engine/yielder.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
+import { newCallId, nextTimestamp } from "./call-id.ts";
+import { cannotBeReviewedError } from "./errors.ts";
+import { readFinalStates } from "./final-states.ts";
+import type { ChangeFacts, LargestUndo, Made, Undoability } from "./log.ts";
+import { type RollbackRetries, type Rollbacks, recoverAll, rollbackRetriesOf } from "./recovery.ts";
+import type { JournalStore, OpenRecord } from "./store.ts";
+
+const BYTES_PER_MIB = 1024 * 1024;
+/**
+ * The limits of the recorded contents and steps: `try` for a single operation, which is made unrecorded beyond
+ * them; `always` for a change that must be atomic, which is refused.
+ */
+const TRANSACTION_LIMITS = Object.freeze({
+  try: { maxBytes: 64 * BYTES_PER_MIB, maxSteps: 2000 },
+  always: { maxBytes: 256 * BYTES_PER_MIB, maxSteps: 20_000 },
+});
+/** The maximum number of paths whose final state is recorded; a change of more paths cannot be undone. */
+const MAX_RECORDED_PATHS = 5000;
+
+/** The records that the history keeps of one call. */
+export const LARGEST_UNDO: LargestUndo = Object.freeze({
+  bytes: TRANSACTION_LIMITS.try.maxBytes,
+  words: [
+    `at most ${TRANSACTION_LIMITS.try.maxBytes / BYTES_PER_MIB} MiB of what it replaced or removed, `,
+    `${TRANSACTION_LIMITS.try.maxSteps.toLocaleString("en-US")} steps and ${MAX_RECORDED_PATHS.toLocaleString("en-US")} paths`,
+  ].join(""),
+});
+
+/** The options of a log whose records are in a store. */
+export interface LogOptions {
+  readonly store: JournalStore;
+  /** The working directory, which identifies the history. */
+  readonly cwd: string;
+  /** The id of the storage that the paths belong to; absent for the local disk. */
+  readonly storage?: string | undefined;
+  /** True when the records of finished changes are kept, so that they can be undone. */
+  readonly keep: boolean;
+  /** True when every record is flushed to the disk before the change goes on. */
+  readonly durable: boolean;
+}
+
+/** Makes the changes of a workspace, and writes their records to a store. */
+export class Recorder {
+  readonly store: JournalStore;
+  /** The name of the history in the store. */
+  readonly group: string;
+  readonly keep: boolean;
+  readonly durable: boolean;
+  readonly storage: string | undefined;
+  readonly retries: RollbackRetries;
+  /** The changes that are not finished. */
+  readonly rollbacks: Rollbacks;
+  readonly #finishing = new Set<Promise<void>>();
+
+  constructor({ store, cwd, storage, keep, durable }: LogOptions) {
+    this.store = store;
+    this.group = storage === undefined ? cwd : `${storage}:${cwd}`;
+    this.storage = storage;
+    this.keep = keep;
+    this.durable = durable;
+    const retries = rollbackRetriesOf(store);
+    this.retries = retries;
+    this.rollbacks = {
+      recover: (fs, mine, locked) => recoverAll({ store, storage, retries, fs, mine, locked }),
+      retry: (fs, paths, locked) => retries.touching({ fs, storage }, paths, locked),
+      settled: async () => void (await Promise.all(this.#finishing)),
+    };
+  }
+
+  /** Runs `run` on a backend that records each step. Rolls the steps back when it fails. */
+  async change<T>(
+    fs: FsBackend,
+    about: ChangeFacts,
+    run: (fs: FsBackend) => Promise<T>,
+    found?: FilesFound,
+  ): Promise<Made<T>> {
+    if (!this.keep && about.unreviewed === true) throw cannotBeReviewedError();
+    // A single operation without an undo needs no record: it is atomic by itself.
+    if (!this.keep && about.rollback === "try") return { result: await run(fs), undo: "nothing" };
+    const recorded = new RecordedChange(this, fs, about, found);
+    let result: T;
+    try {
+      result = await run(recorded.backend);
+    } catch (error) {
+      throw await recorded.rolledBack(error);
+    } finally {
+      // A command that failed may have changed files all the same.
+      await this.noteUnrecorded(about, about.unrecorded);
+    }
+    return { result, undo: await recorded.commit() };
+  }
+
+  /** Adds a record without steps that is no change, such as a mark. */
+  note(
+    tool: string,
+    agent: string | undefined,
+    facts: Pick<RecordHeader, "mark" | "keeps" | "by">,
+    at: number,
+  ): Promise<void> {
+    const header = this.headerOf({ callId: newCallId(), tool, agent, rollback: "try" });
+    return this.#addUnrecorded({ ...header, ...facts }, [], at);
+  }
+
+  /** Names a change in the history that cannot be undone. The change is made, so a failure to note it is none of it. */
+  async noteUnrecorded(about: ChangeFacts, paths?: readonly string[]): Promise<Undoability> {
+    if (!this.keep || paths === undefined) return "nothing";
+    const named = paths.slice(0, MAX_RECORDED_PATHS);
+    await this.#addUnrecorded(this.headerOf(about), named, nextTimestamp()).catch(() => undefined);
+    return "too_large";
+  }
+
+  async #addUnrecorded(header: RecordHeader, unrecorded: readonly string[], at: number): Promise<void> {
+    const record = await this.store.begin(newCallId());
+    await record.append({ entry: "begin", header }, false);
+    await record.append({ entry: "commit", finals: [], undoable: false, unrecorded, at }, this.durable);
+    await record.close(this.group);
+  }
+
+  /** Waits for the end of a made change, unless its call is cancelled. */
+  async untilFinished(finished: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+    const remembered = finished.catch(() => undefined).finally(() => this.#finishing.delete(remembered));
+    this.#finishing.add(remembered);
+    // The change is made, so a cancellation ends the wait and not the call.
+    await untilAborted(signal, finished).catch((error: unknown) => {
+      if (signal?.aborted !== true) throw error;
+    });
+  }
+
+  /** Returns the header of the record of a change. */
+  headerOf({
+    callId,
+    tool,
+    agent,
+    undoOf,
+    rollback,
+    unreviewed,
+    allowedBy = [],
+    undoes = [],
+  }: ChangeFacts): RecordHeader {
+    return withoutUndefined({
+      callId,
+      tool,
+      time: Date.now(),
+      cwd: this.group,
+      storage: this.storage,
+      atomic: rollback === "always" ? true : undefined,
+      agent,
+      undoOf,
+      unreviewed: unreviewed === true ? true : undefined,
+      allowedBy: allowedBy.length === 0 ? undefined : allowedBy,
+      undoes: undoes.length === 0 ? undefined : undoes,
+    });
+  }
+}
+
+/** One change while it is made, and its record. */
+class RecordedChange {
+  readonly #recorder: Recorder;
+  readonly #fs: FsBackend;
+  readonly #about: ChangeFacts;
+  readonly #transaction: Transaction;
+  /** Undefined until the first step. */
+  #record: OpenRecord | undefined;
+
+  constructor(recorder: Recorder, fs: FsBackend, about: ChangeFacts, found: FilesFound | undefined) {
+    this.#recorder = recorder;
+    this.#fs = fs;
+    this.#about = about;
+    const { keep, store, durable } = recorder;
+    this.#transaction = new Transaction(fs, {
+      ...TRANSACTION_LIMITS[about.rollback],
+      required: about.rollback === "always",
+      contents: keep,
+      found,
+      sink: async (steps, notes) => {
+        if (this.#record === undefined) {
+          this.#record = await store.begin(about.callId);
+          await this.#record.append({ entry: "begin", header: recorder.headerOf(about) }, false);
+        }
+        const told = notes.done.length + notes.dropped.length > 0 ? { notes } : {};
+        await this.#record.append({ entry: "steps", steps, ...told }, durable);
+      },
+    });
+  }
+
+  /** The backend that records each change as a step. */
+  get backend(): FsBackend {
+    return this.#transaction.backend;
+  }
+
+  /** Rolls the change back, and returns the error with what could not be restored. */
+  async rolledBack(error: unknown): Promise<unknown> {
+    const [transaction, log] = [this.#transaction, this.#record];
+    const { retries, storage } = this.#recorder;
+    const outcome = await transaction.rollBack();
+    if (outcome.failed.length === 0) await log?.close(null);
+    else retries.add({ transaction, log, storage }); // The record stays: if this process ends, the next one tries again.
+    return withOutcome(error, outcome);
+  }
+
+  /** Ends the record of a change that was made. */
+  async commit(): Promise<Undoability> {
+    const { keep, group, durable } = this.#recorder;
+    const { steps, undoable } = this.#transaction;
+    const record = this.#record;
+    // Not even the first step was recorded: the content that it replaced was too large.
+    if (record === undefined) return this.#notKept(undoable ? undefined : pathsOfSteps(steps));
+    const finals =
+      undoable && keep ? await readFinalStates(this.#fs, this.#transaction, MAX_RECORDED_PATHS) : null;
+    const commit: RecordEntry = {
+      entry: "commit",
+      finals: finals ?? [],
+      undoable: finals !== null,
+      notes: this.#transaction.takeNotes(),
+      at: nextTimestamp(),
+    };
+    try {
+      await record.append(commit, durable);
+    } catch (error) {
+      if (this.#about.rollback === "always") throw await this.rolledBack(error);
+      await this.#close(record, null);
+      return "nothing";
+    }
+    const kept = finals === null || steps.length === 0 ? null : group;
+    await this.#close(record, kept);
+    if (finals === null) return this.#notKept(pathsOfSteps(steps, MAX_RECORDED_PATHS));
+    return kept === null ? "nothing" : "undoable";
+  }
+
+  #notKept(paths: readonly string[] | undefined): Promise<Undoability> {
+    return this.#recorder.noteUnrecorded(this.#about, paths);
+  }
+
+  /** Removes the replaced entries, then closes the record. */
+  #close(record: OpenRecord, group: string | null): Promise<void> {
+    const finished = this.#transaction.finish().then(() => record.close(group));
+    return this.#recorder.untilFinished(finished, this.#about.signal);
+  }
+}
