@@ -18,7 +18,7 @@ export * as hostCalls from "./js/tools/host-calls.ts";
 import { runCommand } from "./js/tools/run_command.ts";
 import { undoTool } from "./js/tools/undo.ts";
 import { historyTool } from "./js/tools/history.ts";
-export const SOME_TOOLS = [runCommand, undoTool(false), historyTool(false)];
+export const SOME_TOOLS = [runCommand, undoTool(false), historyTool()];
 export { EXACT } from "./js/tools/lib/exact.ts";
 `;
 

@@ -282,7 +282,7 @@ function shortSchemaOf({ inputSchema }: Tool, { properties, required }: ShortFor
 const SHORT_FORM_TOOLS: readonly Tool[] = [
   ...TOOLS,
   undoTool(false) as unknown as Tool,
-  historyTool(false) as unknown as Tool,
+  historyTool() as unknown as Tool,
 ];
 
 /** The tools of the reference server that have names which none of our tools has. */

@@ -47,8 +47,8 @@ const outputSchema = object(
 /** The maximum number of paths that the text names for one change; further ones are counted. */
 const MAX_SHOWN_PATHS = 4;
 
-/** Creates the tool. With `all` it also lists the changes of other callers. */
-export function historyTool(all: boolean): ReadingTool<CheckedHistoryArgs, HistoryData> {
+/** Creates the tool. */
+export function historyTool(): ReadingTool<CheckedHistoryArgs, HistoryData> {
   return {
     kind: "read",
     name: "history",
@@ -68,7 +68,7 @@ export function historyTool(all: boolean): ReadingTool<CheckedHistoryArgs, Histo
     async run({ limit, cursor }, call) {
       const at = call.locations[0];
       const below = at === undefined ? undefined : call.reader.display(at.path);
-      const found = (await call.past().list(all)).filter(
+      const found = (await call.past().list(false)).filter(
         ({ paths }) =>
           below === undefined ||
           below === "." ||

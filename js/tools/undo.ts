@@ -45,9 +45,9 @@ const outputSchema = object(
 );
 
 /** The maximum size in bytes of a file that a preview compares. */
-export const MAX_COMPARED_BYTES: number = 2 * 1024 * 1024;
+const MAX_COMPARED_BYTES: number = 2 * 1024 * 1024;
 /** The maximum number of paths of a call that a preview compares. Further ones are counted. */
-export const MAX_COMPARED_PATHS: number = 100;
+const MAX_COMPARED_PATHS: number = 100;
 
 /**
  * Returns the call to undo: the one that the arguments name, or the last change. @throws FilewrightError

@@ -19,7 +19,6 @@ import {
 import { reportKept, reportUnreviewed } from "./history-review.ts";
 import { CALL_WORDS, changeText, type LineCounts, lineCounts } from "../change-text.ts";
 import { allowedByInWords } from "../../review/past/past-words.ts";
-import { lineCountsOfCalls } from "../history-lines.ts";
 import { singleToolPreset } from "../single-tool.ts";
 import { requireByBeginning } from "../past-ids.ts";
 import {
@@ -204,7 +203,7 @@ async function showChange(
   const one = requireByBeginning(all, id);
   const { ws, entry } = one;
   const changes = await ws.changes(entry.callId);
-  const counts = lineCounts(changes.flatMap(({ diff }) => (diff === "" ? [] : [diff])));
+  const counts = countsOfChanges(changes);
   return {
     text: [
       rowOf(one, counts, past).filter(Boolean).join("  "),
@@ -245,15 +244,13 @@ function changeFilterOf(
 /** Returns the numbers of added and removed lines of each of these changes. */
 async function countsOf(entries: readonly PastEntry[]): Promise<ReadonlyMap<PastEntry, LineCounts>> {
   const found = new Map<PastEntry, LineCounts>();
-  for (const ws of new Set(entries.map((one) => one.ws))) {
-    const own = entries.filter((one) => one.ws === ws);
-    const counts = await lineCountsOfCalls(
-      ws,
-      own.map(({ entry }) => entry.callId),
-    );
-    for (const [at, one] of own.entries()) found.set(one, counts[at] as LineCounts);
-  }
+  for (const one of entries)
+    found.set(one, countsOfChanges(await one.ws.changes(one.entry.callId).catch(() => [])));
   return found;
+}
+
+function countsOfChanges(changes: readonly HistoryChange[]): LineCounts {
+  return lineCounts(changes.flatMap(({ diff }) => (diff === "" ? [] : [diff])));
 }
 
 const MS_BY_UNIT = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
