@@ -1,7 +1,16 @@
 /** The history of a workspace: the changes of its log by name and by place, the marks, and what was reviewed. */
 import { hasTrait } from "../schema/tool-facts.ts";
 import { markExistsError, notKeptError, unknownCallError } from "./errors.ts";
-import type { HistoryRecord, KeptBy, Log, LoggedChange, LogPlace, Mark, ReviewFacts } from "./log.ts";
+import type {
+  HistoryRecord,
+  KeptBy,
+  Log,
+  LoggedChange,
+  LogPlace,
+  Mark,
+  ReviewFacts,
+  Reviews,
+} from "./log.ts";
 
 /** A place in the history as callers name it: a mark, a moment in milliseconds since 1970, or the state before a call. */
 export type HistoryPlace =
@@ -34,16 +43,8 @@ export async function addMark(log: Log, name: string, agent: string | undefined)
   return mark;
 }
 
-/** The changes that were made without a question, and that no person has kept. */
-export interface UnreviewedChanges {
-  /** The changes, the newest first. Those that were undone wholly are left out. */
-  readonly records: readonly HistoryRecord[];
-  /** Changes before this moment are forgotten, in milliseconds since 1970; undefined when none are. */
-  readonly forgottenBefore: number | undefined;
-}
-
-/** Returns the changes that were made without a question, and that no person has kept. */
-export async function unreviewedChanges(log: Log): Promise<UnreviewedChanges> {
+/** Returns the changes that were made without a question, but for those that a person has kept, or that are undone wholly. */
+export async function unreviewedChanges(log: Log): Promise<Omit<Reviews, "facts">> {
   const { records, facts, forgottenBefore } = await log.reviews();
   const done = reviewedCalls(facts);
   return { records: records.filter(({ header }) => !done.has(header.callId)), forgottenBefore };

@@ -7,6 +7,7 @@ import type { FsBackend } from "../backends/backend.ts";
 import type { PastState, PreImage } from "../backends/transaction/pre-image.ts";
 import type { AllowedBy, FinalStates, RecordHeader, Step, StepResult } from "../backends/transaction/step.ts";
 import type { FilesFound } from "../backends/transaction/step-maker.ts";
+import type { StageCommit } from "../storage/staged/stage.ts";
 import type { RecordOp } from "../storage/storage.ts";
 
 /** The facts that a log records about a change, besides its steps. */
@@ -39,6 +40,11 @@ export interface ChangeFacts {
    * commit of a storage; otherwise not at all.
    */
   readonly records?: (() => readonly RecordOp[]) | undefined;
+}
+
+/** Returns the commit of a change that is made on the stage of a call. */
+export function commitOf({ callId, tool, agent, undoOf, signal, records }: ChangeFacts): StageCommit {
+  return { key: callId, actor: { agent, tool, callId, undoOf }, signal, records: records?.() };
 }
 
 /** One change in the history. */

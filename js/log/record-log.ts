@@ -2,8 +2,6 @@
  * A log whose records are in a store: in memory, in files, or in a store of the host. A record of it has the steps of a
  * change with the states before them; a mark and a list of kept changes are records without steps.
  */
-import type { FsBackend } from "../backends/backend.ts";
-import type { FilesFound } from "../backends/transaction/step-maker.ts";
 import {
   type FinalStates,
   pathsOfSteps,
@@ -15,30 +13,20 @@ import {
 import { modeLeftBy } from "../backends/transaction/pre-image.ts";
 import type { CallStage } from "../storage/staged/stage.ts";
 import { isCallId, TIMESTAMP_STEP_MS, nextTimestamp } from "./call-id.ts";
-import { commitOf } from "./commit.ts";
 import { beyondHistoryError } from "./errors.ts";
-import type {
-  ChangeFacts,
-  HistoryRecord,
-  KeptBy,
-  LargestUndo,
-  Log,
-  LoggedChange,
-  LogPlace,
-  Made,
-  Mark,
-  PastSteps,
-  Reviews,
-  StateBefore,
-} from "./log.ts";
+import { commitOf } from "./log.ts";
+import type { HistoryRecord, KeptBy, LargestUndo, Log, LoggedChange, LogPlace } from "./log.ts";
+import type { Mark, PastSteps, Reviews, StateBefore } from "./log.ts";
 import { LARGEST_UNDO, type LogOptions, Recorder } from "./recorder.ts";
 import type { Rollbacks } from "./recovery.ts";
-import { prunedUntil, type StoredRecord } from "./store.ts";
+import type { StoredRecord } from "./store.ts";
 
 /** A log whose records are in a store. */
 export class RecordLog implements Log {
   readonly isOneCommit = false;
   readonly largestUndo: LargestUndo | undefined;
+  /** The changes that are not finished: those of dead processes, and rollbacks that failed. */
+  readonly rollbacks: Rollbacks;
   readonly #recorder: Recorder;
   readonly #stage: CallStage | undefined;
 
@@ -46,7 +34,8 @@ export class RecordLog implements Log {
   constructor(recorder: Recorder, stage?: CallStage) {
     this.#recorder = recorder;
     this.#stage = stage;
-    this.largestUndo = recorder.keep ? LARGEST_UNDO : undefined;
+    this.largestUndo = recorder.options.keep ? LARGEST_UNDO : undefined;
+    this.rollbacks = recorder.rollbacks;
   }
 
   /** Returns the same log for the call on a stage. */
@@ -54,41 +43,29 @@ export class RecordLog implements Log {
     return new RecordLog(this.#recorder, stage);
   }
 
-  /** The changes that are not finished: those of dead processes, and rollbacks that failed. */
-  get rollbacks(): Rollbacks {
-    return this.#recorder.rollbacks;
-  }
-
-  append<T>(
-    fs: FsBackend,
-    about: ChangeFacts,
-    run: (fs: FsBackend) => Promise<T>,
-    found?: FilesFound,
-  ): Promise<Made<T>> {
+  readonly append: Log["append"] = (fs, about, run, found) => {
     const stage = this.#stage;
     if (stage === undefined) return this.#recorder.change(fs, about, run, found);
-    return stage.draft(() =>
-      this.#recorder.change(fs, about, async (own) => {
-        const result = await run(own);
-        await stage.commitDraft(commitOf(about));
-        return result;
-      }),
-    );
-  }
+    const committed: typeof run = async (own) => {
+      const result = await run(own);
+      await stage.commitDraft(commitOf(about));
+      return result;
+    };
+    return stage.draft(() => this.#recorder.change(fs, about, committed, found));
+  };
 
   async list(after?: LogPlace): Promise<readonly HistoryRecord[]> {
     const records = (await this.#past()).flatMap(changeIn);
     if (after === undefined) return records;
     const moment = momentOfPlace(after);
-    const { store, group } = this.#recorder;
-    if (moment < (await prunedUntil(store, group))) throw beyondHistoryError();
+    if (moment < (await this.#completeSince())) throw beyondHistoryError();
     return records.filter(({ at }) => at > moment);
   }
 
   async get(callId: string): Promise<LoggedChange | undefined> {
     if (!isCallId(callId)) return undefined;
-    const { store, group } = this.#recorder;
-    const stored = await store.find(group, callId);
+    const { group, options } = this.#recorder;
+    const stored = await options.store.find(group, callId);
     const [record] = stored === null || stored.damaged ? [] : changeIn(stored);
     if (record !== undefined) return loggedChange(record, stored?.entries ?? []);
     // A change that is not kept has a record of its own, with the id of the call in its header.
@@ -114,11 +91,10 @@ export class RecordLog implements Log {
 
   async reviews(): Promise<Reviews> {
     const past = await this.#past();
-    const { store, group } = this.#recorder;
     return {
       records: past.flatMap(changeIn).filter(({ header }) => header.unreviewed === true),
       facts: past.flatMap(({ entries }) => headerIn(entries) ?? []),
-      forgottenBefore: (await prunedUntil(store, group)) || undefined,
+      forgottenBefore: (await this.#completeSince()) || undefined,
     };
   }
 
@@ -129,10 +105,16 @@ export class RecordLog implements Log {
 
   /** Returns the records that are not damaged, the newest commit first. */
   async #past(): Promise<readonly StoredRecord[]> {
-    const { store, group } = this.#recorder;
-    const records = (await store.history(group)).filter(({ damaged }) => !damaged);
+    const { group, options } = this.#recorder;
+    const records = (await options.store.history(group)).filter(({ damaged }) => !damaged);
     const moments = new Map(records.map((record) => [record, momentOf(record.entries)]));
     return records.sort((a, b) => (moments.get(b) as number) - (moments.get(a) as number));
+  }
+
+  /** Returns the moment since which no record was removed; 0 where all are there. */
+  async #completeSince(): Promise<number> {
+    const { group, options } = this.#recorder;
+    return (await options.store.prunedUntil?.(group)) ?? 0;
   }
 }
 

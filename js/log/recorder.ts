@@ -15,7 +15,7 @@ import { withoutUndefined } from "../schema/without-undefined.ts";
 import { newCallId, nextTimestamp } from "./call-id.ts";
 import { cannotBeReviewedError } from "./errors.ts";
 import { readFinalStates } from "./final-states.ts";
-import type { ChangeFacts, LargestUndo, Made, Undoability } from "./log.ts";
+import type { ChangeFacts, LargestUndo, Log, Undoability } from "./log.ts";
 import { type RollbackRetries, type Rollbacks, recoverAll, rollbackRetriesOf } from "./recovery.ts";
 import type { JournalStore, OpenRecord } from "./store.ts";
 
@@ -55,24 +55,19 @@ export interface LogOptions {
 
 /** Makes the changes of a workspace, and writes their records to a store. */
 export class Recorder {
-  readonly store: JournalStore;
+  readonly options: LogOptions;
   /** The name of the history in the store. */
   readonly group: string;
-  readonly keep: boolean;
-  readonly durable: boolean;
-  readonly storage: string | undefined;
   readonly retries: RollbackRetries;
   /** The changes that are not finished. */
   readonly rollbacks: Rollbacks;
   readonly #finishing = new Set<Promise<void>>();
 
-  constructor({ store, cwd, storage, keep, durable }: LogOptions) {
-    this.store = store;
-    this.group = storage === undefined ? cwd : `${storage}:${cwd}`;
-    this.storage = storage;
-    this.keep = keep;
-    this.durable = durable;
+  constructor(options: LogOptions) {
+    const { store, cwd, storage } = options;
     const retries = rollbackRetriesOf(store);
+    this.options = options;
+    this.group = storage === undefined ? cwd : `${storage}:${cwd}`;
     this.retries = retries;
     this.rollbacks = {
       recover: (fs, mine, locked) => recoverAll({ store, storage, retries, fs, mine, locked }),
@@ -81,18 +76,14 @@ export class Recorder {
     };
   }
 
-  /** Runs `run` on a backend that records each step. Rolls the steps back when it fails. */
-  async change<T>(
-    fs: FsBackend,
-    about: ChangeFacts,
-    run: (fs: FsBackend) => Promise<T>,
-    found?: FilesFound,
-  ): Promise<Made<T>> {
-    if (!this.keep && about.unreviewed === true) throw cannotBeReviewedError();
+  /** Runs a change on a backend that records each step. Rolls the steps back when it fails. */
+  readonly change: Log["append"] = async (fs, about, run, found) => {
+    const { keep } = this.options;
+    if (!keep && about.unreviewed === true) throw cannotBeReviewedError();
     // A single operation without an undo needs no record: it is atomic by itself.
-    if (!this.keep && about.rollback === "try") return { result: await run(fs), undo: "nothing" };
+    if (!keep && about.rollback === "try") return { result: await run(fs), undo: "nothing" };
     const recorded = new RecordedChange(this, fs, about, found);
-    let result: T;
+    let result: Awaited<ReturnType<typeof run>>;
     try {
       result = await run(recorded.backend);
     } catch (error) {
@@ -102,7 +93,7 @@ export class Recorder {
       await this.noteUnrecorded(about, about.unrecorded);
     }
     return { result, undo: await recorded.commit() };
-  }
+  };
 
   /** Adds a record without steps that is no change, such as a mark. */
   note(
@@ -117,16 +108,17 @@ export class Recorder {
 
   /** Names a change in the history that cannot be undone. The change is made, so a failure to note it is none of it. */
   async noteUnrecorded(about: ChangeFacts, paths?: readonly string[]): Promise<Undoability> {
-    if (!this.keep || paths === undefined) return "nothing";
+    if (!this.options.keep || paths === undefined) return "nothing";
     const named = paths.slice(0, MAX_RECORDED_PATHS);
     await this.#addUnrecorded(this.headerOf(about), named, nextTimestamp()).catch(() => undefined);
     return "too_large";
   }
 
   async #addUnrecorded(header: RecordHeader, unrecorded: readonly string[], at: number): Promise<void> {
-    const record = await this.store.begin(newCallId());
+    const { store, durable } = this.options;
+    const record = await store.begin(newCallId());
     await record.append({ entry: "begin", header }, false);
-    await record.append({ entry: "commit", finals: [], undoable: false, unrecorded, at }, this.durable);
+    await record.append({ entry: "commit", finals: [], undoable: false, unrecorded, at }, durable);
     await record.close(this.group);
   }
 
@@ -141,28 +133,20 @@ export class Recorder {
   }
 
   /** Returns the header of the record of a change. */
-  headerOf({
-    callId,
-    tool,
-    agent,
-    undoOf,
-    rollback,
-    unreviewed,
-    allowedBy = [],
-    undoes = [],
-  }: ChangeFacts): RecordHeader {
+  headerOf(about: ChangeFacts): RecordHeader {
+    const { callId, tool, agent, undoOf, rollback, unreviewed, allowedBy, undoes } = about;
     return withoutUndefined({
       callId,
       tool,
       time: Date.now(),
       cwd: this.group,
-      storage: this.storage,
+      storage: this.options.storage,
       atomic: rollback === "always" ? true : undefined,
       agent,
       undoOf,
       unreviewed: unreviewed === true ? true : undefined,
-      allowedBy: allowedBy.length === 0 ? undefined : allowedBy,
-      undoes: undoes.length === 0 ? undefined : undoes,
+      allowedBy: allowedBy?.length === 0 ? undefined : allowedBy,
+      undoes: undoes?.length === 0 ? undefined : undoes,
     });
   }
 }
@@ -180,7 +164,7 @@ class RecordedChange {
     this.#recorder = recorder;
     this.#fs = fs;
     this.#about = about;
-    const { keep, store, durable } = recorder;
+    const { keep, store, durable } = recorder.options;
     this.#transaction = new Transaction(fs, {
       ...TRANSACTION_LIMITS[about.rollback],
       required: about.rollback === "always",
@@ -205,16 +189,17 @@ class RecordedChange {
   /** Rolls the change back, and returns the error with what could not be restored. */
   async rolledBack(error: unknown): Promise<unknown> {
     const [transaction, log] = [this.#transaction, this.#record];
-    const { retries, storage } = this.#recorder;
+    const { retries, options } = this.#recorder;
     const outcome = await transaction.rollBack();
     if (outcome.failed.length === 0) await log?.close(null);
-    else retries.add({ transaction, log, storage }); // The record stays: if this process ends, the next one tries again.
+    else retries.add({ transaction, log, storage: options.storage }); // The record stays: if this process ends, the next one tries again.
     return withOutcome(error, outcome);
   }
 
   /** Ends the record of a change that was made. */
   async commit(): Promise<Undoability> {
-    const { keep, group, durable } = this.#recorder;
+    const { group, options } = this.#recorder;
+    const { keep, durable } = options;
     const { steps, undoable } = this.#transaction;
     const record = this.#record;
     // Not even the first step was recorded: the content that it replaced was too large.

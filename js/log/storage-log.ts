@@ -3,27 +3,16 @@
  * undo is another commit. Nothing is recorded before a change, because the storage makes all of it or nothing. Marks and
  * what is unreviewed are shared records, which all replicas see.
  */
-import type { FsBackend } from "../backends/backend.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { listAll } from "../records/records.ts";
 import type { CallStage } from "../storage/staged/stage.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { ListedRecord, Past, RecordOp, Records, Storage, Version } from "../storage/storage.ts";
 import { isCallId } from "./call-id.ts";
-import { commitOf } from "./commit.ts";
 import { beyondHistoryError, cannotBeReviewedError } from "./errors.ts";
-import type {
-  ChangeFacts,
-  HistoryRecord,
-  LargestUndo,
-  Log,
-  LoggedChange,
-  LogPlace,
-  Made,
-  Mark,
-  ReviewFacts,
-  Reviews,
-} from "./log.ts";
+import { commitOf } from "./log.ts";
+import type { ChangeFacts, HistoryRecord, LargestUndo, Log, LoggedChange, LogPlace } from "./log.ts";
+import type { Mark, ReviewFacts, Reviews } from "./log.ts";
 import { MAX_UNDONE_PATHS, recordOf, statesAfter, statesBefore, stepsOfCommit } from "./storage-past.ts";
 
 /** The number of commits that a history shows, and that are read at once. */
@@ -74,16 +63,15 @@ export class StorageLog implements Log {
     this.#stage = stage;
   }
 
-  async append<T>(fs: FsBackend, about: ChangeFacts, run: (fs: FsBackend) => Promise<T>): Promise<Made<T>> {
-    if (about.unreviewed === true && this.#source.records === undefined) throw cannotBeReviewedError();
-    return this.#stage.draft(async () => {
+  readonly append: Log["append"] = (fs, about, run) =>
+    this.#stage.draft(async () => {
+      if (about.unreviewed === true && this.#source.records === undefined) throw cannotBeReviewedError();
       const result = await run(fs);
       const commit = commitOf(about);
       const records = [...(commit.records ?? []), ...notesOf(about)];
       const changed = await this.#stage.commitDraft({ ...commit, records });
       return { result, undo: changed <= MAX_UNDONE_PATHS ? "undoable" : "too_large" };
     });
-  }
 
   async list(after?: LogPlace): Promise<readonly HistoryRecord[]> {
     if (after !== undefined) return this.#listAfter(after);

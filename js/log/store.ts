@@ -49,11 +49,6 @@ export interface JournalStore {
   prunedUntil?(group: string): number | undefined | Promise<number | undefined>;
 }
 
-/** Returns the time until which the records of a group may be incomplete; 0 for a complete one. */
-export async function prunedUntil(store: JournalStore, group: string): Promise<number> {
-  return (await store.prunedUntil?.(group)) ?? 0;
-}
-
 /** The description of a store of records: any object with these methods. */
 export const JOURNAL_STORE: Options<JournalStore> = instance<JournalStore>(
   "JournalStore",
