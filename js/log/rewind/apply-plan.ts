@@ -5,8 +5,8 @@ import { parentOf } from "../../backends/paths.ts";
 import { type Code, FilewrightError, makeError } from "../../engine/errors.ts";
 import { rollBack } from "../../backends/transaction/rollback.ts";
 import { undoableChange } from "../history.ts";
-import type { ChangeFacts, HistoryRecord, Log } from "../log.ts";
-import { planRewind } from "./plan.ts";
+import type { ChangeFacts, HistoryRecord, Log, PastSteps } from "../log.ts";
+import { planRewind, type RewindPlan } from "./plan.ts";
 import type { JoinedSteps } from "./steps.ts";
 
 /** Codes of failures whose cause is another state of the files. After any other one the same attempt may succeed later. */
@@ -55,6 +55,18 @@ function storageFailure(
 /** The facts that the caller gives about the change that an undo is itself. */
 type UndoFacts = Pick<ChangeFacts, "callId" | "agent" | "signal" | "unreviewed" | "allowedBy">;
 
+/** Plans the undo of a change. The paths that others have changed since are left in the plan. */
+export function planUndo(
+  log: Log,
+  fs: FsBackend,
+  record: HistoryRecord,
+  signal: AbortSignal | undefined,
+): Promise<RewindPlan> {
+  const steps = async (callId: string): Promise<PastSteps> => (await undoableChange(log, callId)).made;
+  const { isOneCommit } = log;
+  return planRewind({ fs, records: [record], steps, isUndone: () => true, isOneCommit, signal });
+}
+
 /** Restores the state before a change, by another change. @throws CONFLICT when a path has changed since */
 export async function undoRecord(
   log: Log,
@@ -69,14 +81,7 @@ export async function undoRecord(
   await log
     .append(fs, about, async (recording) => {
       if (isOneCommit) await makeDirectoriesOf(recording, record);
-      const plan = await planRewind({
-        fs: recording,
-        records: [record],
-        steps: async (callId) => (await undoableChange(log, callId)).made,
-        isUndone: () => true,
-        commitChecksEmpty: isOneCommit,
-        signal,
-      });
+      const plan = await planUndo(log, recording, record, signal);
       const [changed] = plan.left;
       if (changed !== undefined) throw changedSinceError(changed.path);
       await rollBackPlan(recording, plan, signal);

@@ -86,8 +86,11 @@ export interface RewindRequest {
   readonly isReachable?: ((path: string) => boolean) | undefined;
   /** The paths to which the rewind is limited, with what is below them; undefined for every path. */
   readonly within?: readonly string[] | undefined;
-  /** True when the commit finds out whether a removed directory holds something else: that takes no listing. */
-  readonly commitChecksEmpty?: boolean;
+  /**
+   * True where the change is one commit of a storage: it makes missing directories, and finds out whether a removed one
+   * holds something else, which takes no listing.
+   */
+  readonly isOneCommit?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -271,8 +274,8 @@ class Planning {
         if (image !== null && parentOf(below) === path) return false;
       return true;
     }
-    const { fs, commitChecksEmpty } = this.#request;
-    if (commitChecksEmpty === true) return true;
+    const { fs, isOneCommit } = this.#request;
+    if (isOneCommit === true) return true;
     // A directory with hidden entries is not empty, either.
     const entries = await (fs.trusted?.() ?? fs).listDir(disk, { facts: false });
     return entries.every(({ name }) => this.#tree.nodes.get(`${path}/${name}`)?.image === null);
@@ -421,7 +424,9 @@ class Planning {
       await this.#yielder.yieldIfDue();
       if (image === null) continue;
       const parent = this.#tree.at(parentOf(path));
-      const isDirectory = (await this.#imageOf(parent))?.type === "dir";
+      const above = await this.#imageOf(parent);
+      if (above === null && this.#request.isOneCommit === true) continue;
+      const isDirectory = above?.type === "dir";
       const isThere = parent.disk !== parentOf(path) || !isDirectory || (await this.#isPlain(path));
       if (!isDirectory || !isThere) found.push({ path, reason: "directory" });
     }

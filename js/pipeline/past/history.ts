@@ -11,6 +11,7 @@ import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import {
   type HistoryRecord,
   NO_RECOVERY,
+  planUndo,
   type Recovery,
   recoveryProblemOf,
   undoableChange,
@@ -25,6 +26,7 @@ import type { Session } from "../session.ts";
 import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
 import type { UndoableHistory } from "../../tools/lib/past.ts";
 import { putBackUse } from "../../tools/lib/put-back.ts";
+import { changesOfPlan, previewOfChanges } from "./put-back.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
 /** The options of `ws.history`. */
@@ -186,6 +188,7 @@ export function historyForCaller(
   agent: string | undefined = session.caller.agent,
 ): UndoableHistory {
   const { log } = session.past;
+  const { display } = session.files.resolver;
   const { running } = session.scheduling;
   const isOwn = ({ callId, agent: by }: HistoryEntry): boolean =>
     agent === undefined ? by === undefined && running.changes.has(callId) : by === agent;
@@ -197,16 +200,19 @@ export function historyForCaller(
     async find(callId, all) {
       try {
         const { record } = await undoableChange(log, callId);
-        const call = toHistoryEntry(record, session.files.resolver.display);
+        const call = toHistoryEntry(record, display);
         return all || isOwn(call) ? call : undefined;
       } catch (error) {
         if (error instanceof FilewrightError && NOT_IN_HISTORY.has(error.code)) return undefined;
         throw error;
       }
     },
-    async restores(callId) {
-      const found = await (await undoableChange(log, callId)).states();
-      return found.map((one) => ({ ...one, shown: session.files.resolver.display(one.path) }));
+    restores: async (callId) => (await undoableChange(log, callId)).states(),
+    display,
+    async preview(callId, { fs, signal }) {
+      const { record } = await undoableChange(log, callId);
+      const plan = await planUndo(log, fs, record, signal);
+      return previewOfChanges(await changesOfPlan(fs, plan, display));
     },
     async undo(undone, { fs, callId, agent: by, signal, isUnreviewed, allowedBy }) {
       const as = { callId, agent: by, signal, unreviewed: isUnreviewed, allowedBy };

@@ -1,19 +1,9 @@
-/** The history as tools see it: the calls that can be undone, and what undoing one would restore. */
+/** The history as tools see it: the calls that can be undone, and what undoing one would change. */
 import type { FsBackend } from "../../backends/backend.ts";
-import type { PastState, PreImage } from "../../backends/transaction/pre-image.ts";
+import type { PastState } from "../../backends/transaction/pre-image.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
+import type { Preview } from "../change/change.ts";
 import type { HistoryEntry } from "./history-entry.ts";
-
-/** The state to which an undo restores one path. */
-export interface RestoredState extends PastState {
-  /** The path as {@link HistoryEntry.paths} names it. */
-  readonly shown: string;
-  /**
-   * The entry that the change left, without its content; null when it left none, undefined when this was not
-   * recorded.
-   */
-  readonly after?: PreImage | null | undefined;
-}
 
 /** The call of `undo` by which another call is undone. */
 interface UndoingCall {
@@ -35,7 +25,11 @@ export interface UndoableHistory {
   /** Returns a call that can be undone by its id; undefined when the caller has none with this id. */
   find(callId: string, all: boolean): Promise<HistoryEntry | undefined>;
   /** Returns the state of each path that undoing the call would restore. @throws FilewrightError NOT_FOUND */
-  restores(callId: string): Promise<readonly RestoredState[]>;
+  restores(callId: string): Promise<readonly PastState[]>;
+  /** Returns a path as {@link HistoryEntry.paths} names it. */
+  display(path: string): string;
+  /** Returns what undoing the call changes, as a person reads it and as data. @throws FilewrightError NOT_FOUND */
+  preview(callId: string, by: Pick<UndoingCall, "fs" | "signal">): Promise<Pick<Preview, "diff" | "changes">>;
   /** Undoes a call. The change is recorded under the id of the undoing call. @throws CONFLICT */
   undo(callId: string, by: UndoingCall): Promise<void>;
 }

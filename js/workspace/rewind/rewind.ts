@@ -16,11 +16,11 @@ import {
   type Log,
   type Mark,
   planRewind,
-  type RewoundPath,
   undoableChange,
 } from "../../log/index.ts";
 import { callsOf } from "../../call/stages.ts";
-import { type HistoryChange, historyChange, readSide, sideOf } from "../../pipeline/past/file-change.ts";
+import type { HistoryChange } from "../../pipeline/past/file-change.ts";
+import { changesOfPlan } from "../../pipeline/past/put-back.ts";
 import type { Session } from "../../pipeline/session.ts";
 import { rootOf } from "../../policy/index.ts";
 import { withStage } from "../../pipeline/staged.ts";
@@ -193,8 +193,7 @@ async function planOf(
         hint: "rewind to a later place, or some of the paths",
       },
     );
-  const changes: HistoryChange[] = [];
-  for (const path of plan.paths) changes.push(await changeOf(fs, path, display));
+  const changes = await changesOfPlan(fs, plan, display);
   const digest = digestOfParts([
     "filewright rewind 1",
     plan.calls.map(({ header }) => header.callId),
@@ -224,24 +223,6 @@ function contentHashOf({
   readonly version?: string;
 }): string | null {
   return hash ?? (bytes === undefined ? (version ?? null) : engine().sha256(bytes));
-}
-
-async function changeOf(
-  fs: FsBackend,
-  { path, now, image, from, contentAt }: RewoundPath,
-  display: (path: string) => string,
-): Promise<HistoryChange> {
-  const at = { path, display: display(path), from };
-  if (from !== undefined && contentAt !== undefined) {
-    const side = sideOf(image);
-    return historyChange(at, side, side);
-  }
-  const before = await readSide(fs, path, now);
-  const after = sideOf(image);
-  // Only the permission bits change: the content stays.
-  if (contentAt === path && after !== null && before !== null)
-    return historyChange(at, before, { ...before, mode: after.mode });
-  return historyChange(at, before, after);
 }
 
 function toRewound(

@@ -3,17 +3,16 @@
  * it as to any other change of these paths. It is no tool for models.
  */
 import { isBelowAny } from "../../backends/paths.ts";
-import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { type RewindPlan, rollBackPlan } from "../../log/index.ts";
-import { contentsOf, type HistoryChange } from "../../pipeline/past/file-change.ts";
-import { withoutUndefined } from "../../schema/without-undefined.ts";
+import type { HistoryChange } from "../../pipeline/past/file-change.ts";
+import { previewOfChanges } from "../../pipeline/past/put-back.ts";
 import { currentVersionsOf } from "../../tools/render/preview.ts";
 import { object } from "../../tools/lib/schema.ts";
 import { REWIND } from "../../tools/host-calls.ts";
 import { text, texts } from "../../tools/lib/shared.ts";
 import { effectsOfPutBack, putBackUse } from "../../tools/lib/put-back.ts";
-import type { Preview, PreviewChange } from "../../tools/change/change.ts";
+import type { Preview } from "../../tools/change/change.ts";
 import type { Call, ChangingTool, PathUse } from "../../tools/lib/tool.ts";
 
 /** The arguments of the call, which hooks see. */
@@ -119,12 +118,11 @@ async function showRewind(to: string, { plan, changes }: PlannedRewind, call: Ca
   return {
     title: titleOf(to, plan),
     location: Math.max(first, 0),
-    diff: textOfChanges(changes),
     originalContent: null,
     newContent: null,
     risk: "medium",
     base: await currentVersionsOf(call.fs, pathsOf(plan)),
-    changes: changes.map(previewChangeOf),
+    ...previewOfChanges(changes),
   };
 }
 
@@ -139,20 +137,6 @@ export function otherRewindError(): FilewrightError {
       details: { reason: "planned_before" },
     },
   );
-}
-
-/** Returns the changes of a rewind as people read them: diffs, and a line in words for what has none. */
-function textOfChanges(changes: readonly HistoryChange[]): string {
-  return changes.map(textOfChange).join("");
-}
-
-function textOfChange({ kind, type, display, from, diff, mode }: HistoryChange): string {
-  const name = escapeControls(display);
-  const bits = mode === undefined ? "" : ` with mode ${mode}`;
-  if (kind === "move") return `moves ${escapeControls(from ?? "")} back to ${name}${bits}\n${diff}`;
-  if (diff !== "") return mode === undefined ? diff : `${diff}sets the mode of ${name} to ${mode}\n`;
-  const noun = type === "dir" ? "directory " : type === "symlink" ? "link " : "";
-  return `${kind === "delete" ? "removes" : "puts back"} ${noun}${name}${bits}\n`;
 }
 
 function titleOf(to: string, { calls, paths }: RewindPlan): string {
@@ -181,9 +165,4 @@ function usesOf(plan: RewindPlan, display: (path: string) => string): readonly P
       effects: effects.get(typed) ?? [],
     };
   });
-}
-
-function previewChangeOf(change: HistoryChange): PreviewChange {
-  const { path, kind, type, from, hash, mode } = change;
-  return withoutUndefined({ path, contents: contentsOf(change), kind, type, from, hash, mode });
 }

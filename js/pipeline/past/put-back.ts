@@ -1,0 +1,55 @@
+/** What a person sees of the paths that are put back, by an undo or by a rewind, before it is made. */
+import type { FsBackend } from "../../backends/backend.ts";
+import { escapeControls } from "../../engine/escape.ts";
+import type { RewindPlan, RewoundPath } from "../../log/index.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
+import type { Preview, PreviewChange } from "../../tools/change/change.ts";
+import { contentsOf, type HistoryChange, historyChange, readSide, sideOf } from "./file-change.ts";
+
+/** Returns the changes that a plan makes, with the contents before and after. */
+export async function changesOfPlan(
+  fs: FsBackend,
+  { paths }: Pick<RewindPlan, "paths">,
+  display: (path: string) => string,
+): Promise<readonly HistoryChange[]> {
+  const changes: HistoryChange[] = [];
+  for (const path of paths) changes.push(await changeOf(fs, path, display));
+  return changes;
+}
+
+async function changeOf(
+  fs: FsBackend,
+  { path, now, image, from, contentAt }: RewoundPath,
+  display: (path: string) => string,
+): Promise<HistoryChange> {
+  const at = { path, display: display(path), from };
+  if (from !== undefined && contentAt !== undefined) {
+    const side = sideOf(image);
+    return historyChange(at, side, side);
+  }
+  const before = await readSide(fs, path, now);
+  const after = sideOf(image);
+  // Only the permission bits change: the content stays.
+  if (contentAt === path && after !== null && before !== null)
+    return historyChange(at, before, { ...before, mode: after.mode });
+  return historyChange(at, before, after);
+}
+
+/** Returns the changes as people read them, diffs and a line in words for what has none, and as data. */
+export function previewOfChanges(changes: readonly HistoryChange[]): Pick<Preview, "diff" | "changes"> {
+  return { diff: changes.map(textOfChange).join(""), changes: changes.map(previewChangeOf) };
+}
+
+function textOfChange({ kind, type, display, from, diff, mode }: HistoryChange): string {
+  const name = escapeControls(display);
+  const bits = mode === undefined ? "" : ` with mode ${mode}`;
+  if (kind === "move") return `moves ${escapeControls(from ?? "")} back to ${name}${bits}\n${diff}`;
+  if (diff !== "") return mode === undefined ? diff : `${diff}sets the mode of ${name} to ${mode}\n`;
+  const noun = type === "dir" ? "directory " : type === "symlink" ? "link " : "";
+  return `${kind === "delete" ? "removes" : "puts back"} ${noun}${name}${bits}\n`;
+}
+
+function previewChangeOf(change: HistoryChange): PreviewChange {
+  const { path, kind, type, from, hash, mode } = change;
+  return withoutUndefined({ path, contents: contentsOf(change), kind, type, from, hash, mode });
+}
