@@ -26,7 +26,7 @@ const MAX_MARKS = 1000;
 
 /** The kind of the shared records of marks. */
 const MARK_KIND = "mark";
-/** The kind of the shared records of unreviewed changes: one for each, written in its commit and removed when it is kept. */
+/** The kind of the shared records of unreviewed changes: one for each, written in its commit and removed once a person keeps it. */
 const UNREVIEWED_KIND = "unreviewed";
 /** The kind of the shared records of rewinds, with the changes of which nothing is left. */
 const REWIND_KIND = "rewind";

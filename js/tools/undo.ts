@@ -86,7 +86,7 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData> {
       kind: "act",
       undoes: undefined,
       show: (call) => showUndo(args, call),
-      make: (call) => takeBack(args, call, all),
+      make: (call) => undoChosen(args, call, all),
     }),
     render: ({ tool, paths, diff = "" }) =>
       `Undone: ${tool} of ${paths.map(escapeControls).join(", ")}${diff === "" ? "" : `\n${escapeDiffLines(diff)}`}`,
@@ -110,7 +110,7 @@ async function showUndo({ chosen }: ChosenUndo, call: Call): Promise<Preview> {
 }
 
 /** Takes a call back. With `isTold` the answer has a diff of it. */
-async function takeBack({ chosen }: ChosenUndo, call: Call, isTold: boolean): Promise<Answer<UndoData>> {
+async function undoChosen({ chosen }: ChosenUndo, call: Call, isTold: boolean): Promise<Answer<UndoData>> {
   const undone = chosen?.callId ?? "";
   // A person may see content that a model may not, such as that of a secret which is restored.
   const diff = isTold ? (await call.past().preview(undone, call)).diff : undefined;
