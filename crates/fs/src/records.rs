@@ -11,7 +11,7 @@ use crate::dir::stat::{Kind, Stat, nanos_to_millis};
 use crate::read::path_stat;
 use crate::walk::list::{DirEntry, DirPage};
 use crate::walk::list_tree::{TreeEntry, TreePage};
-use crate::write::Written;
+use crate::write::{RecordedWrite, Written};
 
 wire! {
     /// The metadata of an entry. Times are milliseconds since 1970.
@@ -65,6 +65,20 @@ wire! {
         pub other_names: u64,
         /// True if the file was written in place, because it could not be replaced.
         pub in_place: bool,
+    }
+}
+
+wire! {
+    /// A file that was written with the record of the change.
+    pub struct RecordedFile {
+        /// The version of the file.
+        pub version: String,
+        /// The number of other hard links of the replaced file, which keep the old content.
+        pub other_names: u64,
+        /// True if the file was written in place, because it could not be replaced.
+        pub in_place: bool,
+        /// The moment of the commit; `None` if the record has no end, so that it must be removed.
+        pub moment: Option<f64>,
     }
 }
 
@@ -134,6 +148,13 @@ impl From<&Written> for WrittenFile {
     fn from(Written { stat, created, other_names, in_place }: &Written) -> Self {
         let (created, other_names, in_place) = (*created, *other_names, *in_place);
         Self { stat: stat.into(), created, other_names, in_place }
+    }
+}
+
+impl From<&RecordedWrite> for RecordedFile {
+    fn from(RecordedWrite { written, moment }: &RecordedWrite) -> Self {
+        let Written { stat, other_names, in_place, .. } = *written;
+        Self { version: stat.version().to_string(), other_names, in_place, moment: *moment }
     }
 }
 

@@ -5,11 +5,18 @@ use std::sync::Arc;
 use filewright_core::Result;
 use filewright_core::pattern::policy::Intent;
 use filewright_core::text::path::decode_name;
+use filewright_core::wire::Wire;
 use filewright_fs::confine::Lane;
+use filewright_fs::records::RecordedFile;
+use filewright_fs::write::WriteOptions;
+use filewright_fs::write::record::{ChangeRecord, RecordKey, RecordTexts, create_record_file};
 use filewright_index::{ClosableRoots, OpenRoots};
+use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
+use crate::cancel::{CancelToken, token};
 use crate::convert::{guard, result_of};
+use crate::results::PackedResult;
 use crate::task::{Promise, Value};
 
 /// A set of roots, through which every access to the disk goes.
@@ -49,6 +56,47 @@ impl NativeRoots {
         if let Ok(open) = self.0.open() {
             filewright_index::dispose(&open.session);
         }
+    }
+
+    /// Writes a file together with the record of the change. Resolves to a packed `RecordedFile`.
+    ///
+    /// The file of the record, `record_path`, is created on this thread, because Landlock keeps the
+    /// others out of the state directory. `lines` and `content` are those of
+    /// [`RecordTexts::from_lines`], and the moment of the commit is after `last`.
+    #[napi]
+    #[allow(clippy::too_many_arguments)] // an options object costs more
+    pub fn write_recorded(
+        &self,
+        path: String,
+        bytes: Uint8Array,
+        if_version: Option<String>,
+        flags: u32,
+        mode: f64,
+        durability: u32,
+        record_path: String,
+        key: Uint8Array,
+        lines: String,
+        content: Uint8Array,
+        last: f64,
+        durable: bool,
+        cancel: Option<&CancelToken>,
+    ) -> Promise<PackedResult> {
+        let (cancel, asked) = (token(cancel), vec![asked(&path, Intent::Write)]);
+        let opened = create_record_file(&decode_name(&record_path))
+            .and_then(|file| Ok((file, RecordKey::new(&key)?)));
+        let (file, key) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return Promise::Refused(error),
+        };
+        self.in_lane(Lane::Quick, asked, move |open, paths| {
+            let version = if_version.as_deref();
+            let options = WriteOptions::from_flags(version, flags, given(mode), durability, None)?;
+            let texts = RecordTexts::from_lines(&path, &lines, &content)?;
+            let record = (ChangeRecord::new(file, key, texts, durable), last);
+            let roots = &open.session.roots;
+            let made = roots.write_recorded(paths[0].0, &bytes, &options, record, &cancel)?;
+            Ok(RecordedFile::from(&made).packed())
+        })
     }
 
     /// Runs work on a thread of a lane.

@@ -194,6 +194,14 @@ export declare class NativeRoots {
   withoutSecretFilter(): NativeRoots
   /** Closes all indexes. Later searches may create new ones. */
   disposeIndexes(): void
+  /**
+   * Writes a file together with the record of the change. Resolves to a packed `RecordedFile`.
+   *
+   * The file of the record, `record_path`, is created on this thread, because Landlock keeps the
+   * others out of the state directory. `lines` and `content` are those of
+   * [`RecordTexts::from_lines`], and the moment of the commit is after `last`.
+   */
+  writeRecorded(path: string, bytes: Uint8Array, ifVersion: string | undefined | null, flags: number, mode: number, durability: number, recordPath: string, key: Uint8Array, lines: string, content: Uint8Array, last: number, durable: boolean, cancel?: CancelToken | undefined | null): Promise<PackedResult>
 }
 
 /** A compiled list of globs that paths must match or must not match. */

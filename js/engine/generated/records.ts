@@ -703,6 +703,29 @@ export function decodeWrittenFile(from: Unpacker): WrittenFile {
   };
 }
 
+/** A file that was written with the record of the change. */
+export interface RecordedFile {
+  /** The version of the file. */
+  readonly version: string;
+  /** The number of other hard links of the replaced file, which keep the old content. */
+  readonly otherNames: number;
+  /** True if the file was written in place, because it could not be replaced. */
+  readonly inPlace: boolean;
+  /** The moment of the commit; null if the record has no end, so that it must be removed. */
+  readonly moment: number | null;
+}
+
+/** Decodes {@link RecordedFile}. */
+export function decodeRecordedFile(from: Unpacker): RecordedFile {
+  const { nums } = from;
+  return {
+    version: from.str(),
+    otherNames: nums[from.at++] as number,
+    inPlace: nums[from.at++] === 1,
+    moment: Number.isNaN(nums[from.at++]) ? null : (nums[from.at - 1] as number),
+  };
+}
+
 /** The head of a packed listing of a directory; the entries follow it. */
 export interface DirectoryHead {
   /** The number of all entries, including those that are not on the page. */

@@ -5,7 +5,7 @@
 //! descriptor discards that error. So a duplicate is closed first, while the old content still
 //! exists.
 
-use std::os::fd::{AsFd, IntoRawFd};
+use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
 
 use filewright_core::Result;
 use rustix::io::Errno;
@@ -19,14 +19,22 @@ const MAX_CLOSE_RETRIES: u32 = 8;
 /// store written bytes, and returns that error.
 pub(crate) fn check_close_errors(fd: impl AsFd) -> Result<()> {
     for _ in 0..MAX_CLOSE_RETRIES {
-        let copy = rustix::io::fcntl_dupfd_cloexec(&fd, 0).map_err(os_error)?.into_raw_fd();
-        // SAFETY: the descriptor was created in the line above and is owned by nothing else; it is
-        // closed once and never used again, whatever the result.
-        match unsafe { rustix::io::try_close(copy) } {
+        match try_close(rustix::io::fcntl_dupfd_cloexec(&fd, 0).map_err(os_error)?) {
             Ok(()) => return Ok(()),
             Err(Errno::INTR) => {}
             Err(errno) => return Err(os_error(errno)),
         }
     }
     Err(os_error(Errno::INTR))
+}
+
+/// Closes a descriptor, and returns the error that a network file system reports only then.
+pub(super) fn close_with_errors(fd: OwnedFd) -> Result<()> {
+    try_close(fd).map_err(os_error)
+}
+
+fn try_close(fd: OwnedFd) -> rustix::io::Result<()> {
+    // SAFETY: nothing else owns the descriptor; it is closed once and never used again, whatever the
+    // result.
+    unsafe { rustix::io::try_close(fd.into_raw_fd()) }
 }

@@ -26,6 +26,7 @@ mod deferred_close;
 mod flush;
 mod in_place;
 mod metadata;
+pub mod record;
 mod replacement;
 mod source;
 mod temp;
@@ -54,6 +55,7 @@ use crate::root::{
     open_resolved_file,
 };
 use crate::write::aside::{check_aside_name, conflict_error};
+use record::ChangeRecord;
 use replacement::{FileReplacement, ReplacementOutcome};
 
 filewright_core::wire! {
@@ -137,6 +139,16 @@ pub struct Written {
     pub in_place: bool,
 }
 
+/// The result of a write with its record.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordedWrite {
+    /// The file.
+    pub written: Written,
+    /// The moment of the commit in milliseconds since 1970; `None` if the record has no end, so that
+    /// it is worth nothing.
+    pub moment: Option<f64>,
+}
+
 /// The new content of a file.
 #[derive(Clone, Copy)]
 enum ContentChange<'c> {
@@ -172,7 +184,26 @@ impl Roots {
         options: &WriteOptions,
         cancel: &CancelToken,
     ) -> Result<Written> {
-        self.change(path, ContentChange::Whole(bytes), options, cancel)
+        self.change(path, ContentChange::Whole(bytes), options, None, cancel)
+    }
+
+    /// Does the same as [`Roots::write`], and writes the record of the change: its beginning before
+    /// the file changes, and its end with the moment of the commit, which is after `last`.
+    ///
+    /// # Errors
+    /// Like [`Roots::write`]. With the reason `record` the file is unchanged because the change
+    /// could not be recorded. After any error the caller removes the file of the record.
+    pub fn write_recorded(
+        &self,
+        path: &[u8],
+        bytes: &[u8],
+        options: &WriteOptions,
+        (mut record, last): (ChangeRecord<'_>, f64),
+        cancel: &CancelToken,
+    ) -> Result<RecordedWrite> {
+        let content = ContentChange::Whole(bytes);
+        let written = self.change(path, content, options, Some(&mut record), cancel)?;
+        Ok(RecordedWrite { written, moment: record.commit(&written.stat, last) })
     }
 
     /// Appends bytes to a file, which is created if it does not exist. Atomic like every write: the
@@ -187,7 +218,7 @@ impl Roots {
         options: &WriteOptions,
         cancel: &CancelToken,
     ) -> Result<Written> {
-        self.change(path, ContentChange::Append(bytes), options, cancel)
+        self.change(path, ContentChange::Append(bytes), options, None, cancel)
     }
 
     /// Creates or replaces the file at `path` with the content of an open file.
@@ -198,7 +229,7 @@ impl Roots {
         options: &WriteOptions,
         cancel: &CancelToken,
     ) -> Result<Written> {
-        self.change(path, ContentChange::Copy(original), options, cancel)
+        self.change(path, ContentChange::Copy(original), options, None, cancel)
     }
 
     /// Resolves the path and makes the change, again if the entry changes meanwhile.
@@ -207,6 +238,7 @@ impl Roots {
         path: &[u8],
         change: ContentChange<'_>,
         options: &WriteOptions,
+        mut record: Option<&mut ChangeRecord<'_>>,
         cancel: &CancelToken,
     ) -> Result<Written> {
         check_aside_name(options.aside.as_deref())?;
@@ -222,7 +254,7 @@ impl Roots {
             };
             let place = self.locate(path, Intent::Write, last, missing)?;
             let made_some = made.count() > 0;
-            match self.attempt(&place, change, options, cancel) {
+            match self.attempt(&place, change, options, record.as_deref_mut(), cancel) {
                 Ok(ReplacementOutcome::Again) => {}
                 Err(error)
                     if error.code == Code::NoSpace && deferred_close::wait_for_pending_close() => {}
@@ -247,6 +279,7 @@ impl Roots {
         place: &ResolvedEntry<'_>,
         change: ContentChange<'_>,
         options: &WriteOptions,
+        record: Option<&mut ChangeRecord<'_>>,
         cancel: &CancelToken,
     ) -> Result<ReplacementOutcome> {
         let Some(name) = &place.name else {
@@ -302,6 +335,9 @@ impl Roots {
             ContentChange::Copy(original) if original.moved => Some(original),
             _ => None,
         };
+        if let Some(record) = record {
+            record.begin(&place.real)?;
+        }
         FileReplacement {
             roots: self,
             place,
