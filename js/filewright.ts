@@ -5,6 +5,7 @@
  * @module filewright
  */
 export type { FsBackend } from "./backends/backend.ts";
+export type { Files } from "./backends/files.ts";
 export { MemoryBackend } from "./backends/memory/memory.ts";
 export { type Code, FilewrightError, FsPermissionError, SandboxViolation } from "./engine/errors.ts";
 export type { ToolArgs, ToolData, ToolName } from "./tools/index.ts";

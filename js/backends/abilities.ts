@@ -1,14 +1,17 @@
 /**
- * The abilities of a backend: facts that the public contract `FsBackend` does not show, by which the layers above it
- * search faster, bound answers or join its changes. A host's own backend has those of `NONE`.
+ * How the methods of files work, and shortcuts by which the layers above them search faster, bound answers or join
+ * changes. The files of a host have those of `NONE`.
  *
- * A backend that wraps another one decides about every ability in one call of {@link inheritAbilities}. A new ability is
- * therefore a type error in each wrapper that has not decided about it.
+ * Files over other files decide about every shortcut in one call of {@link inheritShortcuts}. A new shortcut is therefore
+ * a type error in each wrapper that has not decided about it.
  */
-import type { FsBackend } from "./backend.ts";
+import type { Signalled } from "../engine/errors.ts";
+import type { FindQuery, FindResult, SearchQuery, SearchResult } from "../engine/search-types.ts";
+import type { FileAbilities, Files } from "./files.ts";
 import type { SandboxPolicy } from "./policy.ts";
+import type { ChangedNode } from "./overlay/draft.ts";
 import type { ContentProvider } from "./search/held.ts";
-import type { MomentOf, MomentSearch } from "./search/moments.ts";
+import type { MomentOf } from "./search/moments.ts";
 import type { BeginReadAhead } from "./search/read-ahead.ts";
 import type { EnterStage, Stage } from "./transaction/stage.ts";
 
@@ -18,8 +21,8 @@ import type { EnterStage, Stage } from "./transaction/stage.ts";
  */
 type PathForm = "posix" | "windows" | ((directory: string) => boolean);
 
-/** The abilities and facts of a backend besides its methods. */
-export interface Abilities {
+/** Shortcuts past the methods of files. */
+export interface Shortcuts {
   /** The indexed contents of a backend that knows all of its files. Searches read them by {@link contentsOf}. */
   readonly contents: ContentProvider | undefined;
   /** Begins to read files ahead, for searches, on a backend that reads many files in one step. */
@@ -29,15 +32,10 @@ export interface Abilities {
    * that an overlay goes on with the same cursor. The searches of any other backend may have cursors of their own.
    */
   readonly ownCursors: boolean;
-  /**
-   * Returns true when `grep` and `find` answer only what a policy allows, so that a confined backend does not judge
-   * their answers path by path again. It is asked before each search.
-   */
-  readonly answersOnlyAllowed: (policy: SandboxPolicy) => boolean;
+  /** Returns searches that answer only what a policy allows; undefined where the files have to be walked. */
+  readonly searchUnder: SearchUnder;
   /** Returns the files as they are at one moment, which a confined backend searches instead of the storage. */
   readonly moments: MomentOf | undefined;
-  /** Searches a moment by a copy of its files on this machine. */
-  readonly momentSearch: MomentSearch | undefined;
   /** The form of the paths. The rules of a policy compare names by it (`windows-paths.ts`). */
   readonly paths: PathForm;
   /**
@@ -51,66 +49,124 @@ export interface Abilities {
   readonly stage: Stage | undefined;
   /** Returns the same backend, with the same rules, over a stage of its storage. The function {@link enterStage} calls it. */
   readonly enterStage: EnterStage | undefined;
+  /** Refuses to read a file which the policy hides under another name. @throws OUTSIDE_ALLOWED, GRANT_DENIED */
+  readonly checkNames: (path: string) => Promise<void>;
+  /** Returns the same files under a policy that they enforce themselves, without a gap between check and use. */
+  readonly confine: ((policy: SandboxPolicy) => Files) | undefined;
 }
 
-const NONE: Abilities = Object.freeze({
+/** Searches below a real directory. Each returns undefined where the files have to be walked. */
+export interface OwnSearches {
+  grep(root: string, query: SearchQuery & Signalled): Promise<SearchResult | undefined>;
+  find(root: string, query: FindQuery & Signalled): Promise<FindResult | undefined>;
+}
+
+/** Those who search files under a policy, and what it allows. */
+export interface Searcher {
+  readonly policy: SandboxPolicy;
+  /** The files as the policy shows them. */
+  readonly walked: Files;
+  /** Returns true when a changed entry is one that may be shown with its content. */
+  readonly mayShow: (path: string, node: ChangedNode) => boolean;
+  /** The real paths of the secrets that may be read. */
+  readonly granted: readonly string[];
+}
+
+/** Returns the searches of some files as a policy allows them; undefined where they have to be walked. */
+export type SearchUnder = (searcher: Searcher) => OwnSearches | undefined;
+
+const NONE: Shortcuts = Object.freeze({
   contents: undefined,
   readAhead: undefined,
   ownCursors: false,
-  answersOnlyAllowed: () => false,
+  searchUnder: () => undefined,
   moments: undefined,
-  momentSearch: undefined,
   paths: "posix",
   refusesLinks: false,
   maxAnswerBytes: Number.POSITIVE_INFINITY,
   stage: undefined,
   enterStage: undefined,
+  checkNames: async () => {},
+  confine: undefined,
 });
 
+const NO_ABILITIES: FileAbilities = Object.freeze({
+  conditions: false,
+  ranges: false,
+  links: false,
+  modes: false,
+  moves: false,
+  asides: false,
+  locks: false,
+});
+
+/** The names of {@link FileAbilities}. */
+export const ABILITIES: readonly (keyof FileAbilities)[] = Object.freeze(
+  Object.keys(NO_ABILITIES) as (keyof FileAbilities)[],
+);
+
+let known: (of: object) => Shortcuts | undefined;
+let give: (to: Able, all: Shortcuts) => void;
+
 /**
- * The abilities by the identity of the backend, so that neither a copy, nor an object made with it as prototype, nor a
- * proxy of a host gets them unnoticed: it may have replaced a method that they bypass.
+ * Files that say what they can do. Shortcuts belong to the object: neither a copy, nor an object made with it as
+ * prototype, nor a proxy of a host gets them unnoticed, because it may have replaced a method that they bypass.
  */
-const abilitiesByBackend = new WeakMap<object, Abilities>();
+export abstract class Able {
+  /** How the files work. */
+  readonly abilities: FileAbilities;
+  #shortcuts: Shortcuts = NONE;
 
-/** Returns the abilities of a backend. */
-export function abilitiesOf(backend: object): Abilities {
-  return abilitiesByBackend.get(backend) ?? NONE;
+  static {
+    known = (of) => (#shortcuts in of ? of.#shortcuts : undefined);
+    give = (to, all) => {
+      to.#shortcuts = Object.freeze(all);
+    };
+  }
+
+  constructor(abilities: Partial<FileAbilities> = {}) {
+    this.abilities = Object.freeze({ ...NO_ABILITIES, ...abilities });
+  }
 }
 
-/** Gives a backend abilities of its own. It keeps those that it was given before. */
-export function provideAbilities(backend: object, own: Partial<Abilities>): void {
-  abilitiesByBackend.set(backend, Object.freeze({ ...abilitiesOf(backend), ...own }));
+/** Returns the shortcuts of files. */
+export function shortcutsOf(files: object): Shortcuts {
+  return known(files) ?? NONE;
 }
 
-/** The decision of a wrapper about each ability. */
-interface Inheritance<P extends keyof Abilities, D extends keyof Abilities> {
-  /** The abilities of the inner backend that are those of the wrapper, too. */
+/** Gives files shortcuts of their own. They keep those that they were given before. */
+export function provideShortcuts(files: Able, own: Partial<Shortcuts>): void {
+  give(files, { ...shortcutsOf(files), ...own });
+}
+
+/** The decision of a wrapper about each shortcut. */
+interface Inheritance<P extends keyof Shortcuts, D extends keyof Shortcuts> {
+  /** The shortcuts of the inner files that are those of the wrapper, too. */
   readonly passes: readonly P[];
-  /** The abilities that the wrapper does not have. Only the type reads them. */
+  /** The shortcuts that the wrapper does not have. Only the type reads them. */
   readonly drops: readonly D[];
-  /** The abilities that the wrapper has in its own way: all others. */
-  readonly gives: Omit<Abilities, P | D>;
+  /** The shortcuts that the wrapper has in its own way: all others. */
+  readonly gives: Omit<Shortcuts, P | D>;
 }
 
-/** Gives a wrapper its abilities. `inner` is the backend that it wraps; undefined for one over several. */
-export function inheritAbilities<
-  P extends keyof Abilities = never,
-  D extends Exclude<keyof Abilities, P> = never,
->(wrapper: object, inner: object | undefined, { passes, gives }: Inheritance<P, D>): void {
-  const known = (inner && abilitiesByBackend.get(inner)) ?? NONE;
-  const own: Partial<Record<keyof Abilities, unknown>> = { ...NONE, ...gives };
-  for (const name of passes) own[name] = known[name];
-  abilitiesByBackend.set(wrapper, Object.freeze(own as unknown as Abilities));
+/** Gives a wrapper its shortcuts. `inner` are the files that it wraps; undefined for one over several. */
+export function inheritShortcuts<
+  P extends keyof Shortcuts = never,
+  D extends Exclude<keyof Shortcuts, P> = never,
+>(wrapper: Able, inner: object | undefined, { passes, gives }: Inheritance<P, D>): void {
+  const of = inner === undefined ? NONE : shortcutsOf(inner);
+  const own: Partial<Record<keyof Shortcuts, unknown>> = { ...NONE, ...gives };
+  for (const name of passes) own[name] = of[name];
+  give(wrapper, own as unknown as Shortcuts);
 }
 
-/** Returns the contents of a backend; undefined when searches must read its files. */
-export function contentsOf(backend: FsBackend): ContentProvider | undefined {
-  const { contents } = abilitiesOf(backend);
+/** Returns the contents of files; undefined when searches must read them. */
+export function contentsOf(files: object): ContentProvider | undefined {
+  const { contents } = shortcutsOf(files);
   return contents?.intact() === true ? contents : undefined;
 }
 
-/** Returns a backend over what a stage has read and changed; the backend itself when its storage has no stages. */
-export function enterStage(backend: FsBackend, stage: Stage): FsBackend {
-  return abilitiesOf(backend).enterStage?.(stage) ?? backend;
+/** Returns files over what a stage has read and changed; the files themselves when their storage has no stages. */
+export function enterStage(files: Files, stage: Stage): Files {
+  return shortcutsOf(files).enterStage?.(stage) ?? files;
 }

@@ -1,24 +1,13 @@
 /**
- * The contract every backend fulfils: eleven plain methods, and optional capabilities that are
- * detected by their presence.
+ * The contract of a host's files: eleven plain methods. Everything else follows from them (`files.ts`).
  *
  * Paths are absolute, `/`-separated and normalised (no `.`, `..`, doubled or trailing slashes):
  * the caller of a backend has resolved them. Failures are `FilewrightError`s with a code of the
  * closed list. A method may answer with a value or a promise.
  */
 
-import type { Page, PageRequest } from "../engine/read.ts";
-import type {
-  FindQuery,
-  FindResult,
-  FuzzyQuery,
-  FuzzyResult,
-  SearchQuery,
-  SearchResult,
-} from "../engine/search-types.ts";
-import type { Durability, TreeCounts } from "../engine/generated/records.ts";
-import type { SandboxPolicy } from "./policy.ts";
-import type { FsEntry, FsStat, TreePage, TreeRequest } from "./entry.ts";
+import type { Durability } from "../engine/generated/records.ts";
+import type { FsEntry, FsStat } from "./entry.ts";
 
 export type { Durability, TreeCounts } from "../engine/generated/records.ts";
 export type { EntryType, FsEntry, FsStat } from "./entry.ts";
@@ -49,8 +38,8 @@ export interface WriteOptions {
    */
   readonly hash?: string | undefined;
   /**
-   * The path to which a write renames the replaced file instead of deleting it. From {@link
-   * FsBackend.asidePath}.
+   * The path to which a write renames the replaced file instead of deleting it. From
+   * `asidePath` of the files.
    */
   readonly aside?: string | undefined;
 }
@@ -71,7 +60,7 @@ export interface WriteResult {
 export interface DeleteOptions {
   /** A deletion fails with CONFLICT unless the entry still has this version. */
   readonly ifVersion?: string | undefined;
-  /** The path to which a deletion renames the entry instead of deleting it. From {@link FsBackend.asidePath}. */
+  /** The path to which a deletion renames the entry instead of deleting it. From `asidePath` of the files. */
   readonly aside?: string | undefined;
   /** `durable` flushes the deletion to the disk. Default: the durability of the backend. */
   readonly durability?: Durability | undefined;
@@ -88,7 +77,7 @@ export interface MoveOptions {
   readonly ifVersion?: string | undefined;
   /** A move with `overwrite` fails with CONFLICT unless the file that it replaces has this version. */
   readonly ifTargetVersion?: string | undefined;
-  /** The path to which a move or copy renames the entry that it replaces. From {@link FsBackend.asidePath}. */
+  /** The path to which a move or copy renames the entry that it replaces. From `asidePath` of the files. */
   readonly aside?: string | undefined;
 }
 
@@ -191,7 +180,7 @@ export interface GlobRoot {
   readonly root?: string;
 }
 
-/** The methods of a backend: eleven that every backend has, and optional ones. */
+/** The eleven methods of a backend. */
 export interface FsBackend {
   /** Returns true when the path exists, links followed. Never throws for an absent path. */
   exists(path: string): MaybePromise<boolean>;
@@ -218,97 +207,6 @@ export interface FsBackend {
   iterFiles(root: string): AsyncIterable<string> | Iterable<string>;
   /** Returns the absolute paths of the files below `root` that match a glob, sorted by code point. */
   glob(pattern: string, options?: GlobRoot): MaybePromise<readonly string[]>;
-
-  /** Returns content and version in one step; null when the file still has the version `ifNoneMatch`. */
-  read?(path: string, options?: ReadOptions): MaybePromise<VersionedBytes | null>;
-  /**
-   * Returns a page of a text file of any size. @throws BINARY_FILE with `details` `{kind, mime, size}`,
-   * INVALID_ARGUMENT, ENCODING_ERROR, TOO_LARGE
-   */
-  readLines?(
-    path: string,
-    request: PageRequest & { readonly signal?: AbortSignal | undefined },
-  ): MaybePromise<Page>;
-  /** Returns the `sha256:` hash of a file's content and the file's version, in constant memory. */
-  hash?(
-    path: string,
-    options?: { readonly signal?: AbortSignal | undefined },
-  ): MaybePromise<{ readonly hash: string; readonly version: string }>;
-  /** Searches contents below a directory, or in a file. Paths in results are relative to `root`. */
-  grep?(
-    root: string,
-    query: SearchQuery & { readonly signal?: AbortSignal | undefined },
-  ): MaybePromise<SearchResult>;
-  /** Finds entries below a directory by name. Paths in results are relative to `root`. */
-  find?(
-    root: string,
-    query: FindQuery & { readonly signal?: AbortSignal | undefined },
-  ): MaybePromise<FindResult>;
-  /**
-   * Fuzzy path search: finds the files below a directory whose paths contain the letters of a
-   * query in order, best first. Paths are relative to `root`.
-   */
-  findFiles?(
-    root: string,
-    query: Omit<FuzzyQuery, "rank"> & { readonly signal?: AbortSignal | undefined },
-  ): MaybePromise<FuzzyResult>;
-  /**
-   * Returns a page of the entries of a tree in one call. A directory below `root` that cannot be read is
-   * listed without its content.
-   */
-  listTree?(root: string, request: TreeRequest): MaybePromise<TreePage>;
-  /** Returns one page of the entries of a directory. */
-  listPage?(
-    path: string,
-    options: { readonly cursor?: string; readonly limit: number },
-  ): MaybePromise<{ readonly entries: readonly FsEntry[]; readonly next?: string }>;
-  /** Moves an entry within the backend. It replaces nothing unless `overwrite` is true. */
-  rename?(from: string, to: string, options?: MoveOptions): MaybePromise<WriteResult> | MaybePromise<void>;
-  /** Copies one regular file with its permission bits. */
-  copyFile?(from: string, to: string, options?: MoveOptions): MaybePromise<WriteResult> | MaybePromise<void>;
-  /** Returns the facts about the entry itself: a link is not followed. */
-  lstat?(path: string): MaybePromise<FsStat>;
-  /** Returns the target of a symbolic link, as written. */
-  readLink?(path: string): MaybePromise<string>;
-  /** Makes a symbolic link. */
-  symlink?(target: string, path: string): MaybePromise<void>;
-  /** Returns the path with every link resolved. Names at its end that do not exist are kept. */
-  realpath?(path: string): MaybePromise<string>;
-  /** Sets the permission bits. */
-  chmod?(path: string, mode: number): MaybePromise<void>;
-  /** Removes a directory and everything below it, or a file or link. Links are not followed. */
-  removeTree?(
-    path: string,
-    options?: Pick<DeleteOptions, "aside" | "durability"> & { readonly signal?: AbortSignal | undefined },
-  ): MaybePromise<TreeCounts>;
-  /** Copies a tree, links as links. With `overwrite` directories merge and files are replaced. */
-  copyTree?(from: string, to: string, options?: CopyTreeOptions): MaybePromise<TreeCounts>;
-  /**
-   * Returns a new path in the directory of `path` that no listing shows. A change renames the entry that it
-   * replaces or deletes to this path, so that a rollback can rename it back. UNSUPPORTED_OPERATION with
-   * `details.reason` `aside` means that an entry cannot be set aside.
-   */
-  asidePath?(path: string): string;
-  /** Removes the temporary files that dead processes left in a directory. A missing directory is fine. */
-  sweep?(path: string): MaybePromise<void>;
-  /** Returns a copy of the backend that enforces the policy itself, without a gap between check and use. */
-  confine?(policy: SandboxPolicy): FsBackend;
-  /**
-   * Under a policy that hides secrets, allows reading the content of exactly the secret files with these real
-   * paths. It replaces the previous list.
-   */
-  grantSecrets?(paths: readonly string[]): void;
-  /**
-   * Returns a copy of the backend that treats secrets as ordinary files. Filewright uses it for its own work, such as
-   * a rollback, which has to read and restore every file. It uses real paths, so that the copy may refuse links.
-   */
-  trusted?(): FsBackend;
-  /** Frees caches and their watches. Later calls build them again. */
-  dispose?(): void;
-  /** Releases all resources. Running calls finish; later ones fail with UNSUPPORTED_OPERATION. */
-  close?(): MaybePromise<void>;
-  /** Takes the lock of a path, which excludes other processes. @throws LOCK_TIMEOUT */
-  lock?(path: string, options: LockOptions): Promise<LockHandle>;
 }
 
 /** The names of the methods that every backend has. */
@@ -325,45 +223,6 @@ export const METHODS = [
   "iterFiles",
   "glob",
 ] as const;
-
-/** The name of an optional capability. */
-export type Capability = {
-  [K in keyof FsBackend]-?: Record<never, never> extends Pick<FsBackend, K> ? K : never;
-}[keyof FsBackend];
-
-// The names of the optional capabilities. It is a record, so that it does not compile when a name is missing.
-const CAPABILITY_NAMES: Record<Capability, true> = {
-  read: true,
-  readLines: true,
-  hash: true,
-  grep: true,
-  find: true,
-  findFiles: true,
-  listTree: true,
-  listPage: true,
-  rename: true,
-  copyFile: true,
-  lstat: true,
-  readLink: true,
-  symlink: true,
-  realpath: true,
-  chmod: true,
-  removeTree: true,
-  copyTree: true,
-  asidePath: true,
-  sweep: true,
-  confine: true,
-  grantSecrets: true,
-  trusted: true,
-  dispose: true,
-  close: true,
-  lock: true,
-};
-
-/** The optional capabilities, which are detected by their presence. */
-export const CAPABILITIES: readonly Capability[] = Object.freeze(
-  Object.keys(CAPABILITY_NAMES) as Capability[],
-);
 
 /** Returns true when a value has the eleven methods of {@link FsBackend}. */
 export function isFsBackend(value: unknown): value is FsBackend {

@@ -29,6 +29,11 @@ export function backendError(
   return makeError(code, message ?? DEFAULT_MESSAGES[code] ?? "the operation failed", { ...init, path });
 }
 
+/** Creates the error for a call that some files cannot have. */
+export function unsupportedError(path: string, thing: string): FilewrightError {
+  return backendError("UNSUPPORTED_OPERATION", path, `this storage has no ${thing}`);
+}
+
 /** Creates the error for content of `size` bytes that exceeds the requested `limit`. */
 export function tooLargeError(path: string, size: number, limit: number): FilewrightError {
   const details = { size, limit };

@@ -4,6 +4,7 @@
  * an entity tag is the version.
  */
 import { checkCalls, standardChecks } from "./call-options.ts";
+import { CompleteFiles } from "./complete.ts";
 import { concatBytes } from "../engine/wire/bytes.ts";
 import {
   callback,
@@ -18,12 +19,10 @@ import {
 } from "../schema/option.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import type { FsBackend, FsEntry, FsStat, ReadOptions, VersionedBytes, WriteResult } from "./backend.ts";
+import type { FsEntry, FsStat, ReadOptions, VersionedBytes, WriteResult } from "./backend.ts";
 import { checkRange, checkSignal, backendError, tooLargeError } from "./failure.ts";
-import { globFiles } from "./fallback/walk-tree.ts";
 import { type HttpFile, type HttpManifest, indexManifest, type ManifestIndex } from "./http-manifest.ts";
 import { checkPath, normalise, sortCodePoints } from "./paths.ts";
-import { decodeText } from "./text.ts";
 
 /** The options of {@link HttpBackend}. */
 export interface HttpOptions {
@@ -66,13 +65,14 @@ interface FileResponse {
  * const backend = new HttpBackend({ url: "https://example.org/project/", manifest: { files: ["a.txt", "src/b.ts"] } });
  * await backend.readText("/src/b.ts");
  */
-export class HttpBackend implements FsBackend {
+export class HttpBackend extends CompleteFiles {
   readonly #base: URL;
   readonly #given: HttpManifest | string | URL;
   readonly #fetch: (url: URL, init: RequestInit) => Promise<Response>;
   #index: Promise<ManifestIndex> | undefined;
 
   constructor(given: HttpOptions) {
+    super({ conditions: true, ranges: true });
     const options = checkOptions(given);
     const base = new URL(options.url);
     if (!base.pathname.endsWith("/")) base.pathname += "/";
@@ -86,7 +86,7 @@ export class HttpBackend implements FsBackend {
     this.#index = undefined;
   }
 
-  async exists(path: string): Promise<boolean> {
+  override async exists(path: string): Promise<boolean> {
     try {
       await this.#entry(path);
       return true;
@@ -108,7 +108,7 @@ export class HttpBackend implements FsBackend {
     return (await this.#whole(path, {})).stat;
   }
   /** Returns the facts about a path from the manifest, without a request where the manifest states the size. */
-  async lstat(path: string): Promise<FsStat> {
+  override async lstat(path: string): Promise<FsStat> {
     const { at, file } = await this.#entry(path);
     if (file === null) return directoryStat(at);
     if (file.size === undefined) return this.stat(path);
@@ -121,10 +121,7 @@ export class HttpBackend implements FsBackend {
       mtime: file.mtime ?? 0,
     });
   }
-  async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
-    return decodeText(await this.readBytes(path), options.encoding, path);
-  }
-  async readBytes(path: string): Promise<Uint8Array> {
+  override async readBytes(path: string): Promise<Uint8Array> {
     return (await this.#whole(path, {})).bytes;
   }
   async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
@@ -200,20 +197,13 @@ export class HttpBackend implements FsBackend {
     if (entries === undefined) throw backendError("NOT_DIRECTORY", path);
     return entries;
   }
-  async *iterFiles(root: string): AsyncGenerator<string> {
+  override async *iterFiles(root: string): AsyncGenerator<string> {
     const { at, index } = await this.#entry(root);
     if (!index.directories.has(at)) throw backendError("NOT_DIRECTORY", root);
     const prefix = at === "/" ? "/" : `${at}/`;
     yield* sortCodePoints([...index.files.keys()].filter((file) => file.startsWith(prefix)));
   }
-  async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
-    const root = normalise(options.root ?? "/").path;
-    return globFiles(this.iterFiles(root), root, pattern);
-  }
 
-  async writeText(path: string): Promise<WriteResult> {
-    throw readOnlyError(path);
-  }
   async writeBytes(path: string): Promise<WriteResult> {
     throw readOnlyError(path);
   }

@@ -3,6 +3,7 @@
  * Those that need an operating system are in `*.node.ts`.
  */
 export * from "./backend.ts";
+export type { FileAbilities, FileHash, Files } from "./files.ts";
 export { HttpBackend, type HttpOptions } from "./http.ts";
 export type { HttpFile, HttpManifest } from "./http-manifest.ts";
 export { MemoryBackend, type MemoryOptions, type MemorySnapshot } from "./memory/memory.ts";

@@ -5,6 +5,8 @@
  * A backend is confined to its own directory: a link in it cannot lead out, and the target of an absolute link is
  * shown as its path in the tree.
  */
+import { CompleteFiles } from "./complete.ts";
+import type { FileAbilities, Files } from "./files.ts";
 import { callChecks, checkCalls } from "./call-options.ts";
 import { LOCAL_TRANSFER_OPTIONS, LOCAL_WRITE_OPTIONS } from "./local/local-options.ts";
 import {
@@ -19,7 +21,7 @@ import {
 } from "../schema/option.ts";
 import { BACKEND_OPTIONS } from "./option-schema.ts";
 import { engine } from "../engine/current.ts";
-import { FilewrightError, makeError } from "../engine/errors.ts";
+import { FilewrightError, makeError, type Signalled } from "../engine/errors.ts";
 import type {
   DeleteOptions,
   FsBackend,
@@ -35,23 +37,12 @@ import type {
   WriteResult,
 } from "./backend.ts";
 import { backendError } from "./failure.ts";
-import {
-  chmodVia,
-  lstatVia,
-  readLinkVia,
-  readVersioned,
-  realpathVia,
-  sortEntries,
-  symlinkVia,
-  writeVia,
-} from "./fallback/fallback.ts";
-import { copyFileVia, deleteVia, removeTreeVia } from "./fallback/fallback-tree.ts";
-import { filesBelow, globFiles } from "./fallback/walk-tree.ts";
+import { asFiles } from "./host-files.ts";
+import { sortEntries } from "./fallback/fallback.ts";
 import { checkPath, childOf, isWithin, nameOf, normalise, parentOf, relativeTo } from "./paths.ts";
-import { abilitiesOf, inheritAbilities } from "./abilities.ts";
+import { shortcutsOf, inheritShortcuts } from "./abilities.ts";
 import { SandboxedBackend } from "./confined/sandboxed.ts";
 import { hasFoldedNames, hasWindowsPaths, pathConverterOf, withInnerDrive } from "./windows-paths.ts";
-import { decodeText, encodeText } from "./text.ts";
 
 /** A backend, and how it is mounted. */
 export interface MountOptions {
@@ -80,7 +71,7 @@ interface MountPoint {
   /** The absolute path at which the backend is mounted. */
   readonly at: string;
   readonly root: string;
-  readonly backend: FsBackend;
+  readonly backend: Files;
   /** Converts a path of the backend to its one spelling; undefined where every path has one. */
   readonly convert: ((path: string) => string) | undefined;
 }
@@ -110,7 +101,7 @@ const VIRTUAL_DIRECTORY: FsStat = Object.freeze({
  *   "/docs": { backend: new LocalBackend(), root: "/usr/share/doc", readOnly: true },
  * });
  */
-export class MountBackend implements FsBackend {
+export class MountBackend extends CompleteFiles {
   static {
     // A mounted disk has options of its own; the other backends refuse them.
     checkCalls(
@@ -120,60 +111,40 @@ export class MountBackend implements FsBackend {
   }
 
   readonly #mounts: readonly MountPoint[];
-  readonly #turns = new Map<string, Promise<unknown>>();
-
-  declare readonly readLink?: NonNullable<FsBackend["readLink"]>;
-  declare readonly realpath?: NonNullable<FsBackend["realpath"]>;
-  declare readonly symlink?: NonNullable<FsBackend["symlink"]>;
-  declare readonly chmod?: NonNullable<FsBackend["chmod"]>;
 
   constructor(mounts: Readonly<Record<string, FsBackend | MountOptions>>) {
-    this.#mounts = Object.entries(checkMounts(mounts))
+    const points = Object.entries(checkMounts(mounts))
       .map(([at, given]) => mountPointOf(at, "backend" in given ? given : { backend: given }))
       .sort((a, b) => b.at.length - a.at.length);
+    super(abilitiesOfMounts(points));
+    this.#mounts = points;
     // A rule about this tree has to see the names that the disks see.
     const isFolding = this.#mounts.some(
       ({ backend, root }) => hasWindowsPaths(backend) || hasFoldedNames(backend, root),
     );
-    inheritAbilities(this, undefined, {
+    inheritShortcuts(this, undefined, {
       passes: [],
       drops: [
         "contents",
         "readAhead",
         "ownCursors",
-        "answersOnlyAllowed",
+        "searchUnder",
         "moments",
-        "momentSearch",
         "refusesLinks",
         "stage",
         "enterStage",
+        "checkNames",
+        "confine",
       ],
       gives: {
         paths: isFolding ? () => true : "posix",
-        maxAnswerBytes: Math.min(...this.#mounts.map(({ backend }) => abilitiesOf(backend).maxAnswerBytes)),
+        maxAnswerBytes: Math.min(...this.#mounts.map(({ backend }) => shortcutsOf(backend).maxAnswerBytes)),
       },
     });
     if (this.#mounts.length === 0) throw backendError("INVALID_ARGUMENT", "/", "there is nothing to mount");
-    const any = (name: keyof FsBackend): boolean =>
-      this.#mounts.some(({ backend }) => backend[name] !== undefined);
-    const offer = (name: "readLink" | "realpath" | "symlink" | "chmod", value: unknown): void => {
-      if (any(name)) Object.defineProperty(this, name, { value, enumerable: true });
-    };
-    offer("readLink", (path: string) =>
-      this.#in(path, async (place) => toMountPath(await readLinkVia(place.backend, place.path), place)),
-    );
-    offer("realpath", (path: string) =>
-      this.#in(path, async (place) => toMountPath(await realpathVia(place.backend, place.path), place)),
-    );
-    offer("symlink", (target: string, path: string) =>
-      this.#in(path, (place) => symlinkVia(place.backend, toBackendTarget(target, place, path), place.path)),
-    );
-    offer("chmod", (path: string, mode: number) =>
-      this.#in(path, (place) => chmodVia(place.backend, place.path, mode)),
-    );
   }
 
-  async exists(path: string): Promise<boolean> {
+  override async exists(path: string): Promise<boolean> {
     try {
       const place = this.#place(path);
       return place === null || (await place.backend.exists(place.path)) || this.#holds(normalise(path).path);
@@ -188,9 +159,9 @@ export class MountBackend implements FsBackend {
       return { ...facts, version: engine().sha256(await backend.readBytes(path)) };
     });
   }
-  async lstat(path: string): Promise<FsStat> {
+  override async lstat(path: string): Promise<FsStat> {
     return this.#facts(path, async (place) => {
-      const facts = await lstatVia(place.backend, place.path);
+      const facts = await place.backend.lstat(place.path);
       return facts.target === undefined ? facts : { ...facts, target: toMountPath(facts.target, place) };
     });
   }
@@ -207,41 +178,26 @@ export class MountBackend implements FsBackend {
       throw error;
     }
   }
-  async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
-    return decodeText(await this.readBytes(path), options.encoding, path);
-  }
-  async readBytes(path: string): Promise<Uint8Array> {
+  override async readBytes(path: string): Promise<Uint8Array> {
     if (this.#place(path) === null) throw backendError("IS_DIRECTORY", path);
     return this.#in(path, ({ backend, path }) => backend.readBytes(path));
   }
   async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
     if (this.#place(path) === null) throw backendError("IS_DIRECTORY", path);
     return this.#in(path, async (place) => {
-      const found = await readVersioned(place.backend, place.path, options);
+      const found = await place.backend.read(place.path, options);
       if (found === null) return null;
       const stat = { ...found.stat, path: normalise(path).path, version: found.version };
       return Object.freeze({ ...found, stat: Object.freeze(stat) });
     });
   }
-  async writeText(
-    path: string,
-    content: string,
-    options: WriteOptions & { readonly encoding?: string } = {},
-  ): Promise<WriteResult> {
-    const { encoding, ...write } = options;
-    return this.writeBytes(path, encodeText(content, encoding, path), write);
-  }
   async writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
     if (this.#holds(normalise(path).path)) throw backendError("IS_DIRECTORY", path);
-    return this.#in(path, (place) => {
-      const write = (): Promise<WriteResult> => writeVia(place.backend, place.path, content, options);
-      // A backend that ignores preconditions has them checked here, in one write at a time.
-      return place.backend.read === undefined ? this.#inTurn(`${place.at} ${place.path}`, write) : write();
-    });
+    return this.#in(path, ({ backend, path }) => backend.writeBytes(path, content, options));
   }
   async delete(path: string, { ifVersion }: DeleteOptions = {}): Promise<void> {
     this.#spare(path);
-    return this.#in(path, ({ backend, path }) => deleteVia(backend, path, { ifVersion }));
+    return this.#in(path, ({ backend, path }) => backend.delete(path, { ifVersion }));
   }
   async mkdir(
     path: string,
@@ -274,48 +230,48 @@ export class MountBackend implements FsBackend {
     }
     return Object.freeze(sortEntries([...entries.values()]));
   }
-  async *iterFiles(root: string): AsyncGenerator<string> {
-    yield* filesBelow(this, normalise(root).path);
-  }
-  async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
-    const root = normalise(options.root ?? "/").path;
-    return globFiles(this.iterFiles(root), root, pattern);
-  }
-  /** Moves within one backend. @throws UNSUPPORTED_OPERATION between two: the fallback copies */
-  async rename(from: string, to: string, options: MoveOptions = {}): Promise<void> {
+  /** Moves within one backend. @throws UNSUPPORTED_OPERATION between two, which takes a copy */
+  override async rename(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
     this.#spare(from);
     this.#spare(to);
     const [source, target] = [this.#need(from), this.#need(to)];
-    if (source.at !== target.at || source.backend.rename === undefined)
+    if (source.at !== target.at)
       throw backendError("UNSUPPORTED_OPERATION", from, "cannot be moved there in one step");
-    await this.#in(from, async () => source.backend.rename?.(source.path, target.path, options));
+    return this.#in(from, async () => source.backend.rename(source.path, target.path, options));
   }
   /** Copies a file; within one backend by its own `copyFile`. */
-  async copyFile(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
+  override async copyFile(
+    from: string,
+    to: string,
+    options: MoveOptions & Signalled = {},
+  ): Promise<WriteResult> {
     const [source, target] = [this.#need(from), this.#need(to)];
-    if (source.at === target.at)
-      return this.#in(from, () => copyFileVia(source.backend, source.path, target.path, options));
-    const { chmod } = this;
-    const across = {
-      lstat: this.lstat.bind(this),
-      read: this.read.bind(this),
-      writeBytes: this.writeBytes.bind(this),
-      ...(chmod && { chmod }),
-    };
-    // Without a `copyFile` of its own the fallback reads and writes.
-    return copyFileVia(across as unknown as FsBackend, from, to, options);
+    if (source.at !== target.at) return super.copyFile(from, to, options);
+    return this.#in(from, () => source.backend.copyFile(source.path, target.path, options));
   }
-  async removeTree(
+  override async readLink(path: string): Promise<string> {
+    return this.#in(path, async (place) => toMountPath(await place.backend.readLink(place.path), place));
+  }
+  override async realpath(path: string): Promise<string> {
+    return this.#in(path, async (place) => toMountPath(await place.backend.realpath(place.path), place));
+  }
+  override async symlink(target: string, path: string): Promise<void> {
+    return this.#in(path, (place) => place.backend.symlink(toBackendTarget(target, place, path), place.path));
+  }
+  override async chmod(path: string, mode: number): Promise<void> {
+    return this.#in(path, ({ backend, path }) => backend.chmod(path, mode));
+  }
+  override async removeTree(
     path: string,
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<TreeCounts> {
     this.#spare(path);
-    return this.#in(path, ({ backend, path }) => removeTreeVia(backend, path, options));
+    return this.#in(path, ({ backend, path }) => backend.removeTree(path, options));
   }
   /** Removes temporary files through the backend that is mounted at the path. */
-  async sweep(path: string): Promise<void> {
+  override async sweep(path: string): Promise<void> {
     const place = this.#place(path);
-    await place?.backend.sweep?.(place.path);
+    await place?.backend.sweep(place.path);
   }
 
   /** Resolves a path to a mount, or to null above every mount. @throws INVALID_ARGUMENT, NOT_FOUND */
@@ -359,16 +315,6 @@ export class MountBackend implements FsBackend {
       throw makeError(code, message, { path: inTree, hint, details, cause });
     }
   }
-  async #inTurn<T>(key: string, run: () => Promise<T>): Promise<T> {
-    const mine = (this.#turns.get(key) ?? Promise.resolve()).then(run, run);
-    const settled = mine.catch(() => undefined);
-    this.#turns.set(key, settled);
-    try {
-      return await mine;
-    } finally {
-      if (this.#turns.get(key) === settled) this.#turns.delete(key);
-    }
-  }
 }
 
 /**
@@ -382,7 +328,8 @@ function assertOneSpelling(path: string, asked: string, { convert, root }: Mount
 }
 
 function mountPointOf(given: string, options: MountOptions): MountPoint {
-  const { backend, readOnly = false } = options;
+  const { readOnly = false } = options;
+  const backend = asFiles(options.backend);
   const windows = hasWindowsPaths(backend);
   const root = windows ? withInnerDrive(options.root ?? "/") : (options.root ?? "/");
   for (const path of [given, root]) {
@@ -403,6 +350,19 @@ function mountPointOf(given: string, options: MountOptions): MountPoint {
     followSymlinks: "inside",
   });
   return Object.freeze({ at, root: top, backend: confined, convert });
+}
+
+/** Returns how several mounted backends work: one that cannot do something refuses it below its mount. */
+function abilitiesOfMounts(mounts: readonly MountPoint[]): Partial<FileAbilities> {
+  const all = (name: keyof FileAbilities): boolean => mounts.every(({ backend }) => backend.abilities[name]);
+  const any = (name: keyof FileAbilities): boolean => mounts.some(({ backend }) => backend.abilities[name]);
+  return {
+    conditions: all("conditions"),
+    ranges: all("ranges"),
+    links: any("links"),
+    modes: any("modes"),
+    moves: any("moves"),
+  };
 }
 
 /** Returns the path in the tree for a path of a backend. A relative path is returned unchanged. */

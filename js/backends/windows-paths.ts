@@ -8,7 +8,7 @@
  */
 import { engine } from "../engine/current.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
-import { abilitiesOf } from "./abilities.ts";
+import { shortcutsOf } from "./abilities.ts";
 import { shownPath } from "./confined/outside.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import { placeOnWindows, ruleGlobsInForm } from "./windows-globs.ts";
@@ -21,12 +21,12 @@ const HOST_DRIVE = /^(?:\\\\[?.]\\|\\\?\?\\)?([A-Za-z]):(?=[\\/]|$)/u;
 
 /** Returns true when the paths of a storage are those of a Windows disk. */
 export function hasWindowsPaths(storage: object): boolean {
-  return abilitiesOf(storage).paths === "windows";
+  return shortcutsOf(storage).paths === "windows";
 }
 
 /** Returns true when a directory of a storage with paths of POSIX finds a name in any letter case. */
 export function hasFoldedNames(storage: object, directory: string): boolean {
-  const { paths } = abilitiesOf(storage);
+  const { paths } = shortcutsOf(storage);
   return typeof paths === "function" && paths(directory);
 }
 

@@ -2,7 +2,7 @@
  * A call on its way through the stages, and what a stage is. Not to be taken for the stage of a storage
  * (`session.staging.stage`), on which one call reads and changes files.
  */
-import type { FsBackend } from "../backends/backend.ts";
+import type { Files } from "../backends/files.ts";
 import type { BegunCallOptions, CallOptions } from "../pipeline/enter.ts";
 import type { Facts } from "../pipeline/facts.ts";
 import type { ReplacedPath } from "../pipeline/paths/look-alikes.ts";
@@ -45,7 +45,7 @@ export interface CallRequest {
   /** The existing paths that replace those of the call, because both look the same; undefined for none. */
   readonly replaced: readonly ReplacedPath[] | undefined;
   /** Files in place of those of the workspace, such as the overlay of a batch; undefined for those. */
-  readonly storage: FsBackend | undefined;
+  readonly storage: Files | undefined;
 }
 
 /** A call whose tool is known. */

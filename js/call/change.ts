@@ -7,7 +7,8 @@
  * may fail with CONFLICT itself. A change that a reviewer has seen is never planned again: `assertStateUnchanged` in
  * `js/pipeline/review.ts` compares the state that the reviewer has seen, and the call fails with CONFLICT.
  */
-import type { FsBackend, MaybePromise } from "../backends/backend.ts";
+import type { Files } from "../backends/files.ts";
+import type { MaybePromise } from "../backends/backend.ts";
 import type { AllowedBy } from "../backends/transaction/step.ts";
 import type { FilesFound, FoundFile } from "../backends/transaction/step-maker.ts";
 import { checkAborted, FilewrightError } from "../engine/errors.ts";
@@ -305,7 +306,7 @@ async function applyRecorded(
     const own: Call = { ...call, about: { ...call.about, isUnreviewed, allowedBy } };
     return { result: await carryOut(plan, own), undo: "undoable" };
   }
-  const run = async (fs: FsBackend): Promise<Answer<unknown>> => {
+  const run = async (fs: Files): Promise<Answer<unknown>> => {
     const own: Call = { ...call, fs, seen: held?.seen ?? call.seen };
     if (reviewed !== undefined) await assertStateUnchanged(reviewed, { uses, call: own });
     return applyGuarded(guarding, { tool, args, uses, call: own }, plan);

@@ -1,6 +1,6 @@
 /** The states that a change leaves, by which a later undo sees whether others have changed its paths since. */
-import type { FsBackend } from "../backends/backend.ts";
-import { hashVia, lstatOrNull } from "../backends/fallback/fallback.ts";
+import type { Files } from "../backends/files.ts";
+import { hashOf, lstatOrNull } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
 import { type PreImage, preImageOf, withoutMode } from "../backends/transaction/pre-image.ts";
 import { type FinalStates, type MoveStep, pathsOfSteps } from "../backends/transaction/step.ts";
@@ -9,7 +9,7 @@ import { Yielder } from "../engine/yielder.ts";
 
 /** Returns the state of every touched path after the change; null for more paths than `maxPaths`, too many to compare later. */
 export async function readFinalStates(
-  fs: FsBackend,
+  fs: Files,
   transaction: Transaction,
   maxPaths: number,
 ): Promise<FinalStates | null> {
@@ -52,12 +52,12 @@ function forgetMoved(known: Map<string, PreImage>, { from, to }: MoveStep): void
 }
 
 /** Returns the state of a path. Without an id, only its content tells that a moved and restored file is the same. */
-async function readFinalState(fs: FsBackend, path: string): Promise<PreImage | null> {
+async function readFinalState(fs: Files, path: string): Promise<PreImage | null> {
   const stat = await lstatOrNull(fs, path);
   if (stat === null) return null;
   const image = withoutMode(preImageOf(stat));
   if (!stat.isFile || (stat.version !== undefined && stat.fileId !== undefined)) return image;
   // The change is made, and one that cannot be read stays known by its version.
-  const hash = await hashVia(fs.trusted?.() ?? fs, path).catch(() => undefined);
+  const hash = await hashOf(fs.trusted(), path).catch(() => undefined);
   return hash === undefined ? image : { ...image, hash };
 }

@@ -3,7 +3,7 @@
  * implement it: records in a store (`record-log.ts`), which is in memory, in files or of the host, and the history of a
  * storage (`storage-log.ts`). What a workspace does with its past is written once over it, in `history.ts` and `rewind/`.
  */
-import type { FsBackend } from "../backends/backend.ts";
+import type { Files } from "../backends/files.ts";
 import type { PastState, PreImage } from "../backends/transaction/pre-image.ts";
 import type { AllowedBy, FinalStates, RecordHeader, Step, StepResult } from "../backends/transaction/step.ts";
 import type { FilesFound } from "../backends/transaction/step-maker.ts";
@@ -156,9 +156,9 @@ export interface Log {
    * read again.
    */
   append<T>(
-    fs: FsBackend,
+    fs: Files,
     about: ChangeFacts,
-    run: (fs: FsBackend) => Promise<T>,
+    run: (fs: Files) => Promise<T>,
     found?: FilesFound,
   ): Promise<Made<T>>;
   /**

@@ -6,7 +6,7 @@
  * (`recovery.ts`); when it succeeds, the record stays for `undo`. The caller holds the locks of
  * the paths.
  */
-import type { FsBackend } from "../backends/backend.ts";
+import type { Files } from "../backends/files.ts";
 import type { FilesFound } from "../backends/transaction/step-maker.ts";
 import { pathsOfSteps, type RecordEntry, type RecordHeader } from "../backends/transaction/step.ts";
 import { Transaction, withOutcome } from "../backends/transaction/transaction.ts";
@@ -154,13 +154,13 @@ export class Recorder {
 /** One change while it is made, and its record. */
 class RecordedChange {
   readonly #recorder: Recorder;
-  readonly #fs: FsBackend;
+  readonly #fs: Files;
   readonly #about: ChangeFacts;
   readonly #transaction: Transaction;
   /** Undefined until the first step. */
   #record: OpenRecord | undefined;
 
-  constructor(recorder: Recorder, fs: FsBackend, about: ChangeFacts, found: FilesFound | undefined) {
+  constructor(recorder: Recorder, fs: Files, about: ChangeFacts, found: FilesFound | undefined) {
     this.#recorder = recorder;
     this.#fs = fs;
     this.#about = about;
@@ -182,7 +182,7 @@ class RecordedChange {
   }
 
   /** The backend that records each change as a step. */
-  get backend(): FsBackend {
+  get backend(): Files {
     return this.#transaction.backend;
   }
 

@@ -2,8 +2,9 @@
  * Rolls back changes late: those of processes that ended in the middle of a change, and those of this process
  * whose rollback failed, such as on a full disk.
  */
-import type { FsBackend, MaybePromise } from "../backends/backend.ts";
-import { entryPathVia, lstatOrNull } from "../backends/fallback/fallback.ts";
+import type { Files } from "../backends/files.ts";
+import type { MaybePromise } from "../backends/backend.ts";
+import { entryPath, lstatOrNull } from "../backends/fallback/fallback.ts";
 import { isBelowAny, isWithin, parentOf } from "../backends/paths.ts";
 import { discardAsides, rollBack, type RollbackOutcome } from "../backends/transaction/rollback.ts";
 import {
@@ -80,9 +81,9 @@ export interface Rollbacks {
    * before. `mine` returns true for a path that this workspace may change; `locked` runs its action with
    * the paths locked.
    */
-  recover(fs: FsBackend, mine: (path: string) => boolean, locked: RunLocked): Promise<Recovery>;
+  recover(fs: Files, mine: (path: string) => boolean, locked: RunLocked): Promise<Recovery>;
   /** Tries rollbacks of this process that failed before again, if they touch one of these paths. */
-  retry(fs: FsBackend, paths: readonly { readonly path: string }[], locked: RunLocked): Promise<void>;
+  retry(fs: Files, paths: readonly { readonly path: string }[], locked: RunLocked): Promise<void>;
   /** Resolves when the replaced entries of all changes are removed, including those of cancelled calls. */
   settled(): Promise<void>;
 }
@@ -105,7 +106,7 @@ export class RollbackRetries {
 
   /** Tries the rollbacks in a storage again that touch one of these paths, or what is above or below it. */
   async touching(
-    at: { readonly fs: FsBackend; readonly storage: string | undefined },
+    at: { readonly fs: Files; readonly storage: string | undefined },
     paths: readonly { readonly path: string }[],
     locked: RunLocked,
   ): Promise<void> {
@@ -120,7 +121,7 @@ export class RollbackRetries {
    * next time.
    */
   async run(
-    { fs, storage }: { readonly fs: FsBackend; readonly storage: string | undefined },
+    { fs, storage }: { readonly fs: Files; readonly storage: string | undefined },
     isMeant: (paths: readonly string[]) => boolean,
     locked: RunLocked,
   ): Promise<void> {
@@ -153,7 +154,7 @@ interface RecoveryTask {
   readonly store: JournalStore;
   readonly storage: string | undefined;
   readonly retries: RollbackRetries;
-  readonly fs: FsBackend;
+  readonly fs: Files;
   readonly mine: (path: string) => boolean;
   readonly locked: RunLocked;
 }
@@ -222,7 +223,7 @@ async function recoverRecord(
   });
   // Removes the temporary files of an interrupted write.
   for (const directory of new Set(pathsTouchedByRollback(steps).map(parentOf)))
-    await ifPlaceIsThere(() => fs.sweep?.(directory));
+    await ifPlaceIsThere(() => fs.sweep(directory));
   await log.close(historyGroupOf(commit, header));
   return { rolledBack: isCut, conflicts };
 }
@@ -240,11 +241,11 @@ async function ifPlaceIsThere(action: () => MaybePromise<void>): Promise<void> {
 }
 
 /** Returns true when the directory of a recorded path is not there any more. */
-async function isPlaceGone(fs: FsBackend, path: string): Promise<boolean> {
+async function isPlaceGone(fs: Files, path: string): Promise<boolean> {
   let isGone = true;
   await ifPlaceIsThere(async () => {
     const directory = await lstatOrNull(fs, parentOf(path));
-    isGone = directory?.type !== "dir" || (await entryPathVia(fs, path)) !== path;
+    isGone = directory?.type !== "dir" || (await entryPath(fs, path)) !== path;
   });
   return isGone;
 }
@@ -254,7 +255,7 @@ async function isPlaceGone(fs: FsBackend, path: string): Promise<boolean> {
  * would fail as well. @throws when another attempt can succeed
  */
 async function conflictsOf(
-  fs: FsBackend,
+  fs: Files,
   steps: readonly Step[],
   { conflicts, failed }: RollbackOutcome,
 ): Promise<readonly string[]> {
@@ -281,11 +282,11 @@ async function conflictsOf(
  * another process writes to the path of a file replaces that file; it does not replace the files of a tree.
  */
 async function keptTrees(
-  fs: FsBackend,
+  fs: Files,
   steps: readonly Step[],
   conflicts: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const trusted = fs.trusted?.() ?? fs;
+  const trusted = fs.trusted();
   const left = new Set(conflicts);
   const kept = new Set<string>();
   for (const step of steps) {

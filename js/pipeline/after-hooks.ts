@@ -5,7 +5,6 @@
  * the current file, and the diff shows the hook's changes. The agent has therefore seen them, and its
  * next guarded edit is no conflict.
  */
-import { readVersioned } from "../backends/fallback/fallback.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { rangesAfterChange } from "../tools/lib/line-ranges.ts";
@@ -96,7 +95,7 @@ async function readCurrent(
   path: string,
 ): Promise<{ readonly bytes: Uint8Array; readonly version: string } | undefined> {
   try {
-    const { bytes, version } = (await readVersioned(call.fs, path, { maxBytes: MAX_COMPARED_BYTES }))!;
+    const { bytes, version } = (await call.fs.read(path, { maxBytes: MAX_COMPARED_BYTES }))!;
     return { bytes, version };
   } catch (error) {
     if (error instanceof FilewrightError) return undefined;

@@ -1,6 +1,6 @@
 /** Builds the results of calls: a success within its size budget, or a failure with its message. */
+import type { Files } from "../backends/files.ts";
 import type { Location } from "../policy/index.ts";
-import type { FsBackend } from "../backends/backend.ts";
 import type { FilewrightError } from "../engine/errors.ts";
 import { Yielder } from "../engine/yielder.ts";
 import { notifySafely } from "../hooks/events.ts";
@@ -197,7 +197,7 @@ function truncateText(text: string, budget: number): string {
  * Returns the storage that the failure of a call without an approval may reveal. If every call of the tool needs
  * an approval, the rules for `stat` decide.
  */
-function viewWithoutApprovals({ gates: { rules }, files: { views } }: Session, tool: string): FsBackend {
+function viewWithoutApprovals({ gates: { rules }, files: { views } }: Session, tool: string): Files {
   const own = rules.forCall(tool);
   return views.of({
     rules: own.decide([]) === "ask" ? rules.forCall(TOOL_FOR_ACCESS.look) : own,
@@ -215,7 +215,7 @@ export interface Failed {
   readonly started: number;
   readonly meant: CanonicalCall | undefined;
   /** The storage as the call saw it; undefined for one that did not get that far. */
-  readonly fs: FsBackend | undefined;
+  readonly fs: Files | undefined;
   /** The id of the call in the history; empty without one. */
   readonly callId: string;
 }

@@ -3,10 +3,10 @@
  * directories are granted, and an approval is requested for reads that need one. The content that
  * the call is about is neither read nor changed here.
  */
+import { otherNamesOf } from "../backends/fallback/fallback.ts";
+import type { Files } from "../backends/files.ts";
 import { decide, type DecisionSource, type Location, placeOf, type Verdict } from "../policy/index.ts";
 import { countRulesOfCall, type OnRule } from "../policy/rules.ts";
-import type { FsBackend } from "../backends/backend.ts";
-import { otherNamesOf } from "../backends/fallback/other-names.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { STEPS_PER_YIELD_CHECK, Yielder } from "../engine/yielder.ts";
@@ -94,7 +94,7 @@ export interface CheckedCall extends CallPaths {
   /** The canonical call that a call of a preset stands for. */
   readonly meant: CanonicalCall | undefined;
   /** Storage in place of the workspace's, for example the overlay of a batch. */
-  readonly storage: FsBackend | undefined;
+  readonly storage: Files | undefined;
 }
 
 /** A call about which the sources decide. */
@@ -107,7 +107,7 @@ interface JudgedCall extends CheckedCall {
 export interface AdmittedCall extends RuleResult {
   readonly call: Call;
   /** Returns other storage, such as an overlay, as this call may see it; by default the workspace's. */
-  view(storage?: FsBackend): FsBackend;
+  view(storage?: Files): Files;
 }
 
 /** Resolves the paths of a call, and applies rules and grants. */
@@ -167,7 +167,7 @@ export function lookAlikeContext(
   session: Session,
   tool: string,
   args: object,
-  storage?: FsBackend,
+  storage?: Files,
 ): LookAlikeContext {
   const fs =
     storage ??
@@ -185,14 +185,14 @@ interface PathVisibility {
   /** Adds paths whose approval was given during the call. */
   approve(paths: readonly string[]): void;
   /** The storage as the call sees it. */
-  readonly fs: FsBackend;
+  readonly fs: Files;
   /** Returns other storage, such as an overlay, as the call sees it; by default the workspace's. */
-  view(other?: FsBackend): FsBackend;
+  view(other?: Files): Files;
 }
 
 /** Returns what a call sees where no rule hides anything. */
 function seesEveryPath({ session: { files }, storage }: JudgedCall): PathVisibility {
-  const view = (other = files.fs): FsBackend => other;
+  const view = (other = files.fs): Files => other;
   return { hidden: ["deny"], leavesOut: false, approve: () => {}, fs: storage ?? files.fs, view };
 }
 
@@ -209,7 +209,7 @@ function pathVisibilityOf(judged: JudgedCall, mayAsk: boolean): PathVisibility {
   const hidden: ViewRequest["hidden"] = mayAsk ? ["deny", "ask"] : ["deny"];
   const request = { rules, hidden, approved: oneByOne ? approved : undefined };
   const { views } = session.files;
-  const view = (other?: FsBackend): FsBackend =>
+  const view = (other?: Files): Files =>
     other === undefined ? views.of(request) : views.over(other, request);
   return {
     hidden,

@@ -2,8 +2,8 @@
  * The facts of one call, in their order. The stages tell them; the metadata of the answer, the debug line, after hooks and
  * observers read them.
  */
+import type { Files } from "../backends/files.ts";
 import type { AllowedBy } from "../backends/transaction/step.ts";
-import type { FsBackend } from "../backends/backend.ts";
 import type { CallEffect, CallEnd } from "../hooks/observer.ts";
 import type { Location } from "../policy/index.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
@@ -36,7 +36,7 @@ export type Fact =
   /** The call sees a shared storage as of this version. */
   | { readonly what: "version"; readonly version: string }
   /** The call reads this storage, which lacks what the rules hide from it. */
-  | { readonly what: "sees"; readonly fs: FsBackend }
+  | { readonly what: "sees"; readonly fs: Files }
   | { readonly what: "waited"; readonly reason: WaitReason; readonly ms: number }
   /** The tool has run; told where a workspace has hooks. */
   | { readonly what: "ran"; readonly call: HookedCall }

@@ -11,7 +11,7 @@
  */
 import type { FsStat } from "../backends/backend.ts";
 import type { DecisionSource, Location } from "../policy/index.ts";
-import { hashVia, lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
+import { lstatOrNull, hashOf } from "../backends/fallback/fallback.ts";
 import { walkTree } from "../backends/fallback/walk-tree.ts";
 import { engine } from "../engine/current.ts";
 import type { DiffHunk } from "../engine/text/diff.ts";
@@ -228,7 +228,7 @@ async function assertDestinationSeen(
 async function assertReplacedFileSeen(call: Call, from: Location, to: Location): Promise<void> {
   if ((await statOrNull(call.fs, from.path))?.isFile !== true) return;
   const isNamed = call.seen.recall(to.path) !== undefined;
-  await assertFileSeen(call, to, isNamed ? to.path : await realpathVia(call.fs, to.path), {});
+  await assertFileSeen(call, to, isNamed ? to.path : await call.fs.realpath(to.path), {});
 }
 
 /** Returns true when the call declares that it replaces the whole file. */
@@ -383,7 +383,7 @@ async function noteFileAsSeen(
   const stat = await statOrNull(call.fs, path);
   call.seen.note(path, undefined);
   if (stat?.isFile === true)
-    call.seen.note(path, stat.version, await hashVia(call.fs, path, call.signal), lines);
+    call.seen.note(path, stat.version, await hashOf(call.fs, path, call.signal), lines);
 }
 
 /** The maximum number of copied files that are recorded as read. Further copies count as unread. */

@@ -2,7 +2,7 @@
  * Calls that walk a tree of a shared storage. Each of them works on one moment, a snapshot of all entries in memory.
  * So all its lookups, listings and searches together take one round trip, besides those for contents.
  */
-import type { FsBackend } from "../backends/backend.ts";
+import type { Files } from "../backends/files.ts";
 import type { SandboxPolicy } from "../backends/policy.ts";
 import { SandboxedBackend } from "../backends/confined/sandboxed.ts";
 import type { StorageMoment } from "../storage/search/searches.ts";
@@ -22,7 +22,7 @@ export interface MomentSource {
  * there can be read in the moment too, and the other way round.
  */
 export function makeMoments(source: MomentSource, policy: SandboxPolicy, views: Views): EnterMoment {
-  const known = new WeakMap<FsBackend, MomentSession>();
+  const known = new WeakMap<Files, MomentSession>();
   return async (signal) => {
     const { fs: at, version } = await source.moment(signal);
     let entered = known.get(at);

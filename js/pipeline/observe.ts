@@ -1,5 +1,5 @@
 /** Notifies observers of a call: its beginning, its effects and its end. */
-import { hashVia } from "../backends/fallback/fallback.ts";
+import { hashOf } from "../backends/fallback/fallback.ts";
 import type { CallBegin, CallEffect, CallEnd, Observer } from "../hooks/observer.ts";
 import { statOrNull } from "../tools/lib/contents.ts";
 import type { Call, PathUse } from "../tools/lib/tool.ts";
@@ -137,7 +137,7 @@ async function hashesByPath(
     if (uses[index]?.intent !== "write" || found.size >= MAX_REPORTED_EFFECTS) continue;
     const stat = await statOrNull(call.fs, path);
     if (stat === null || stat.isFile)
-      found.set(path, stat === null ? null : await hashVia(call.fs, path, call.signal));
+      found.set(path, stat === null ? null : await hashOf(call.fs, path, call.signal));
   }
   return found;
 }

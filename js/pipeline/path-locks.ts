@@ -1,6 +1,7 @@
 /** The locks of the paths of a call: in this process, and between processes where the storage or the disk has them. */
+import type { Files } from "../backends/files.ts";
 import { possibleRepositoriesOn } from "../backends/confined/repository.ts";
-import type { FsBackend, LockHandle } from "../backends/backend.ts";
+import type { LockHandle } from "../backends/backend.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { sortYielding, Yielder } from "../engine/yielder.ts";
@@ -102,7 +103,7 @@ type PathLockKey = WrittenPath;
  */
 export async function lockKeysOf(
   uses: readonly PathUse[],
-  { fs, locations }: { readonly fs: FsBackend | undefined; readonly locations: readonly Location[] },
+  { fs, locations }: { readonly fs: Files | undefined; readonly locations: readonly Location[] },
 ): Promise<readonly PathLockKey[]> {
   const byPath = new Map<string, PathLockKey>();
   const yielder = new Yielder({});
@@ -142,7 +143,7 @@ function addKey(
 async function writtenPlacesOf(
   use: PathUse,
   path: string,
-  fs: FsBackend | undefined,
+  fs: Files | undefined,
 ): Promise<readonly string[]> {
   if (fs === undefined) return [path];
   const own = await realPlaceOf(use, path, fs);
@@ -152,7 +153,7 @@ async function writtenPlacesOf(
 }
 
 /** Returns the real path of a use of a path. What is below a replaced entry has none yet. */
-export function realPlaceOf(use: PathUse, path: string, fs: FsBackend): string | Promise<string> {
+export function realPlaceOf(use: PathUse, path: string, fs: Files): string | Promise<string> {
   if (use.belowReplaced === true) return path;
   return realPathOf(fs, path, use.entry === true);
 }
@@ -241,7 +242,7 @@ interface LockWait {
 async function lockBetweenProcesses(
   { staging: { stage } }: Session,
   keys: readonly PathLockKey[],
-  fs: FsBackend,
+  fs: Files,
   { keep, ...wait }: LockWait,
 ): Promise<readonly string[]> {
   // A path that is only read needs no lock here: its writers keep it consistent.
@@ -253,7 +254,7 @@ async function lockBetweenProcesses(
     keep(await stage.lock(paths, wait));
     return leftOut;
   }
-  if (fs.lock === undefined) return [];
+  if (!fs.abilities.locks) return [];
   // A free lock is acquired without waiting, so a thousand of them would block the event loop.
   const yielder = new Yielder({ signal: wait.signal });
   for (const { path, belowReplaced } of written) {

@@ -2,6 +2,7 @@
  * Requests approvals for reads, and for changes that fail or are only tried, because their answers
  * reveal content.
  */
+import type { Files } from "../backends/files.ts";
 import {
   type CallFacts,
   decide,
@@ -11,7 +12,6 @@ import {
   type Verdict,
 } from "../policy/index.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { FsBackend } from "../backends/backend.ts";
 import { nameOf } from "../backends/paths.ts";
 import type { AllowedBy } from "../backends/transaction/step.ts";
 import { mustAsk } from "../hooks/approvals.ts";
@@ -204,7 +204,7 @@ interface Requester {
   readonly signal: AbortSignal | undefined;
   readonly onProgress: Call["reader"]["onProgress"];
   /** The files that the call sees. Default: those of the workspace. */
-  readonly fs?: FsBackend;
+  readonly fs?: Files;
   readonly uses?: readonly PathUse[];
   /** The arguments of a change. */
   readonly args?: object;

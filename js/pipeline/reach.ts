@@ -2,6 +2,7 @@
  * Determines the paths that a call reaches: the paths that it names and their real paths, everything
  * below a directory that it deletes, moves or copies, and the destinations of those entries.
  */
+import type { Files } from "../backends/files.ts";
 import {
   type CallFacts,
   type Effect,
@@ -10,9 +11,7 @@ import {
   placeOf,
   type Rules,
 } from "../policy/index.ts";
-import type { FsBackend } from "../backends/backend.ts";
-import { otherNamesOf } from "../backends/fallback/other-names.ts";
-import { lstatOrNull } from "../backends/fallback/fallback.ts";
+import { lstatOrNull, otherNamesOf } from "../backends/fallback/fallback.ts";
 import { walkTree } from "../backends/fallback/walk-tree.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { PathEffect, PathUse } from "../tools/lib/tool.ts";
@@ -22,9 +21,9 @@ type PathUseFacts = Pick<PathUse, "entry" | "tree" | "writesThrough" | "effects"
 
 /** A call that needs a decision. */
 export interface ReachInput {
-  readonly fs: FsBackend;
+  readonly fs: Files;
   /** The storage of the workspace, whose files can have several names; `fs` may be an overlay of it. */
-  readonly disk: FsBackend;
+  readonly disk: Files;
   readonly rules: Rules;
   readonly tool: string;
   readonly args: object;
@@ -132,14 +131,14 @@ async function addReachedTree(
 }
 
 /** Returns true for an effect that happens: one that replaces something does so only where something is. */
-async function happens({ ifThere }: PathEffect, fs: FsBackend, path: string): Promise<boolean> {
+async function happens({ ifThere }: PathEffect, fs: Files, path: string): Promise<boolean> {
   if (ifThere === undefined) return true;
   const type = await entryTypeOf(fs, path);
   return type !== undefined && (type !== "dir" || ifThere === "entry");
 }
 
 /** Returns the type of an entry; undefined when it does not exist or cannot be accessed. */
-async function entryTypeOf(fs: FsBackend, path: string): Promise<string | undefined> {
+async function entryTypeOf(fs: Files, path: string): Promise<string | undefined> {
   try {
     return (await lstatOrNull(fs, path))?.type;
   } catch (error) {

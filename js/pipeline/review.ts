@@ -6,9 +6,8 @@
  * one of them differs when the change is made, the call fails with CONFLICT: what was approved is
  * not planned again. Before that, only a reviewer who looks again has it planned again.
  */
+import type { Files } from "../backends/files.ts";
 import type { Location } from "../policy/index.ts";
-import type { FsBackend } from "../backends/backend.ts";
-import { realpathVia } from "../backends/fallback/fallback.ts";
 import { realPathOf } from "../policy/grant-paths.ts";
 import { nameOf } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
@@ -105,7 +104,7 @@ export async function changeQuestionOf(
   const paths: string[] = [];
   for (const [index, { path }] of call.locations.entries()) {
     const { entry = false, belowReplaced = false } = uses[index] ?? {};
-    paths.push(entry && !belowReplaced ? await realpathVia(call.fs, path) : (places[index] as string));
+    paths.push(entry && !belowReplaced ? await call.fs.realpath(path) : (places[index] as string));
   }
   const limit = tool.traits.includes("writesSeveral") ? undefined : maxUndoneBytes;
   const preview = await show(plan, call);
@@ -406,7 +405,7 @@ export async function assertStateUnchanged(
 }
 
 /** Compares versions with the current ones. @throws FilewrightError CONFLICT when one differs */
-export async function assertVersionsUnchanged(base: readonly BaseVersion[], fs: FsBackend): Promise<void> {
+export async function assertVersionsUnchanged(base: readonly BaseVersion[], fs: Files): Promise<void> {
   for (let at = 0; at < base.length; at += VERSIONS_COMPARED_AT_ONCE) {
     const some = base.slice(at, at + VERSIONS_COMPARED_AT_ONCE);
     const versions = await Promise.all(

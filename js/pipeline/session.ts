@@ -1,4 +1,5 @@
 /** The state that the calls of a workspace share, in parts by what each is about. */
+import type { Files } from "../backends/files.ts";
 import type {
   AskGrant,
   DecisionSource,
@@ -8,7 +9,6 @@ import type {
   SandboxPolicy,
 } from "../policy/index.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
-import type { FsBackend } from "../backends/backend.ts";
 import type { ApprovalPlaces, Approvals } from "../hooks/approvals.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
@@ -44,7 +44,7 @@ export interface GrantPromptSettings {
 
 /** The parts of a session that differ at one moment of a shared storage. */
 export interface MomentSession {
-  readonly fs: FsBackend;
+  readonly fs: Files;
   readonly views: Views;
   /** The version of the storage that the call sees. */
   readonly version: string | undefined;
@@ -64,7 +64,7 @@ export interface SharedStores {
 /** The stages of the calls of a workspace over a storage. */
 export interface Stages {
   /** The storage itself, without the policy. */
-  readonly storage: FsBackend;
+  readonly storage: Files;
   /** Begins the stage of a call. With `mayAssume` false, an undo reads what it could assume. */
   begin(mayAssume: boolean): CallStage;
   /** Returns the log for the call on a stage. */
@@ -88,7 +88,7 @@ interface SessionCaller {
 /** The files that the calls of a workspace may reach. */
 export interface SessionFiles {
   /** The confined storage: it refuses every path that the policy does not allow. */
-  readonly fs: FsBackend;
+  readonly fs: Files;
   readonly resolver: Resolver;
   /** The views of the storage: each hides the paths that the rules hide from a call. */
   readonly views: Views;

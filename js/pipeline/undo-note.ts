@@ -1,5 +1,5 @@
 /** The texts about a change that the history cannot take back: in the question about it, and with its answer. */
-import type { FsBackend } from "../backends/backend.ts";
+import type { Files } from "../backends/files.ts";
 import { concurrentGroups } from "../backends/concurrent.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import type { Log, Made } from "../log/index.ts";
@@ -21,7 +21,7 @@ export function withUndoWarning<Data>(
 export async function titleWithUndoNote(
   { title, changes }: Preview,
   maxUndoneBytes: number | undefined,
-  fs: FsBackend,
+  fs: Files,
 ): Promise<string> {
   if (maxUndoneBytes === undefined) return title;
   const replaced = changes.filter(({ kind }) => kind !== "create").map(({ path }) => path);
@@ -29,7 +29,7 @@ export async function titleWithUndoNote(
 }
 
 /** Returns true if the files at the paths have more bytes together. Links count nothing. */
-async function isAbove(maxBytes: number, paths: readonly string[], fs: FsBackend): Promise<boolean> {
+async function isAbove(maxBytes: number, paths: readonly string[], fs: Files): Promise<boolean> {
   let bytes = 0;
   for (const some of concurrentGroups(paths)) {
     const found = await Promise.all(some.map((path) => lstatOrNull(fs, path)));

@@ -5,8 +5,8 @@
  * and index. It is created once and shared by all calls with the same hidden paths. When an earlier
  * rule makes an exception to a later one, every entry is checked separately, which is slower.
  */
+import type { Files } from "../backends/files.ts";
 import type { CallRules, Decision } from "../policy/index.ts";
-import type { FsBackend } from "../backends/backend.ts";
 import { hidePaths } from "../backends/confined/hiding.ts";
 import { isWithin } from "../backends/paths.ts";
 import { enterStage } from "../backends/abilities.ts";
@@ -27,11 +27,11 @@ export interface ViewRequest {
 /** The views of one workspace. */
 export interface Views {
   /** Returns the workspace's storage as a call sees it. */
-  of(request: ViewRequest): FsBackend;
+  of(request: ViewRequest): Files;
   /** Returns the views of what a stage has read and changed, with the same secrets. */
   on(stage: Stage): Views;
   /** Returns other storage, such as an overlay, as a call sees it. */
-  over(storage: FsBackend, request: ViewRequest): FsBackend;
+  over(storage: Files, request: ViewRequest): Files;
   /** The secrets that may be read in every view; undefined before any was granted. */
   readonly granted: readonly string[] | undefined;
   /** Allows reading exactly these secrets, in every view. */
@@ -41,10 +41,10 @@ export interface Views {
 }
 
 /** Creates the views of a workspace. `confine` returns its storage with further deny globs. */
-export function makeViews(base: FsBackend, confine: (deny: readonly string[]) => FsBackend): Views {
-  const confined = new Map<string, FsBackend>();
+export function makeViews(base: Files, confine: (deny: readonly string[]) => Files): Views {
+  const confined = new Map<string, Files>();
   let granted: readonly string[] | undefined;
-  const over = (storage: FsBackend, { rules, hidden, approved = [] }: ViewRequest): FsBackend => {
+  const over = (storage: Files, { rules, hidden, approved = [] }: ViewRequest): Files => {
     if (rules.globs(hidden)?.length === 0) return storage;
     const isApproved = (forms: readonly string[]): boolean =>
       approved.some((path) => isWithin(forms.at(-1) as string, path));
@@ -59,7 +59,7 @@ export function makeViews(base: FsBackend, confine: (deny: readonly string[]) =>
         rules.globs(hidden) === undefined || approved.some((path) => isWithin(path, real)),
     });
   };
-  const of = (request: ViewRequest, on: (fs: FsBackend) => FsBackend = (fs) => fs): FsBackend => {
+  const of = (request: ViewRequest, on: (fs: Files) => Files = (fs) => fs): Files => {
     const globs = request.rules.globs(request.hidden);
     if (globs?.length === 0) return on(base);
     if (globs === undefined || request.approved !== undefined) return over(on(base), request);
@@ -68,7 +68,7 @@ export function makeViews(base: FsBackend, confine: (deny: readonly string[]) =>
     if (known !== undefined) return on(known);
     if (confined.size >= MAX_CONFINED_VIEWS) return over(on(base), request);
     const made = confine(globs);
-    if (granted !== undefined) made.grantSecrets?.(granted);
+    if (granted !== undefined) made.grantSecrets(granted);
     confined.set(key, made);
     return on(made);
   };
@@ -79,8 +79,8 @@ export function makeViews(base: FsBackend, confine: (deny: readonly string[]) =>
     },
     of: (request) => of(request),
     on(stage) {
-      const staged = new Map<FsBackend, FsBackend>();
-      const enter = (fs: FsBackend): FsBackend => {
+      const staged = new Map<Files, Files>();
+      const enter = (fs: Files): Files => {
         const known = staged.get(fs) ?? enterStage(fs, stage);
         staged.set(fs, known);
         return known;
@@ -95,10 +95,10 @@ export function makeViews(base: FsBackend, confine: (deny: readonly string[]) =>
     },
     grantSecrets(paths) {
       granted = paths;
-      for (const fs of [base, ...confined.values()]) fs.grantSecrets?.(paths);
+      for (const fs of [base, ...confined.values()]) fs.grantSecrets(paths);
     },
     async close() {
-      for (const fs of confined.values()) await fs.close?.();
+      for (const fs of confined.values()) await fs.close();
       confined.clear();
     },
   };

@@ -3,8 +3,8 @@
  * backend. Refuses places named by a repository below the roots and names of temporary files to which a link leads,
  * and returns the places for which a row requires an approval.
  */
+import type { Files } from "../backends/files.ts";
 import type { DecisionSource, PlaceRow } from "../policy/index.ts";
-import type { FsBackend } from "../backends/backend.ts";
 import { temporaryName } from "../backends/confined/outside.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
@@ -98,7 +98,7 @@ async function checkWrittenPath(
 }
 
 /** Returns the type of an entry; undefined when it does not exist or cannot be accessed. */
-async function entryTypeAt(fs: FsBackend, path: string): Promise<string | undefined> {
+async function entryTypeAt(fs: Files, path: string): Promise<string | undefined> {
   return (await lstatOrNull(fs, path).catch(() => null))?.type;
 }
 

@@ -1,7 +1,6 @@
 /** The facts about a path for which a grant may be needed: its directories, and the secret whose content is read. */
-import type { FsBackend } from "../backends/backend.ts";
-import { otherNamesOf } from "../backends/fallback/other-names.ts";
-import { entryPathVia, lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
+import type { Files } from "../backends/files.ts";
+import { entryPath, lstatOrNull, otherNamesOf } from "../backends/fallback/fallback.ts";
 import { parentOf } from "../backends/paths.ts";
 import type { Intent } from "../backends/policy.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -28,18 +27,17 @@ export interface PathRequest {
 
 /** Returns the real path of the secret whose content a call reads; undefined if it reads none. */
 export async function secretOf(
-  fs: FsBackend,
+  fs: Files,
   { at, entry, intent, secret }: PathRequest,
 ): Promise<string | undefined> {
-  if (secret === undefined || fs.grantSecrets === undefined || (entry && intent === "write"))
-    return undefined;
+  if (secret === undefined || (entry && intent === "write")) return undefined;
   const real = await realPathOf(fs, at.path, entry).catch(() => undefined);
   return real === undefined ? undefined : secretNameOf(fs, real, secret);
 }
 
 /** Returns the name of a file by which it is a secret and is granted: this one, or another; undefined if it is none. */
 async function secretNameOf(
-  fs: FsBackend,
+  fs: Files,
   real: string,
   secret: (real: string) => boolean,
 ): Promise<string | undefined> {
@@ -53,7 +51,7 @@ async function secretNameOf(
  * nearest parent that exists.
  */
 export async function namedAndRealDirectories(
-  fs: FsBackend,
+  fs: Files,
   path: string,
   entry: boolean,
 ): Promise<ReadonlySet<string>> {
@@ -80,13 +78,13 @@ const UNRESOLVABLE_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the real path of a file, or of the entry itself. */
-export function realPathOf(fs: FsBackend, path: string, entry: boolean): Promise<string> {
-  return entry ? entryPathVia(fs, path) : realpathVia(fs, path);
+export function realPathOf(fs: Files, path: string, entry: boolean): Promise<string> {
+  return entry ? entryPath(fs, path) : fs.realpath(path);
 }
 
-async function isDirectory(fs: FsBackend, path: string, entry: boolean): Promise<boolean> {
+async function isDirectory(fs: Files, path: string, entry: boolean): Promise<boolean> {
   try {
-    return (await (entry && fs.lstat !== undefined ? fs.lstat(path) : fs.stat(path))).isDir;
+    return (await (entry ? fs.lstat(path) : fs.stat(path))).isDir;
   } catch (error) {
     if (error instanceof FilewrightError) return false; // Missing, or writable only: its parent counts.
     throw error;

@@ -6,7 +6,7 @@
  * extend rights. Nobody is asked about a path that the policy refuses. This file finds out what
  * is granted; `grant-questions.ts` asks, and `decide.ts` decides.
  */
-import type { FsBackend } from "../backends/backend.ts";
+import type { Files } from "../backends/files.ts";
 import { engine } from "../engine/current.ts";
 import { isWithin, parentOf } from "../backends/paths.ts";
 import type { SandboxPolicy } from "../backends/policy.ts";
@@ -65,9 +65,9 @@ export interface Permissions {
    * Checks a path, and asks for a grant where needed.
    * @throws FilewrightError GRANT_DENIED, PROTECTED_PATH, CANCELLED, and the policy's errors
    */
-  admit(fs: FsBackend, wanted: PathRequest, signal: AbortSignal | undefined): Promise<void>;
+  admit(fs: Files, wanted: PathRequest, signal: AbortSignal | undefined): Promise<void>;
   /** Returns the directories and the secret that {@link Permissions.admit} would look at, and asks nobody. */
-  facts(fs: FsBackend, wanted: PathRequest): Promise<readonly GrantFact[]>;
+  facts(fs: Files, wanted: PathRequest): Promise<readonly GrantFact[]>;
   /** Returns the grants in force. */
   list(): Promise<readonly Grant[]>;
   /** Grants a directory without a question. */
@@ -98,7 +98,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
   return Object.freeze({
     source,
     begin: () => questions.begin(),
-    async admit(fs: FsBackend, wanted: PathRequest, signal: AbortSignal | undefined): Promise<void> {
+    async admit(fs: Files, wanted: PathRequest, signal: AbortSignal | undefined): Promise<void> {
       if (home !== undefined) await assertKeepsHome(fs, wanted, home);
       if (mode === "off") return;
       try {
@@ -108,7 +108,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
         throw grantDeniedError(wanted, error); // The records are unreadable, or no longer trusted.
       }
     },
-    facts: async (fs: FsBackend, wanted: PathRequest) => (mode === "off" ? [] : admission.facts(fs, wanted)),
+    facts: async (fs: Files, wanted: PathRequest) => (mode === "off" ? [] : admission.facts(fs, wanted)),
     list: () => grants.inForce(),
     add: async (grant: Omit<Grant, "granted_at">) => {
       const isRecord = typeof grant === "object" && grant !== null;
@@ -181,14 +181,14 @@ class Admission {
   }
 
   /** Checks a path, and asks for a grant where needed. @throws FilewrightError GRANT_DENIED, CANCELLED */
-  async admit(fs: FsBackend, wanted: PathRequest, signal: AbortSignal | undefined): Promise<void> {
+  async admit(fs: Files, wanted: PathRequest, signal: AbortSignal | undefined): Promise<void> {
     for (const dir of await namedAndRealDirectories(fs, wanted.at.path, wanted.entry))
       await this.#admitDirectory(wanted, dir, signal);
     await this.#admitSecret(fs, wanted, signal);
   }
 
   /** Returns what `admit` would look at, and asks nobody. */
-  async facts(fs: FsBackend, wanted: PathRequest): Promise<readonly GrantFact[]> {
+  async facts(fs: Files, wanted: PathRequest): Promise<readonly GrantFact[]> {
     const facts: GrantFact[] = [];
     for (const path of await namedAndRealDirectories(fs, wanted.at.path, wanted.entry))
       facts.push({ path, state: this.#stateOf(wanted, path, await this.#grants.cover(path, wanted)) });
@@ -214,7 +214,7 @@ class Admission {
   }
 
   /** A secret needs a grant of its own path: a grant of its directory does not cover it. */
-  async #admitSecret(fs: FsBackend, wanted: PathRequest, signal: AbortSignal | undefined): Promise<void> {
+  async #admitSecret(fs: Files, wanted: PathRequest, signal: AbortSignal | undefined): Promise<void> {
     const real = await secretOf(fs, wanted);
     if (real === undefined) return;
     const isGranted = (await this.#grants.secrets(wanted)).includes(real);
@@ -222,7 +222,7 @@ class Admission {
       const yes = await this.#questions.askSecret(wanted, real, signal);
       this.#mustAsk(wanted, { path: real, state: yes ? "granted" : "refused" });
     }
-    const allow = wanted.grantSecrets ?? ((paths: readonly string[]) => fs.grantSecrets?.(paths));
+    const allow = wanted.grantSecrets ?? ((paths: readonly string[]) => fs.grantSecrets(paths));
     allow(await this.#grants.secrets(wanted));
   }
 
@@ -245,11 +245,7 @@ class Admission {
 }
 
 /** Refuses an operation that would remove or replace the directory of the file of grants. */
-async function assertKeepsHome(
-  fs: FsBackend,
-  { at, entry, intent }: PathRequest,
-  home: string,
-): Promise<void> {
+async function assertKeepsHome(fs: Files, { at, entry, intent }: PathRequest, home: string): Promise<void> {
   if (!entry || intent !== "write") return;
   const real = await realPathOf(fs, at.path, true);
   if (isWithin(home, real))

@@ -6,8 +6,8 @@
  * rule. It covers the named directory and everything below. Each path that a call reaches is
  * decided separately, and the strictest decision wins.
  */
-import type { FsBackend } from "../backends/backend.ts";
-import { entryPathVia, realpathVia } from "../backends/fallback/fallback.ts";
+import type { Files } from "../backends/files.ts";
+import { entryPath } from "../backends/fallback/fallback.ts";
 import { invalidGlobError } from "../backends/glob-braces.ts";
 import { isWithin } from "../backends/paths.ts";
 import { ignoresCase } from "../backends/policy.ts";
@@ -413,9 +413,9 @@ export function strictestDecision(decisions: readonly (Decision | undefined)[]):
  * Returns the absolute forms of a path with which rules are compared: as named and, where links change it,
  * resolved.
  */
-export async function placeOf(fs: FsBackend, at: Pick<Location, "path">, entry: boolean): Promise<PathForms> {
+export async function placeOf(fs: Files, at: Pick<Location, "path">, entry: boolean): Promise<PathForms> {
   try {
-    const real = await (entry ? entryPathVia : realpathVia)(fs, at.path);
+    const real = await (entry ? entryPath(fs, at.path) : fs.realpath(at.path));
     return real === at.path ? [at.path] : [at.path, real];
   } catch (error) {
     if (error instanceof FilewrightError) return [at.path]; // It cannot be resolved: the tool will report the error.

@@ -2,7 +2,7 @@
  * Sources of bytes for readers: bytes in memory, or a file of a backend, of which all parts are read in one
  * version.
  */
-import type { FsBackend } from "../backends/backend.ts";
+import type { Files } from "../backends/files.ts";
 import { makeError } from "../engine/errors.ts";
 import { Yielder } from "../engine/yielder.ts";
 import type { ByteSource } from "./reader.ts";
@@ -26,7 +26,7 @@ export interface FileSource extends ByteSource {
  * was replaced, and the read fails. A backend that cannot read ranges is read once as a whole.
  */
 export function sourceFrom(
-  fs: FsBackend,
+  fs: Files,
   path: string,
   size: number,
   signal?: AbortSignal | undefined,
@@ -43,7 +43,7 @@ export function sourceFrom(
     },
     async read(start = 0, end = size) {
       checkSignal(signal);
-      if (fs.read === undefined) {
+      if (!fs.abilities.ranges) {
         whole ??= await fs.readBytes(path);
         return whole.subarray(start, end);
       }

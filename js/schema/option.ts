@@ -300,16 +300,18 @@ export interface CheckedCall {
 type AnyMethod = (this: unknown, ...args: unknown[]) => unknown;
 
 /**
- * Replaces methods of an object itself by ones that check their options first. For a class it is given the prototype.
+ * Replaces methods of an object, own and inherited ones, by own ones that check their options first. For a class it is
+ * given the prototype.
  * A method whose name ends in `Sync` throws; any other one returns a promise, which is rejected.
  */
 export function checkMethods(target: object, calls: Readonly<Record<string, CheckedCall>>): void {
   const methods = target as Record<string, unknown>;
   for (const [name, call] of Object.entries(calls)) {
-    const method = Object.hasOwn(target, name) ? methods[name] : undefined;
+    const method = methods[name];
     if (typeof method !== "function") continue;
     const value = checked(method as AnyMethod, call, name.endsWith("Sync"));
-    Object.defineProperty(target, name, { ...Object.getOwnPropertyDescriptor(target, name), value });
+    const own = Object.getOwnPropertyDescriptor(target, name) ?? { writable: true, configurable: true };
+    Object.defineProperty(target, name, { ...own, value });
   }
 }
 

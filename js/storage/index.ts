@@ -4,7 +4,7 @@
 export * from "./storage.ts";
 export { memoryStorage, type MemoryStorage, type MemoryStorageOptions } from "./memory/memory.ts";
 export { probeStorage, type ProbeStorageOptions } from "./probe.ts";
-export { type StorageBackend, toBackend } from "./backend/to-backend.ts";
+export { toBackend } from "./backend/to-backend.ts";
 export { filesOf, type FilesOptions } from "./files/files-of.ts";
 export type { Driver, DriverEntry, DriverWrite } from "./files/driver.ts";
 export {

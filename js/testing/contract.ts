@@ -2,7 +2,9 @@
  * The contract of a backend as named test cases: those of the eleven methods and of the optional ones, and the contract of
  * storages through `filesOf`. A backend that passes them works with every tool.
  */
-import { CAPABILITIES, type Capability, isFsBackend, type MaybePromise } from "../backends/backend.ts";
+import { ABILITIES } from "../backends/abilities.ts";
+import { isFsBackend, type MaybePromise } from "../backends/backend.ts";
+import type { FileAbilities } from "../backends/files.ts";
 import {
   callback,
   choiceOf,
@@ -26,8 +28,8 @@ import { storageCases, storageContract } from "./storage/contract.ts";
 export interface ContractOptions {
   /** The function `test` or `it` of your test framework. */
   readonly test: TestFunction;
-  /** The capabilities that the backend must have. Cases of these are never skipped. Default: none. */
-  readonly requires?: readonly Capability[] | undefined;
+  /** The abilities that the files must have. Cases of these are never skipped. Default: none. */
+  readonly requires?: readonly (keyof FileAbilities)[] | undefined;
   /**
    * True when the backend refuses every change. Only cases that read are run then, on files that `seed` of
    * the subject creates. Default false.
@@ -47,7 +49,7 @@ export interface ContractOptions {
  */
 export const CONTRACT_OPTIONS: Options<ContractOptions> = described("ContractOptions", {
   test: required(callback()),
-  requires: list(choiceOf(CAPABILITIES)),
+  requires: list(choiceOf(ABILITIES)),
   readOnly: flag(),
   except: list(text()),
 });
@@ -74,8 +76,8 @@ export function backendContract(
   const cases = [firstCase(requires), ...(readOnly ? reading : contractCases)];
   const own = { test, except: except.filter((name) => !isOfStorage(name)) };
   registerCases(own, makeBackend, cases, async ({ needs = [], files = {}, run }, subject) => {
-    if (needs.some((name) => subject.backend[name] === undefined)) return;
     const context = contextOf(subject);
+    if (needs.some((name) => !context.backend.abilities[name])) return;
     if (subject.seed === undefined) await seedTree(context, files);
     else await subject.seed(files);
     await run(context);
@@ -89,13 +91,13 @@ export function backendContract(
   storageContract(makeStorage, { test, except: except.filter(isOfStorage) });
 }
 
-function firstCase(requires: readonly Capability[]): ContractCase {
+function firstCase(requires: readonly (keyof FileAbilities)[]): ContractCase {
   return {
     name: "has the eleven methods and what it must have besides",
     run: async ({ backend, root }) => {
       assertTrue(isFsBackend(backend), "isFsBackend() must be true");
-      const missing = requires.filter((name) => typeof backend[name] !== "function");
-      assertEqual(missing, [], "missing capabilities");
+      const missing = requires.filter((name) => !backend.abilities[name]);
+      assertEqual(missing, [], "missing abilities");
       assertEqual((await backend.stat(root)).isDir, true, "the root is a directory");
       assertEqual(await backend.listDir(root), [], "the root is empty");
     },

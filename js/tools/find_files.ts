@@ -1,7 +1,6 @@
 /** `find_files`: fuzzy search for files by their paths. */
-import { findFilesBackend } from "../backends/search/search-fuzzy.ts";
+import { findRankedFiles } from "../backends/search/search-fuzzy.ts";
 import { childOf } from "../backends/paths.ts";
-import { findBackend } from "../backends/search/search.ts";
 import type { FuzzyResult } from "../engine/search-types.ts";
 import { closedRootsNote, coveredRoots } from "./every-root.ts";
 import { leftOutNote, otherRootsNote } from "./render/left-out.ts";
@@ -154,7 +153,7 @@ async function findBestBelowRoot(
   let total = 0;
   for (const form of forms) {
     const options = { query: form, limit: wanted, rank, respectIgnore, ignoreFiles, signal } as const;
-    const found = await findFilesBackend(call.fs, root, options);
+    const found = await findRankedFiles(call.fs, root, options);
     total = Math.max(total, found.total);
     for (const { path, score } of found.files) best.set(path, Math.max(score, best.get(path) ?? 0));
   }
@@ -177,7 +176,7 @@ async function leftOutWarnings(
   const { signal } = call;
   const { ignoreFiles } = call.settings;
   const names = { pattern: "**", limit: 1, respectIgnore: args.respect_ignore, ignoreFiles, signal } as const;
-  const walked = await findBackend(call.fs, root, names);
+  const walked = await call.fs.find(root, names);
   const notes: string[] = [];
   if (total === 0 && args.respect_ignore && walked.ignored > 0) {
     const ignored = (await findBestBelowRoot({ ...args, respect_ignore: false }, 1, call, root)).total;

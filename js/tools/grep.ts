@@ -1,7 +1,6 @@
 /** `grep`: searches the contents of files. */
 import { childOf, isWithin, relativeTo } from "../backends/paths.ts";
 import { isAbsolutePath, pathOfDisplayed } from "../backends/windows-paths.ts";
-import { grepBackend } from "../backends/search/search.ts";
 import { engine } from "../engine/current.ts";
 import { encodeCursor } from "../engine/wire/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -336,7 +335,7 @@ async function searchAsPlainText(
     output: "content",
     maxResults: MAX_COUNTED_PLAIN_TEXT_LINES,
   } as const;
-  const { matches, totalMatches } = await grepBackend(call.fs, call.locations[0]!.path, plain);
+  const { matches, totalMatches } = await call.fs.grep(call.locations[0]!.path, plain);
   const [first] = matches;
   return first === undefined ? undefined : { path: shown(first.path), line: first.line, count: totalMatches };
 }

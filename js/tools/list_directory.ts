@@ -1,9 +1,7 @@
 /** `list_directory`: lists a directory, to a given depth. */
 import type { FsEntry, FsStat, MaybePromise } from "../backends/backend.ts";
-import { lstatVia } from "../backends/fallback/fallback.ts";
 import { STEPS_PER_YIELD_CHECK, Yielder } from "../engine/yielder.ts";
 import { walkRuns } from "../backends/walk/drive.ts";
-import { IGNORE_FILES, readIgnoreFiles, rulesAbove } from "../backends/walk/ignore-files.ts";
 import { TreeWalk, type WalkRequest } from "../backends/walk/walk.ts";
 import { compareCodePoints, isWithin, relativeTo } from "../backends/paths.ts";
 import type { TreePage } from "../backends/entry.ts";
@@ -275,7 +273,7 @@ async function pageOf(args: Args, root: string, from: number, call: Call): Promi
   const maxTextBytes = maxAnswerBytes(call.settings.limits);
   // For bare names of one directory, a plain listing is faster than a page of a tree.
   const bare = depth === 1 && call.reader.brief && !respect_ignore;
-  if (call.fs.listTree === undefined || bare || sort === "size" || sort === "mtime") {
+  if (bare || sort === "size" || sort === "mtime") {
     const all = await collect(args, root, call);
     return { entries: pageFrom(all, from, limit, maxTextBytes), total: all.length };
   }
@@ -319,19 +317,15 @@ function ignoredGlobs(globs: readonly string[], { reach: { summary: access } }: 
 /** Collects every requested entry, each directory followed by its content. */
 async function collect(args: Args, root: string, call: Call): Promise<readonly FsEntry[]> {
   const { fs } = call;
-  const { ignoreFiles = IGNORE_FILES } = call.settings;
   const sorted = args.sort === "size" || args.sort === "mtime";
   const facts = sorted || !call.reader.brief;
-  // A storage that searches knows ignore files that others do not have, such as those of the user.
-  const isSearched = args.respect_ignore && fs.find !== undefined;
-  const byWalk = args.respect_ignore && !isSearched;
   const walk = new TreeWalk<FsEntry>(root, {
     unreadable: "count",
     temporary: false,
     hidden: args.hidden,
     skipGit: args.respect_ignore,
-    ...selectionOf(args, call, isSearched ? await unignoredPaths(call, root) : undefined),
-    ignore: byWalk ? await rulesAbove(fs, root, ignoreFiles, undefined) : undefined,
+    // A search knows ignore files that a walk does not, such as those of the user.
+    ...selectionOf(args, call, args.respect_ignore ? await unignoredPaths(call, root) : undefined),
     depth: args.depth,
     compare: order(args),
   });
@@ -341,13 +335,10 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
       const entries = fs.listDir(directory, { facts });
       return sorted ? withFacts(entries, call) : entries;
     },
-    ignoreFiles: byWalk
-      ? (entries: readonly FsEntry[]) => readIgnoreFiles(fs, entries, ignoreFiles)
-      : undefined,
   };
   const found: FsEntry[] = [];
   const yielder = new Yielder({ signal: call.signal });
-  for await (const run of walkRuns(walk, withoutUndefined(source), yielder))
+  for await (const run of walkRuns(walk, source, yielder))
     for (const { entry } of run)
       if (found.push(entry) % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
   return found;
@@ -387,7 +378,7 @@ async function factsOf(
   call: Call,
 ): Promise<Partial<Pick<FsStat, "size" | "mtime" | "target">>> {
   try {
-    return await lstatVia(call.fs, entry.path);
+    return await call.fs.lstat(entry.path);
   } catch {
     return {}; // It has vanished since it was listed.
   }

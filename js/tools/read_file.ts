@@ -1,5 +1,5 @@
 /** `read_file`: a page of a text file with line numbers; an image; the text of a document; one value of structured data. */
-import { hashVia } from "../backends/fallback/fallback.ts";
+import { hashOf } from "../backends/fallback/fallback.ts";
 import type { Location } from "../policy/index.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -199,7 +199,7 @@ function longLineDataOf({ line, restByte, restBytes }: LongLine): NonNullable<Re
 async function noteUnreadable({ details }: FilewrightError, { path }: Location, call: Call): Promise<void> {
   const now = await statOrNull(call.fs, path);
   if (now === null || now.size !== details?.["size"]) return;
-  const hash = now.version === undefined ? await hashVia(call.fs, path, call.signal) : undefined;
+  const hash = now.version === undefined ? await hashOf(call.fs, path, call.signal) : undefined;
   call.seen.note(path, now.version, hash);
 }
 

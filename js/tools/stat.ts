@@ -1,6 +1,6 @@
 /** `stat`: returns the facts about one path. */
+import { hashOf } from "../backends/fallback/fallback.ts";
 import type { FsStat } from "../backends/backend.ts";
-import { hashVia, lstatVia, readVersioned } from "../backends/fallback/fallback.ts";
 import { nameOf } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
 import { HIDDEN_TARGET_TEXT, shownLinkTarget } from "./render/link-target.ts";
@@ -94,7 +94,7 @@ export const stat: ReadingTool<CheckedArgs["stat"], StatData> = {
   ],
   async run(args, call) {
     const at = call.locations[0]!;
-    const facts = args.follow ? await call.fs.stat(at.path) : await lstatVia(call.fs, at.path);
+    const facts = args.follow ? await call.fs.stat(at.path) : await call.fs.lstat(at.path);
     if (at.directory && !facts.isDir) throw locationError("NOT_DIRECTORY", at);
     call.seen.noteListed([at.path]);
     // The content is read only if the hash or the media type is needed.
@@ -141,10 +141,10 @@ interface ContentFacts {
 const NOT_READ: ContentFacts = { hash: undefined, mime: undefined };
 
 async function contentFacts(path: string, facts: FsStat, hash: boolean, call: Call): Promise<ContentFacts> {
-  const digest = { hash: hash ? await hashVia(call.fs, path, call.signal) : undefined, mime: undefined };
-  if (facts.size > MAX_DETECTION_BYTES && call.fs.read === undefined) return digest;
+  const digest = { hash: hash ? await hashOf(call.fs, path, call.signal) : undefined, mime: undefined };
+  if (facts.size > MAX_DETECTION_BYTES && !call.fs.abilities.ranges) return digest;
   try {
-    const head = await readVersioned(call.fs, path, {
+    const head = await call.fs.read(path, {
       range: { start: 0, end: MAX_DETECTION_BYTES },
       signal: call.signal,
     });

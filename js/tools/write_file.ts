@@ -1,7 +1,7 @@
 /** `write_file`: creates, replaces or extends one file, atomically. */
 import type { Location } from "../policy/index.ts";
 import type { FsStat } from "../backends/backend.ts";
-import { lstatOrNull, realpathVia } from "../backends/fallback/fallback.ts";
+import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { untilAborted, Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
 import { MIN_THREAD_BYTES } from "../engine/threads.ts";
@@ -159,7 +159,7 @@ async function inspectMissingPathBeforeWrite(
 ): Promise<PathBeforeWrite> {
   const link = await lstatOrNull(call.fs, at.path);
   if (link !== null && !args.overwrite) throw locationError("ALREADY_EXISTS", at);
-  const target = link === null ? at.path : await realpathVia(call.fs, at.path);
+  const target = link === null ? at.path : await call.fs.realpath(at.path);
   return { exists: false, bytes: null, size: 0, version: null, stat: undefined, target };
 }
 

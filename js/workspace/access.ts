@@ -1,4 +1,5 @@
 /** Decides what a workspace may reach: its policy, its rules, and the directories that are granted to it. */
+import type { Files } from "../backends/files.ts";
 import {
   createResolver,
   type Permissions,
@@ -6,7 +7,6 @@ import {
   type Rules,
   type SandboxPolicy,
 } from "../policy/index.ts";
-import type { FsBackend } from "../backends/backend.ts";
 import { isWithin, literalGlob, parentOf } from "../backends/paths.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
 import { pathForStorage } from "../backends/windows-paths.ts";
@@ -76,7 +76,7 @@ function permissionOptionsOf(
 }
 
 /** Checks the working directory. @throws FilewrightError INVALID_ARGUMENT when it is a file */
-async function assertDirectory(storage: FsBackend, real: string, typed: string): Promise<void> {
+async function assertDirectory(storage: Files, real: string, typed: string): Promise<void> {
   const stat = await statOrNull(storage, real);
   if (stat === null || stat.isDir) return;
   throw new FilewrightError(
@@ -89,19 +89,19 @@ async function assertDirectory(storage: FsBackend, real: string, typed: string):
 }
 
 /** Returns the real path of a root. A missing root is created, except on the local disk. */
-async function realRootPath(storage: FsBackend, path: string, local: boolean): Promise<string> {
+async function realRootPath(storage: Files, path: string, local: boolean): Promise<string> {
   if (!local && !(await storage.exists(path))) await storage.mkdir(path, { parents: true, existOk: true });
   if (local && !(await storage.exists(path))) {
     throw new FilewrightError("NOT_FOUND", `the root '${path}' does not exist`, { path });
   }
-  return storage.realpath === undefined ? path : await storage.realpath(path);
+  return storage.realpath(path);
 }
 
 /**
  * Returns the real paths of every state directory: that of the workspace, and those that are the default of any process
  * of the user, where tokens, keys, grants and sockets are. Empty where the files are not on this machine's disk.
  */
-async function stateDirsOf(own: StateDirectory | undefined, storage: FsBackend): Promise<readonly string[]> {
+async function stateDirsOf(own: StateDirectory | undefined, storage: Files): Promise<readonly string[]> {
   if (!isLocalDisk(storage)) return [];
   const named = [...(own === undefined ? [] : [own.path]), ...requireLocalHost().defaultStateDirs()];
   const real = named.map((path) => realPathOf(storage, pathForStorage(storage, path)));
@@ -112,7 +112,7 @@ async function stateDirsOf(own: StateDirectory | undefined, storage: FsBackend):
 async function placesOfCommands(
   { commands }: CheckedOptions,
   policy: SandboxPolicy,
-  storage: FsBackend,
+  storage: Files,
   stateDirs: readonly string[],
 ): Promise<PlacesOfCommands> {
   if (commands === undefined || !isLocalDisk(storage)) return { stateDirs, worktrees: [] };
@@ -123,10 +123,10 @@ async function placesOfCommands(
 }
 
 /** Returns the real path of an entry that may be missing: of the part that exists, with the other names after it. */
-async function realPathOf(storage: FsBackend, path: string): Promise<string> {
+async function realPathOf(storage: Files, path: string): Promise<string> {
   for (let at = path; at !== parentOf(at); at = parentOf(at)) {
     try {
-      const real = (await storage.realpath?.(at)) ?? at;
+      const real = await storage.realpath(at);
       return `${real === "/" ? "" : real}${path.slice(at.length)}`;
     } catch {
       // This part is missing, too, or cannot be looked up.
@@ -136,7 +136,7 @@ async function realPathOf(storage: FsBackend, path: string): Promise<string> {
 }
 
 /** Returns the user's home directory in the form of the storage's paths. */
-function homeFor(storage: FsBackend): string | undefined {
+function homeFor(storage: Files): string | undefined {
   const home = requireLocalHost().home?.();
   return home === undefined ? undefined : pathForStorage(storage, home);
 }

@@ -1,5 +1,7 @@
 /** Opens the files of a workspace before anything confines them: the local disk, a storage, or a backend of the host. */
 import type { FsBackend } from "../backends/backend.ts";
+import { asFiles } from "../backends/host-files.ts";
+import type { Files } from "../backends/files.ts";
 import type { SandboxPolicy } from "../backends/policy.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
 import { type JournalStore, type LogOptions, MemoryJournal } from "../log/index.ts";
@@ -18,7 +20,7 @@ export interface OpenedBackend {
   /** The local disk, which this workspace closes; undefined for a backend of the host. */
   readonly disk: LocalStorage | undefined;
   /** The files, not confined. */
-  readonly storage: FsBackend;
+  readonly storage: Files;
   /** True where they are the local disk. */
   readonly local: boolean;
   /** Undefined for a workspace that keeps nothing on the disk. */
@@ -30,10 +32,10 @@ export async function openFiles(checked: CheckedOptions, made: MadeParts): Promi
   const shared = checked.storage === undefined ? undefined : await openStorage(checked.storage);
   const given = shared === undefined ? checked : { ...checked, backend: shared.backend };
   const disk = given.backend === undefined ? openDisk(given) : undefined;
-  made.add(() => disk?.close?.());
+  made.add(() => disk?.close());
   const local = disk !== undefined;
   const state = stateDirectoryOf(given, local);
-  return { given, shared, disk, storage: disk ?? (given.backend as FsBackend), local, state };
+  return { given, shared, disk, storage: disk ?? asFiles(given.backend as FsBackend), local, state };
 }
 
 function openDisk({ stateDir, durability, preserve, kernel, engine, index }: CheckedOptions): LocalStorage {

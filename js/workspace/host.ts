@@ -3,8 +3,9 @@
  *
  * The Node entry registers them, so that this folder does not depend on Node.
  */
+import { shortcutsOf } from "../backends/abilities.ts";
+import type { Files } from "../backends/files.ts";
 import type { IndexUse } from "../engine/search-types.ts";
-import type { SandboxPolicy } from "../policy/index.ts";
 import type { CommandOptions } from "../backends/option-schema.ts";
 import type { CommandPolicy, SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
@@ -44,9 +45,8 @@ export interface LocalFacts {
 }
 
 /** A local disk, with facts about its protection. */
-export interface LocalStorage extends FsBackend {
+export interface LocalStorage extends Files {
   capabilities(): LocalFacts;
-  confine?(policy: SandboxPolicy): FsBackend & { capabilities(): LocalFacts };
 }
 
 /** The copies of storages on the disk of the host. */
@@ -82,7 +82,7 @@ export interface LocalHost {
   /** Returns true when a backend is the local disk, so that its paths name files of this machine. */
   isDisk(backend: FsBackend): boolean;
   /** Returns true when a local disk checks paths before it uses them, because the native addon does not load. */
-  isChecked(backend: FsBackend): boolean;
+  isChecked(backend: Files): boolean;
   /** Returns the journal store in a state directory. */
   journal(stateDir: string): SharedJournal;
   /**
@@ -138,8 +138,10 @@ export function isLocalDisk(backend: FsBackend): boolean {
 }
 
 /** Returns whether a backend resolves and opens in one step, or checks paths before it uses them. */
-export function confinementOf(backend: FsBackend): "native" | "checked" {
-  return backend.confine === undefined || currentHost?.isChecked(backend) === true ? "checked" : "native";
+export function confinementOf(backend: Files): "native" | "checked" {
+  return shortcutsOf(backend).confine === undefined || currentHost?.isChecked(backend) === true
+    ? "checked"
+    : "native";
 }
 
 /** Returns the user's home directory, if the host has one. */
@@ -149,10 +151,10 @@ export function homeOfHost(): string | undefined {
 
 /** The lock queue of this process for the local disk, made with its host. */
 let diskLocker: Locker = makeLocker();
-const lockerByBackend = new WeakMap<FsBackend, Locker>();
+const lockerByBackend = new WeakMap<Files, Locker>();
 
 /** Returns the queue of a backend: one for the local disk, and one for each other storage. */
-export function lockerOfBackend(backend: FsBackend, local: boolean): Locker {
+export function lockerOfBackend(backend: Files, local: boolean): Locker {
   if (local) return diskLocker;
   let locker = lockerByBackend.get(backend);
   if (locker === undefined) {

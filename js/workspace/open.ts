@@ -2,7 +2,6 @@
  * Opens a workspace: options become a policy, a confined backend and the shared state of calls;
  * tools become methods.
  */
-import { usedCapabilities } from "../backends/confined/used.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
 import { notifySafely } from "../hooks/events.ts";
@@ -80,7 +79,7 @@ function noDescriptorError(cause: unknown): FilewrightError {
 /** Opens a workspace. Each part that has an end is noted as it is made, for an opening that fails. */
 async function openParts(options: CheckedOptions, made: MadeParts): Promise<Workspace> {
   const opened = await openFiles(options, made);
-  const { given, shared, state, storage } = opened;
+  const { given, shared, state } = opened;
   const preset = presetOf(given.preset);
   const hooks = boundHooksOf(given);
   const access = await openAccess(opened, preset);
@@ -93,7 +92,7 @@ async function openParts(options: CheckedOptions, made: MadeParts): Promise<Work
   const { engine, confinement, sandbox } = session.files.access;
   return makeWorkspace(session, preset, {
     engine,
-    backend: usedCapabilities(storage),
+    backend: session.files.fs.abilities,
     confinement,
     ...withoutUndefined({ resolver: facts, storage: shared?.facts, state }),
     recovery,

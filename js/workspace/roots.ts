@@ -1,5 +1,5 @@
 /** Makes the policy of a workspace from its options: its roots in absolute form, and what its preset adds. */
-import type { FsBackend } from "../backends/backend.ts";
+import type { Files } from "../backends/files.ts";
 import { hasWindowsPaths, innerWindowsPath, isAbsolutePath, withPathsOf } from "../backends/windows-paths.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -16,7 +16,7 @@ import type { AccessOptions } from "./options.ts";
 export function policyOfRoots(
   options: CheckedOptions,
   preset: PresetAccess | undefined,
-  storage: FsBackend,
+  storage: Files,
   base: string,
   unreachable: readonly string[],
 ): SandboxPolicy {

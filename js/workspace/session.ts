@@ -1,8 +1,8 @@
 /** Makes the state that all calls of a workspace share, from its options and its files. */
+import type { Files } from "../backends/files.ts";
 import type { SandboxPolicy } from "../policy/index.ts";
-import type { FsBackend } from "../backends/backend.ts";
 import { SandboxedBackend } from "../backends/confined/sandboxed.ts";
-import { abilitiesOf } from "../backends/abilities.ts";
+import { shortcutsOf } from "../backends/abilities.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import { IGNORE_FILES } from "../backends/walk/ignore-files.ts";
 import { engine } from "../engine/current.ts";
@@ -38,7 +38,7 @@ import { commandSandboxOf } from "./commands.ts";
 import { makeConfine } from "./confine.ts";
 import type { MadeParts } from "./made.ts";
 import { isForking } from "./forks/files.ts";
-import { confinementOf, type LocalFacts, lockerOfBackend } from "./host.ts";
+import { confinementOf, type LocalFacts, lockerOfBackend, type LocalStorage } from "./host.ts";
 import { nextWorkspaceNumber } from "./number.ts";
 import type { ChosenStores } from "./shared/stores.ts";
 import { openSearches, stagesOf } from "./storage.ts";
@@ -93,7 +93,7 @@ export async function makeSession(parts: SessionParts): Promise<MadeSession> {
     settings: settingsOf(
       given,
       guard,
-      effectiveLimitsOf(given.limits, preset, abilitiesOf(storage).maxAnswerBytes),
+      effectiveLimitsOf(given.limits, preset, shortcutsOf(storage).maxAnswerBytes),
     ),
     commands,
     scheduling: {
@@ -122,12 +122,12 @@ async function makeFiles(
   const { given, shared, disk, storage, state } = opened;
   const { resolver, rules, repositories } = access;
   const { policy } = resolver;
-  const confined = disk?.confine?.(policy);
-  const fs: FsBackend = confined ?? new SandboxedBackend(storage, policy);
+  const confined = disk && (shortcutsOf(disk).confine?.(policy) as LocalStorage | undefined);
+  const fs: Files = confined ?? new SandboxedBackend(storage, policy);
   // The host closes its own storage.
-  made.add(() => fs.close?.());
-  const confine = (within: SandboxPolicy): FsBackend =>
-    disk?.confine?.(within) ?? new SandboxedBackend(storage, within);
+  made.add(() => fs.close());
+  const confine = (within: SandboxPolicy): Files =>
+    (disk && shortcutsOf(disk).confine?.(within)) ?? new SandboxedBackend(storage, within);
   const views = makeViews(fs, (globs) => confine({ ...policy, deny: [...policy.deny, ...globs] }));
   made.add(() => views.close());
   const searches = shared === undefined ? undefined : await openSearches(given, shared);

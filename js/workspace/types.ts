@@ -1,7 +1,8 @@
 /** The types of a workspace: what it offers, and what it says about itself. */
+import type { Files, FileAbilities } from "../backends/files.ts";
 import type { PolicySummary } from "../pipeline/policy-summary.ts";
 import type { WhyGate, WhyQuestion } from "../pipeline/why.ts";
-import type { Capability, FsBackend, LockHandle } from "../backends/backend.ts";
+import type { LockHandle } from "../backends/backend.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
 import type { EngineInfo } from "../engine/engine.ts";
 import type { Approval } from "../hooks/approvals.ts";
@@ -31,12 +32,12 @@ import type { ToolDefinition } from "./preset-tools.ts";
 import type { RewindOptions } from "./rewind/options.ts";
 import type { Rewound } from "./rewind/rewind.ts";
 
-/** What the workspace runs on: engine, capabilities of the backend, confinement, journal, and what recovery found. */
+/** What the workspace runs on: engine, abilities of the files, confinement, journal, and what recovery found. */
 export interface Capabilities {
   /** The loaded engine, and the reason why no other was loaded. */
   readonly engine: EngineInfo;
-  /** The optional capabilities of the backend that the workspace uses. */
-  readonly backend: readonly Capability[];
+  /** How the files work, such as whether there can be links. */
+  readonly backend: FileAbilities;
   /** `native`: the backend resolves and opens in one step. `checked`: paths are checked before they are used. */
   readonly confinement: "native" | "checked";
   /**
@@ -161,7 +162,7 @@ export interface Workspace extends ToolMethods, AsyncDisposable {
   /** The definitions of the tools, for models. */
   readonly tools: readonly ToolDefinition[];
   /** The storage, confined to the policy of the workspace. Rules and hooks do not apply to it. */
-  readonly fs: FsBackend;
+  readonly fs: Files;
   /** Returns the engine, confinement and journal in use. */
   capabilities(): Capabilities;
   /** The interrupted changes that opening found; the same as in {@link Capabilities}. */

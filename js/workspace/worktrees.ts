@@ -7,7 +7,7 @@
  * shared directory, and nothing of it is in a root. That is decided once, when a workspace opens, on real paths. A
  * submodule, `git init --separate-git-dir`, and a worktree inside its own shared directory are not followed.
  */
-import type { FsBackend } from "../backends/backend.ts";
+import type { Files } from "../backends/files.ts";
 import { isWithin } from "../backends/paths.ts";
 import { linkedRepository } from "../backends/walk/git-directory.ts";
 
@@ -23,7 +23,7 @@ export interface LinkedWorktree {
  * contain, such as the state directories and the home directory.
  */
 export async function linkedWorktrees(
-  fs: FsBackend,
+  fs: Files,
   roots: readonly string[],
   kept: readonly string[],
 ): Promise<readonly LinkedWorktree[]> {

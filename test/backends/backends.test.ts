@@ -1,34 +1,19 @@
+import type { Files } from "../../js/backends/files.ts";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "vitest";
-import {
-  type FsBackend,
-  LocalBackend,
-  MemoryBackend,
-  SandboxedBackend,
-  SandboxPolicy,
-} from "../../js/index.node.ts";
+import { LocalBackend, MemoryBackend, SandboxedBackend, SandboxPolicy } from "../../js/index.node.ts";
 import { backendContract } from "../../js/testing/index.ts";
 import { minimalBackend } from "./minimal.ts";
 
-const FULL = [
-  "read",
-  "rename",
-  "copyFile",
-  "lstat",
-  "readLink",
-  "symlink",
-  "realpath",
-  "chmod",
-  "removeTree",
-] as const;
+const FULL = ["conditions", "ranges", "links", "modes"] as const;
 
 describe("contract: memory", () => {
   backendContract(() => ({ backend: new MemoryBackend({ "/ws": { type: "dir" } }), root: "/ws" }), {
     test: it,
 
-    requires: [...FULL, "copyTree"],
+    requires: FULL,
   });
 });
 
@@ -74,7 +59,7 @@ describe("contract: eleven methods alone, sandboxed", () => {
 });
 
 /** A fresh directory on the disk, and a backend for it. */
-function onDisk(backend: (root: string, base: string) => FsBackend) {
+function onDisk(backend: (root: string, base: string) => Files) {
   return () => {
     const base = realpathSync(mkdtempSync(join(tmpdir(), "fw-contract-")));
     const root = join(base, "ws");
@@ -87,12 +72,12 @@ function onDisk(backend: (root: string, base: string) => FsBackend) {
   };
 }
 
-const DISK = [...FULL, "copyTree", "listPage"] as const;
+const DISK = [...FULL, "asides", "locks"] as const;
 
 describe("contract: the disk", () => {
   backendContract(
     onDisk(() => new LocalBackend()),
-    { test: it, requires: [...DISK, "confine"] },
+    { test: it, requires: DISK },
   );
 });
 

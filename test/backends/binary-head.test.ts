@@ -1,11 +1,12 @@
 /** Large binary files: searches and the index know them by their first bytes, and read no more of them. */
+import { assembledFiles } from "../../js/backends/complete.ts";
+import type { Files } from "../../js/backends/files.ts";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { NodeBackend } from "../../js/backends/node/node.node.ts";
-import { grepBackend } from "../../js/backends/search/search.ts";
-import { type FsBackend, LocalBackend, MemoryBackend, SandboxPolicy } from "../../js/index.node.ts";
+import { LocalBackend, MemoryBackend, SandboxPolicy } from "../../js/index.node.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "filewright-head-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -58,7 +59,7 @@ describe("files with a NUL", () => {
     const disk = open();
     try {
       if (disk instanceof LocalBackend) await disk.warm(root);
-      const found = await grepBackend(disk, root, { pattern: "needle", output: "files" });
+      const found = await disk.grep(root, { pattern: "needle", output: "files" });
       const { skippedBinary, filesSearched, counts } = found;
       expect({ skippedBinary, filesSearched }).toEqual({
         skippedBinary: binaries,
@@ -70,7 +71,7 @@ describe("files with a NUL", () => {
           .sort(),
       );
       for (const [name, , kind] of FILES) {
-        const one = await grepBackend(disk, join(root, name), { pattern: "needle", output: "count" });
+        const one = await disk.grep(join(root, name), { pattern: "needle", output: "count" });
         expect([name, one.skippedBinary]).toEqual([name, kind === "binary" ? 1 : 0]);
       }
     } finally {
@@ -107,10 +108,10 @@ describe("a search", () => {
       try {
         const query = { pattern: "needle", output: "count" } as const;
         // The first search loads what a search needs.
-        await grepBackend(disk, join(root, "f0.txt"), query);
+        await disk.grep(join(root, "f0.txt"), query);
         const before = readBytes();
         if (disk instanceof LocalBackend && where === root) await disk.warm(root);
-        const found = await grepBackend(disk, where, query);
+        const found = await disk.grep(where, query);
         expect(found.skippedBinary).toBe(where === root ? 2 : 1);
         expect(readBytes() - before).toBeLessThan(MAX_READ_BYTES);
       } finally {
@@ -126,7 +127,7 @@ describe("a search", () => {
       bytes += given.length;
       return given;
     };
-    const storage = {
+    const methods: Partial<Files> = {
       stat: memory.stat.bind(memory),
       exists: memory.exists.bind(memory),
       listDir: memory.listDir.bind(memory),
@@ -136,8 +137,9 @@ describe("a search", () => {
         if (found !== null) counted(found.bytes);
         return found;
       },
-    } as unknown as FsBackend;
-    const found = await grepBackend(storage, "/w", { pattern: "needle", output: "files" });
+    };
+    const storage = assembledFiles(methods, { ranges: true });
+    const found = await storage.grep("/w", { pattern: "needle", output: "files" });
     expect(found).toMatchObject({ skippedBinary: 1, filesWithMatches: 1 });
     expect(bytes).toBeLessThan(2 << 20);
   });

@@ -1,12 +1,13 @@
 /** The contract suite itself: a backend that breaks a rule must fail a case. */
+import type { Files } from "../../js/backends/files.ts";
 import { describe, expect, it } from "vitest";
-import { type FsBackend, MemoryBackend } from "../../js/index.node.ts";
+import { MemoryBackend } from "../../js/index.node.ts";
 import { backendContract } from "../../js/testing/index.ts";
 
-type Overrides = Partial<Record<keyof FsBackend, unknown>>;
+type Overrides = Partial<Record<keyof Files, unknown>>;
 
 /** Runs the whole suite over a backend; gives the names of the failed cases. */
-async function failuresOf(make: () => FsBackend): Promise<string[]> {
+async function failuresOf(make: () => Files): Promise<string[]> {
   const runs: [string, () => Promise<void>][] = [];
   backendContract(() => ({ backend: make(), root: "/ws" }), { test: (name, run) => runs.push([name, run]) });
   const failed: string[] = [];
@@ -15,13 +16,13 @@ async function failuresOf(make: () => FsBackend): Promise<string[]> {
 }
 
 /** A memory backend with some of its methods exchanged. */
-function breaking(change: (memory: MemoryBackend) => Overrides): () => FsBackend {
+function breaking(change: (memory: MemoryBackend) => Overrides): () => Files {
   return () => {
     const memory = new MemoryBackend({ "/ws": { type: "dir" } });
     const broken = change(memory);
     return new Proxy(memory, {
       get: (target, name) => {
-        if (name in broken) return broken[name as keyof FsBackend];
+        if (name in broken) return broken[name as keyof Files];
         const value: unknown = Reflect.get(target, name, target);
         return typeof value === "function" ? value.bind(target) : value;
       },
@@ -98,11 +99,11 @@ describe("the contract finds", () => {
     ).toBe(true);
   });
 
-  it("a capability that was promised and is missing, and a name that is no case", async () => {
-    const memory = { backend: breaking(() => ({ lock: undefined }))(), root: "/ws" };
+  it("an ability that was promised and is missing, and a name that is no case", async () => {
+    const memory = { backend: breaking(() => ({ abilities: { locks: false } }))(), root: "/ws" };
     const runs: (() => Promise<void>)[] = [];
-    backendContract(() => memory, { test: (_, run) => runs.push(run), requires: ["lock"] });
-    await expect(runs[0]?.()).rejects.toThrow("missing capabilities");
+    backendContract(() => memory, { test: (_, run) => runs.push(run), requires: ["locks"] });
+    await expect(runs[0]?.()).rejects.toThrow("missing abilities");
     expect(() => backendContract(() => memory, { test: () => {}, except: ["no such case"] })).toThrow(
       "no cases",
     );

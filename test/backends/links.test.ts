@@ -2,24 +2,19 @@
  * Symbolic links on every backend that has them: memory, the local disk, overlays and Node's own `fs` answer
  * as POSIX does. The kernel, asked through `node:fs`, is the reference of the random trees.
  */
+import type { Files } from "../../js/backends/files.ts";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  FilewrightError,
-  type FsBackend,
-  LocalBackend,
-  MemoryBackend,
-  OverlayBackend,
-} from "../../js/index.node.ts";
+import { FilewrightError, LocalBackend, MemoryBackend, OverlayBackend } from "../../js/index.node.ts";
 import { filesOf, toBackend } from "../../js/storage/index.ts";
 
 /** The entries of a tree, by path relative to its root; a directory comes before its contents. */
 type Tree = readonly (readonly [path: string, entry: string | { readonly link: string } | null])[];
 
-type Subject = FsBackend & Required<Pick<FsBackend, "lstat" | "realpath">>;
+type Subject = Files & Required<Pick<Files, "lstat" | "realpath">>;
 
 /** Makes the tree in a fresh directory of the disk. `ROOT` in a target stands for it. */
 function plant(tree: Tree): string {
@@ -69,7 +64,7 @@ async function halfAbove(tree: Tree, root: string): Promise<OverlayBackend> {
   return overlay;
 }
 
-const SUBJECTS: Readonly<Record<string, (tree: Tree, root: string) => FsBackend | Promise<FsBackend>>> = {
+const SUBJECTS: Readonly<Record<string, (tree: Tree, root: string) => Files | Promise<Files>>> = {
   memory: inMemory,
   "the local disk": () => new LocalBackend(),
   "a storage over the disk": () => toBackend(filesOf(new LocalBackend())),

@@ -35,20 +35,7 @@ const code = async (run: () => unknown): Promise<string> => {
   }
 };
 
-const CAPABILITIES = [
-  "read",
-  "listPage",
-  "rename",
-  "copyFile",
-  "lstat",
-  "readLink",
-  "symlink",
-  "realpath",
-  "chmod",
-  "removeTree",
-  "copyTree",
-  "lock",
-] as const;
+const ABILITIES = ["conditions", "ranges", "links", "modes", "asides", "locks"] as const;
 
 for (const resolver of ["auto", "walk"] as const) {
   for (const confined of [false, true]) {
@@ -61,7 +48,7 @@ for (const resolver of ["auto", "walk"] as const) {
           const backend = confined ? new SandboxedBackend(free, SandboxPolicy.workspaceOnly(root)) : free;
           return { backend, root, dispose: () => fs.rmSync(root, { recursive: true, force: true }) };
         },
-        { test: it, requires: CAPABILITIES },
+        { test: it, requires: ABILITIES },
       );
     });
   }

@@ -1,11 +1,10 @@
 /** Searches of backends that know their files by what was kept of earlier ones: always the answers of a scan. */
+import type { Files } from "../../js/backends/files.ts";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { renameVia } from "../../js/backends/fallback/fallback-tree.ts";
-import { grepBackend } from "../../js/backends/search/search.ts";
+import { moveEntry } from "../../js/backends/fallback/fallback-tree.ts";
 import { engine, setEngine } from "../../js/engine/current.ts";
 import {
-  type FsBackend,
   MemoryBackend,
   OverlayBackend,
   openWorkspace,
@@ -18,9 +17,9 @@ import { describeParity, engines } from "../parity/engines.ts";
 import { isNight } from "../support/share.ts";
 
 /** Both ways, which must say the same; how many matches there are, and how it was known. */
-async function both(backend: FsBackend, query: SearchQuery): Promise<readonly [number, string]> {
-  const { fresh, ...kept } = await grepBackend(backend, "/r", query);
-  const { fresh: _, ...scanned } = await grepBackend(backend, "/r", { ...query, index: "off" });
+async function both(backend: Files, query: SearchQuery): Promise<readonly [number, string]> {
+  const { fresh, ...kept } = await backend.grep("/r", query);
+  const { fresh: _, ...scanned } = await backend.grep("/r", { ...query, index: "off" });
   expect(kept).toEqual(scanned);
   return [kept.totalMatches, fresh];
 }
@@ -96,11 +95,11 @@ async function apply(
   }
 }
 
-async function applyOver(backend: FsBackend, [what, from, to]: Change): Promise<void> {
+async function applyOver(backend: Files, [what, from, to]: Change): Promise<void> {
   try {
     if (what === "write") await backend.writeText(from, to, { createDirs: true });
     else if (what === "delete") await backend.delete(from);
-    else if (what === "move" || what === "moveTree") await renameVia(backend, from, to, { overwrite: true });
+    else if (what === "move" || what === "moveTree") await moveEntry(backend, from, to, { overwrite: true });
     else if (what === "copy") await backend.copyFile?.(from, to, { overwrite: true });
     else if (what === "link") await backend.symlink?.(from, to);
     else if (what === "restore" && backend instanceof OverlayBackend) await backend.discard();
@@ -118,7 +117,7 @@ async function filledStorage(files: Readonly<Record<string, string>>): Promise<M
 }
 
 /** A backend over a storage in memory with some files. `seen` receives the paths whose contents it reads. */
-async function storageWith(files: Readonly<Record<string, string>>, seen?: string[][]): Promise<FsBackend> {
+async function storageWith(files: Readonly<Record<string, string>>, seen?: string[][]): Promise<Files> {
   const storage = await filledStorage(files);
   const { readMany } = storage;
   storage.readMany = (paths, options) => {
@@ -145,7 +144,7 @@ describeParity("searches of memory", () => {
 
     it("are those of a scan, whatever changes in between", async () => {
       use();
-      const confine = (inner: FsBackend) =>
+      const confine = (inner: Files) =>
         new SandboxedBackend(inner, SandboxPolicy.allowList({ cwd: "/r", read: ["/r"], write: ["/r"] }));
       await fc.assert(
         fc.asyncProperty(
@@ -157,7 +156,7 @@ describeParity("searches of memory", () => {
             const overlay = new OverlayBackend(memory);
             const storage = await storageWith(start);
             const confined = { confined: confine(memory), confinedStorage: confine(storage) };
-            const backend: FsBackend = { memory, overlay, storage, ...confined }[over];
+            const backend: Files = { memory, overlay, storage, ...confined }[over];
             const kept = {};
             for (const [changes, asked] of steps) {
               for (const [at, one] of changes.entries()) {
@@ -202,7 +201,7 @@ describeParity("searches of memory", () => {
       do {
         const page = { pattern: "needle", maxResults: 5, cursor };
         for (let i = 0; i < 3; i++) await both(memory, page);
-        const found = await grepBackend(memory, "/r", page);
+        const found = await memory.grep("/r", page);
         lines.push(...found.matches.map(({ text }) => text));
         cursor = found.nextCursor;
       } while (cursor !== undefined);
@@ -228,7 +227,7 @@ describeParity("searches of memory", () => {
     const after = async (change: () => unknown): Promise<number> => {
       await change();
       matched = 0;
-      await grepBackend(memory, "/r", { pattern: "needle" });
+      await memory.grep("/r", { pattern: "needle" });
       return matched;
     };
     const whole = await after(() => undefined);
@@ -284,7 +283,7 @@ describeParity("searches of memory", () => {
     const policy = SandboxPolicy.allowList({ cwd: "/r", read: ["/r"], write: ["/r"] });
     const confined = new SandboxedBackend(inner, { ...policy, secrets: "grant" });
     const found = async (pattern: string): Promise<readonly number[]> => {
-      const { totalMatches, unreadable } = await grepBackend(confined, "/r", { pattern });
+      const { totalMatches, unreadable } = await confined.grep("/r", { pattern });
       return [totalMatches, unreadable];
     };
     for (let i = 0; i < 3; i++) expect(await found("needle")).toEqual([2, 0]);
@@ -295,7 +294,7 @@ describeParity("searches of memory", () => {
       expect(await found("nowhere")).toEqual([0, 1]);
     }
     // A search without a policy indexes the content; the one with it still reads and refuses it.
-    for (let i = 0; i < 3; i++) await grepBackend(inner, "/r", { pattern: "needle" });
+    for (let i = 0; i < 3; i++) await inner.grep("/r", { pattern: "needle" });
     expect(await found("nowhere")).toEqual([0, 1]);
     await inner.writeText("/r/a.ts", "needle\n");
     expect(await found("needle")).toEqual([2, 0]);

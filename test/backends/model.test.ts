@@ -1,13 +1,12 @@
 /** Random sequences of operations: memory and the disk answer alike and end alike. */
+import type { Files } from "../../js/backends/files.ts";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import {
-  type Capability,
   FilewrightError,
-  type FsBackend,
   type FsStat,
   LocalBackend,
   MemoryBackend,
@@ -17,20 +16,7 @@ import {
 
 type Arg = string | number | boolean;
 type Op = readonly [name: string, ...args: readonly Arg[]];
-type Subject = Required<Pick<FsBackend, Used>>;
-type Used =
-  | Exclude<keyof FsBackend, Capability>
-  | (
-      | "lstat"
-      | "readLink"
-      | "realpath"
-      | "symlink"
-      | "chmod"
-      | "rename"
-      | "copyFile"
-      | "copyTree"
-      | "removeTree"
-    );
+type Subject = Files;
 
 const name = fc.constantFrom("a", "b", "c", "é");
 const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => `ROOT/${names.join("/")}`);
@@ -140,14 +126,14 @@ async function staysBelow(memory: MemoryBackend, base: string, args: readonly Ar
 }
 
 /** Runs the operations on both, below one scratch directory; `wrap` confines each to it. */
-async function agree(ops: readonly Op[], wrap: (on: FsBackend, root: string) => FsBackend): Promise<void> {
+async function agree(ops: readonly Op[], wrap: (on: Files, root: string) => Files): Promise<void> {
   const base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "fw-model-")));
   const root = join(base, "n/n/n");
   fs.mkdirSync(root, { recursive: true });
   try {
     const memory = new MemoryBackend({ [root]: { type: "dir" } });
-    const one = wrap(memory, root) as Subject;
-    const other = wrap(new LocalBackend({ durability: "none" }), root) as Subject;
+    const one = wrap(memory, root);
+    const other = wrap(new LocalBackend({ durability: "none" }), root);
     for (const [what, ...given] of ops) {
       const args = given.map((arg) => (typeof arg === "string" ? arg.replace(/^ROOT/, root) : arg));
       if (!(await staysBelow(memory, base, args))) continue;
@@ -180,7 +166,7 @@ afterAll(() => {
 });
 
 describe("model", { timeout: wantedRuns > 0 ? 7_200_000 : 600_000 }, () => {
-  const agreeing = (around: (on: FsBackend, root: string) => FsBackend) =>
+  const agreeing = (around: (on: Files, root: string) => Files) =>
     fc.asyncProperty(sequences, (ops) => {
       tried += 1;
       return agree(ops, around);
@@ -193,7 +179,7 @@ describe("model", { timeout: wantedRuns > 0 ? 7_200_000 : 600_000 }, () => {
     ));
 
   it("confined, memory and the disk agree, refusals included", () => {
-    const confine = (on: FsBackend, root: string): FsBackend =>
+    const confine = (on: Files, root: string): Files =>
       new SandboxedBackend(on, SandboxPolicy.workspaceOnly(root, { deny: ["b/c"] }));
     return fc.assert(agreeing(confine), RUNS);
   });

@@ -1,14 +1,14 @@
 /** Searches of the disk without the addon: the answers are those of the search of the addon. */
+import type { Files } from "../../js/backends/files.ts";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { NodeBackend } from "../../js/backends/node/node.node.ts";
 import { setPinMode } from "../../js/backends/node/pinned.node.ts";
-import { grepBackend } from "../../js/backends/search/search.ts";
 import { engine, setEngine } from "../../js/engine/current.ts";
 import type { SearchQuery, SearchResult } from "../../js/engine/search.ts";
-import { FilewrightError, type FsBackend, LocalBackend, SandboxPolicy } from "../../js/index.node.ts";
+import { FilewrightError, LocalBackend, SandboxPolicy } from "../../js/index.node.ts";
 import { describeParity, engines } from "../parity/engines.ts";
 
 const code = (error: unknown) => (error instanceof FilewrightError ? error.code : String(error));
@@ -111,12 +111,12 @@ describeParity("searches of NodeBackend", () => {
   ];
 
   it.each(queries.map((query) => [JSON.stringify(query), query] as const))("%s", async (_, query) => {
-    const expected = await grepBackend(native, root, query);
+    const expected = await native.grep(root, query);
     expect(expected.filesSearched).toBeGreaterThan(300);
-    expect(comparable(await grepBackend(backend, root, query))).toEqual(comparable(expected));
+    expect(comparable(await backend.grep(root, query))).toEqual(comparable(expected));
     const mode = setPinMode("compare");
     try {
-      expect(comparable(await grepBackend(backend, root, query))).toEqual(comparable(expected));
+      expect(comparable(await backend.grep(root, query))).toEqual(comparable(expected));
     } finally {
       setPinMode(mode);
     }
@@ -132,8 +132,8 @@ describeParity("searches of NodeBackend", () => {
       let cursor: string | undefined;
       for (let page = 0; page < 6; page++) {
         const query = { pattern: "needle|last 5", ...limits, cursor };
-        const expected = await grepBackend(native, root, query);
-        const found = await grepBackend(backend, root, query);
+        const expected = await native.grep(root, query);
+        const found = await backend.grep(root, query);
         // How many files a search has seen at its end depends on how far it read ahead.
         const seen = { filesSearched: 0, unreadable: 0, skippedBinary: 0, ignored: 0 };
         expect({ ...found, ...seen }).toEqual({ ...expected, ...seen });
@@ -146,8 +146,7 @@ describeParity("searches of NodeBackend", () => {
   it("reads a secret once it is granted", async () => {
     const granted = [join(root, "2/id_rsa")];
     const query = { pattern: "needle", glob: "id_rsa" };
-    const count = async (disk: FsBackend) =>
-      (await grepBackend(disk, root, { ...query, glob: undefined })).totalMatches;
+    const count = async (disk: Files) => (await disk.grep(root, { ...query, glob: undefined })).totalMatches;
     const without = await count(backend);
     backend.grantSecrets(granted);
     try {
@@ -160,13 +159,13 @@ describeParity("searches of NodeBackend", () => {
 
   it("is cancelled, ends at its time limit, and goes on with the next search", async () => {
     const controller = new AbortController();
-    const search = grepBackend(backend, root, { pattern: "needle", signal: controller.signal }).catch(code);
+    const search = backend.grep(root, { pattern: "needle", signal: controller.signal }).catch(code);
     setImmediate(() => controller.abort());
     expect(await search).toBe("CANCELLED");
-    const limited = await grepBackend(backend, root, { pattern: "needle", timeoutMs: 1 });
+    const limited = await backend.grep(root, { pattern: "needle", timeoutMs: 1 });
     expect(limited.incompleteReason ?? "complete").toMatch(/timeout|complete/);
-    const files = async (disk: FsBackend) =>
-      (await grepBackend(disk, root, { pattern: "needle", output: "files" })).filesWithMatches;
+    const files = async (disk: Files) =>
+      (await disk.grep(root, { pattern: "needle", output: "files" })).filesWithMatches;
     expect(await files(backend)).toBe(await files(native));
   });
 });

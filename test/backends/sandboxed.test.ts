@@ -1,7 +1,8 @@
+import { shortcutsOf, provideShortcuts } from "../../js/backends/abilities.ts";
+import type { Files } from "../../js/backends/files.ts";
 import { describe, expect, it } from "vitest";
 import {
   type Code,
-  type FsBackend,
   FilewrightError,
   FsPermissionError,
   MemoryBackend,
@@ -9,7 +10,7 @@ import {
   SandboxPolicy,
   SandboxViolation,
 } from "../../js/index.node.ts";
-import { copyTreeVia } from "../../js/backends/fallback/fallback-tree.ts";
+import { copyEntry } from "../../js/backends/fallback/fallback-tree.ts";
 
 const SEED = {
   "/ws/a.txt": "inside",
@@ -32,7 +33,7 @@ const policy = SandboxPolicy.workspaceOnly("/ws");
 
 function make(over: SandboxPolicy = policy, seed: ConstructorParameters<typeof MemoryBackend>[0] = SEED) {
   const inner = new MemoryBackend(seed);
-  return { inner, backend: new SandboxedBackend(inner, over) as FsBackend };
+  return { inner, backend: new SandboxedBackend(inner, over) as Files };
 }
 
 async function codeOf(run: () => unknown): Promise<Code | "OK"> {
@@ -52,7 +53,7 @@ const collect = async (files: AsyncIterable<string> | Iterable<string>): Promise
 };
 
 const bytes = new TextEncoder().encode("PWN");
-const READS: Record<string, (fs: FsBackend, path: string) => unknown> = {
+const READS: Record<string, (fs: Files, path: string) => unknown> = {
   stat: (fs, path) => fs.stat(path),
   readText: (fs, path) => fs.readText(path),
   readBytes: (fs, path) => fs.readBytes(path),
@@ -62,14 +63,14 @@ const READS: Record<string, (fs: FsBackend, path: string) => unknown> = {
   glob: (fs, path) => fs.glob("**", { root: path }),
   realpath: (fs, path) => fs.realpath?.(path),
 };
-const WRITES: Record<string, (fs: FsBackend, path: string) => unknown> = {
+const WRITES: Record<string, (fs: Files, path: string) => unknown> = {
   writeText: (fs, path) => fs.writeText(path, "PWN", { createDirs: true }),
   writeBytes: (fs, path) => fs.writeBytes(path, bytes, { createDirs: true }),
   mkdir: (fs, path) => fs.mkdir(path),
   chmod: (fs, path) => fs.chmod?.(path, 0o777),
   "copyFile to": (fs, path) => fs.copyFile?.("/ws/a.txt", path, { overwrite: true }),
 };
-const WHOLE: Record<string, (fs: FsBackend, path: string) => unknown> = {
+const WHOLE: Record<string, (fs: Files, path: string) => unknown> = {
   delete: (fs, path) => fs.delete(path),
   removeTree: (fs, path) => fs.removeTree?.(path),
   "rename from": (fs, path) => fs.rename?.(path, "/ws/stolen"),
@@ -164,14 +165,14 @@ describe("inside", () => {
     await backend.symlink?.("x", "/ws/s/in");
     await backend.writeText("/ws/s/x", "1");
     await inner.symlink("/out/secret.txt", "/ws/s/out");
-    expect(await copyTreeVia(backend, "/ws/s", "/ws/t")).toEqual({ files: 3, directories: 1, bytes: 1 });
+    expect(await copyEntry(backend, "/ws/s", "/ws/t")).toEqual({ files: 3, directories: 1, bytes: 1 });
     expect((await backend.listDir("/ws/t")).map((e) => e.name)).toEqual(["in", "out", "x"]);
     await expect(async () => backend.readText("/ws/t/out")).rejects.toMatchObject({
       code: "OUTSIDE_ALLOWED",
     });
     // As on a disk, where a copied link can lead out from its new place alone.
     await backend.symlink?.("..", "/ws/s/up");
-    expect(await copyTreeVia(backend, "/ws/s/up", "/ws/up")).toMatchObject({ files: 1 });
+    expect(await copyEntry(backend, "/ws/s/up", "/ws/up")).toMatchObject({ files: 1 });
     await expect(async () => backend.listDir("/ws/up")).rejects.toMatchObject({ code: "OUTSIDE_ALLOWED" });
   });
 
@@ -293,7 +294,7 @@ describe("rules", () => {
 
   it("a copied directory leaves what is denied behind", async () => {
     const { inner, backend } = make(denying, seed);
-    expect(await copyTreeVia(backend, "/ws/d", "/ws/n")).toEqual({ files: 1, directories: 1, bytes: 1 });
+    expect(await copyEntry(backend, "/ws/d", "/ws/n")).toEqual({ files: 1, directories: 1, bytes: 1 });
     expect(await inner.exists("/ws/n/x.key")).toBe(false);
   });
 
@@ -326,7 +327,7 @@ describe("rules", () => {
       expect(await codeOf(() => backend.rename?.(path, "/ws/moved")), path).toBe("PROTECTED_PATH");
     }
     expect(await codeOf(() => backend.rename?.("/ws/d", "/ws/p/.git"))).toBe("PROTECTED_PATH");
-    expect(await codeOf(() => copyTreeVia(backend, "/ws/p", "/ws/copied"))).toBe("PROTECTED_PATH");
+    expect(await codeOf(() => copyEntry(backend, "/ws/p", "/ws/copied"))).toBe("PROTECTED_PATH");
     expect(await inner.exists("/ws/copied")).toBe(false);
     expect(await inner.readText("/ws/p/q/.git/config")).toBe("c");
   });
@@ -350,15 +351,17 @@ describe("rules", () => {
 describe("a backend that can confine itself", () => {
   it("confines itself, and the decorator checks nothing again", async () => {
     const asked: SandboxPolicy[] = [];
-    const inner = new MemoryBackend(SEED) as MemoryBackend & { confine?(policy: SandboxPolicy): FsBackend };
-    inner.confine = (given) => {
-      asked.push(given);
-      return new MemoryBackend({ "/twin": "twin" });
-    };
-    const backend: FsBackend = new SandboxedBackend(inner, policy);
+    const inner = new MemoryBackend(SEED);
+    provideShortcuts(inner, {
+      confine: (given) => {
+        asked.push(given);
+        return new MemoryBackend({ "/twin": "twin" });
+      },
+    });
+    const backend: Files = new SandboxedBackend(inner, policy);
     expect(asked).toEqual([policy]);
     expect(await backend.readText("/twin")).toBe("twin");
     expect(await backend.lstat?.("/twin")).toMatchObject({ type: "file" });
-    expect(backend.confine).toBeUndefined();
+    expect(shortcutsOf(backend).confine).toBeUndefined();
   });
 });

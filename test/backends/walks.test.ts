@@ -1,13 +1,13 @@
 /** What walks of trees leave out, count and refuse, on every storage. */
+import { asFiles } from "../../js/backends/host-files.ts";
+import type { Files } from "../../js/backends/files.ts";
 import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeError } from "../../js/engine/errors.ts";
-import { removeTreeVia } from "../../js/backends/fallback/fallback-tree.ts";
 import { filesBelow, walkTree } from "../../js/backends/fallback/walk-tree.ts";
-import { findBackend, grepBackend } from "../../js/backends/search/search.ts";
 import { isTempName } from "../../js/backends/walk/temp-name.ts";
-import { FilewrightError, type FsBackend, LocalBackend, MemoryBackend } from "../../js/index.node.ts";
+import { FilewrightError, LocalBackend, MemoryBackend } from "../../js/index.node.ts";
 import { minimalBackend } from "./minimal.ts";
 import { KINDS, place, temporary } from "../tools/harness.ts";
 
@@ -52,8 +52,8 @@ describe("Filewright's temporary files", () => {
     }
     expect(await all(filesBelow(memory, "/w"))).toEqual(["/w/.filewright-x", "/w/a.txt"]);
     // A storage without its own removal would otherwise find the directory not empty.
-    const plain = minimalBackend(inMemory);
-    expect(await removeTreeVia(plain, "/w")).toEqual({ files: 5, directories: 3, bytes: 10 });
+    const plain = asFiles(minimalBackend(inMemory));
+    expect(await plain.removeTree("/w")).toEqual({ files: 5, directories: 3, bytes: 10 });
     expect(await plain.exists("/w")).toBe(false);
   });
 
@@ -78,15 +78,15 @@ describe("Filewright's temporary files", () => {
 
 describe("a directory below the start", () => {
   const seed = { "/w/a.txt": "x", "/w/bad/b.txt": "x", "/w/c/d.txt": "x" };
-  const failing = (code: "PERMISSION_DENIED" | "NOT_FOUND" | "NOT_DIRECTORY" | "IO_ERROR"): FsBackend => {
+  const failing = (code: "PERMISSION_DENIED" | "NOT_FOUND" | "NOT_DIRECTORY" | "IO_ERROR"): Files => {
     const inner = minimalBackend(seed);
-    return {
+    return asFiles({
       ...inner,
       listDir: async (path) => {
         if (path === "/w/bad") throw makeError(code, code, { path });
         return inner.listDir(path);
       },
-    };
+    });
   };
   const query = { pattern: "**", index: "off" } as const;
 
@@ -94,9 +94,9 @@ describe("a directory below the start", () => {
     "that vanished (%s) is empty for every walk",
     async (code) => {
       const backend = failing(code);
-      const found = await findBackend(backend, "/w", query);
+      const found = await backend.find("/w", query);
       expect([found.paths, found.unreadable]).toEqual([["a.txt", "c/d.txt"], 0]);
-      expect((await grepBackend(backend, "/w", { pattern: "x" })).unreadable).toBe(0);
+      expect((await backend.grep("/w", { pattern: "x" })).unreadable).toBe(0);
       expect(await all(filesBelow(backend, "/w"))).toEqual(["/w/a.txt", "/w/c/d.txt"]);
       expect(await all(walkTree(backend, "/w"))).toHaveLength(4);
     },
@@ -106,12 +106,12 @@ describe("a directory below the start", () => {
     "that cannot be read (%s) is counted by searches and refuses whoever needs the whole tree",
     async (code) => {
       const backend = failing(code);
-      const found = await findBackend(backend, "/w", query);
+      const found = await backend.find("/w", query);
       expect([found.paths, found.unreadable]).toEqual([["a.txt", "c/d.txt"], 1]);
-      expect((await grepBackend(backend, "/w", { pattern: "x" })).unreadable).toBe(1);
+      expect((await backend.grep("/w", { pattern: "x" })).unreadable).toBe(1);
       for (const walk of [filesBelow(backend, "/w"), walkTree(backend, "/w")])
         await expect(all(walk as AsyncIterable<unknown>)).rejects.toMatchObject({ code });
-      await expect(removeTreeVia(backend, "/w")).rejects.toMatchObject({ code });
+      await expect(backend.removeTree("/w")).rejects.toMatchObject({ code });
     },
   );
 });
@@ -154,7 +154,7 @@ describe("the exclude file of a repository", () => {
   test("is read again after it changed, though searches are kept", async () => {
     const memory = new MemoryBackend({ "/w/.git/info/exclude": "a\n", "/w/a": "x", "/w/b": "x" });
     const search = async (root: string): Promise<readonly string[]> =>
-      (await grepBackend(memory, root, { pattern: "x" })).counts.map(({ path }) => path);
+      (await memory.grep(root, { pattern: "x" })).counts.map(({ path }) => path);
     expect([await search("/w"), await search("/w")]).toEqual([["b"], ["b"]]);
     await memory.writeText("/w/.git/info/exclude", "b\n");
     expect([await search("/w"), await search("/w")]).toEqual([["a"], ["a"]]);
@@ -188,16 +188,16 @@ describe("a tree that is deeper than any search goes", () => {
       [local, root],
     ] as const;
     for (const [backend, top] of storages) {
-      const found = await findBackend(backend, top, { pattern: "**", type: "any", index: "off" });
+      const found = await backend.find(top, { pattern: "**", type: "any", index: "off" });
       expect([found.total, found.unreadable]).toEqual([2049, 1]);
     }
-    expect(await removeTreeVia(local, join(root, "d"))).toMatchObject({ directories: LEVELS });
+    expect(await local.removeTree(join(root, "d"))).toMatchObject({ directories: LEVELS });
   });
 
   test("is walked to its end where everything is needed", async () => {
     const memory = new MemoryBackend({ [`/w/${deepest}`]: "" });
     expect(await all(filesBelow(memory, "/w"))).toEqual([`/w/${deepest}`]);
-    expect(await removeTreeVia(minimalBackend({ [`/w/${deepest}`]: "" }), "/w")).toMatchObject({
+    expect(await asFiles(minimalBackend({ [`/w/${deepest}`]: "" })).removeTree("/w")).toMatchObject({
       directories: LEVELS + 1,
     });
   });

@@ -2,12 +2,12 @@
  * Generated trees with links, and what every backend that resolves links answers for paths in them. The disk of
  * this machine, asked through `node:fs`, is among them.
  */
+import type { Files } from "../../js/backends/files.ts";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import {
   FilewrightError,
-  type FsBackend,
   LocalBackend,
   MemoryBackend,
   OverlayBackend,
@@ -82,7 +82,7 @@ type Answer = string;
 /** The answers of all backends, by name. */
 export type Answers = Readonly<Record<string, Answer>>;
 
-async function answerOf(root: string, backend: FsBackend, path: string): Promise<Answer> {
+async function answerOf(root: string, backend: Files, path: string): Promise<Answer> {
   const at = `${root}/${path}`;
   const ask = async (run: () => unknown): Promise<string> => {
     try {
@@ -102,7 +102,7 @@ async function answerOf(root: string, backend: FsBackend, path: string): Promise
 }
 
 /** The backends, by name. `out` beside the root is outside of it. */
-const WALKERS: Readonly<Record<string, (memory: MemoryBackend, root: string) => Promise<FsBackend>>> = {
+const WALKERS: Readonly<Record<string, (memory: MemoryBackend, root: string) => Promise<Files>>> = {
   memory: async (memory) => memory,
   overlay: async (memory) => new OverlayBackend(memory),
   written: async (memory, root) => {

@@ -2,16 +2,15 @@
  * Generated trees, with directories that cannot be read or that vanish, and what every walk of a tree answers for
  * them: searches, listings, and the files or entries below a directory, in memory and on the disk of this machine.
  */
+import type { Files } from "../../js/backends/files.ts";
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { makeError } from "../../js/engine/errors.ts";
 import { walkTree } from "../../js/backends/fallback/walk-tree.ts";
-import { findBackend, grepBackend } from "../../js/backends/search/search.ts";
 import {
   FilewrightError,
-  type FsBackend,
   type FsEntry,
   LocalBackend,
   MemoryBackend,
@@ -199,14 +198,14 @@ async function all<T>(items: AsyncIterable<T> | Iterable<T>): Promise<T[]> {
 }
 
 /** Asks the searches of a storage, each as an answer. */
-function searches(backend: FsBackend, top: string, one: WalkQuestion) {
+function searches(backend: Files, top: string, one: WalkQuestion) {
   const { hidden, respectIgnore, exclude, pattern, type } = one;
   const query = { hidden, respectIgnore, exclude, index: "off" } as const;
   const at = join(top, one.at);
   return {
     find: () =>
       attempt(async () => {
-        const { paths, total, ignored, unreadable } = await findBackend(backend, at, {
+        const { paths, total, ignored, unreadable } = await backend.find(at, {
           ...query,
           pattern,
           type,
@@ -216,7 +215,7 @@ function searches(backend: FsBackend, top: string, one: WalkQuestion) {
     grep: (index: "off" | "auto") =>
       attempt(async () => {
         const asked = { ...query, index, glob: pattern, pattern: "x", output: "files" } as const;
-        const { counts, ignored, unreadable } = await grepBackend(backend, at, asked);
+        const { counts, ignored, unreadable } = await backend.grep(at, asked);
         return [counts.map(({ path }) => path), ignored, unreadable];
       }),
     files: () =>

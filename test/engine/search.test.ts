@@ -1,14 +1,14 @@
 /** Search by name and content: on a disk natively, and over any backend with the same answers. */
+import { findByWalk, grepByWalk } from "../../js/backends/search/search.ts";
+import type { Files } from "../../js/backends/files.ts";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findBackend, grepBackend } from "../../js/backends/search/search.ts";
 import {
   FilewrightError,
   type FindQuery,
-  type FsBackend,
   glob,
   grepText,
   LocalBackend,
@@ -29,7 +29,7 @@ afterEach(() => {
 type Tree = Readonly<Record<string, string | Uint8Array>>;
 
 /** The same tree on disk and in memory. */
-function both(tree: Tree): { readonly disk: FsBackend; readonly memory: FsBackend } {
+function both(tree: Tree): { readonly disk: Files; readonly memory: Files } {
   const seed: Record<string, string | Uint8Array> = {};
   for (const [path, content] of Object.entries(tree)) {
     const file = join(root, path);
@@ -122,7 +122,7 @@ describe("native and generic searches agree", () => {
     for (const path of [root, join(root, "sub"), join(root, "a.ts")]) {
       // How the files are known to be as they are differs; what is found does not.
       const { fresh, ...ours } = lookedAt(await disk.grep!(path, query));
-      const { fresh: same, ...generic } = await grepBackend(memory, path, query, { top: root });
+      const { fresh: same, ...generic } = await grepByWalk(memory, path, query, { top: root });
       expect([fresh, same]).toContain("scan");
       if (ours.truncated) {
         // Threads that looked ahead have seen more files.
@@ -137,7 +137,7 @@ describe("native and generic searches agree", () => {
     for (const path of [root, join(root, "sub")]) {
       const [ours, generic] = [
         await disk.find!(path, query),
-        await findBackend(memory, path, query, { top: root }),
+        await findByWalk(memory, path, query, { top: root }),
       ];
       const { nextCursor: a, ...rest } = ours;
       const { nextCursor: b, ...others } = generic;
@@ -179,12 +179,12 @@ describe("native and generic searches agree", () => {
           const { disk, memory } = both(tree);
           if (Object.keys(tree).length === 0) return;
           const query = { pattern: wanted, type: "any" } as const;
-          const result = await code(() => findBackend(memory, root, query));
+          const result = await code(() => memory.find(root, query));
           expect(await code(() => disk.find!(root, query))).toBe(result);
           if (result !== "ok") return;
-          expect(await findBackend(memory, root, query)).toEqual(await disk.find!(root, query));
+          expect(await memory.find(root, query)).toEqual(await disk.find!(root, query));
           const contents = { pattern: "a", glob: wanted, context: 1 };
-          const { fresh: _, ...generic } = await grepBackend(memory, root, contents);
+          const { fresh: _, ...generic } = await memory.grep(root, contents);
           expect(lookedAt(await disk.grep!(root, contents))).toMatchObject(generic);
         },
       ),
@@ -194,12 +194,14 @@ describe("native and generic searches agree", () => {
 });
 
 describe.each(["disk", "memory"] as const)("searches on %s", (kind) => {
-  const grep = (
-    backends: { disk: FsBackend; memory: FsBackend },
-    query: SearchQuery & { signal?: AbortSignal },
-  ) => grepBackend(backends[kind], root, query, { top: root });
-  const find = (backends: { disk: FsBackend; memory: FsBackend }, query: FindQuery) =>
-    findBackend(backends[kind], root, query, { top: root });
+  const grep = (backends: { disk: Files; memory: Files }, query: SearchQuery & { signal?: AbortSignal }) =>
+    kind === "disk"
+      ? backends.disk.grep(root, query)
+      : grepByWalk(backends.memory, root, query, { top: root });
+  const find = (backends: { disk: Files; memory: Files }, query: FindQuery) =>
+    kind === "disk"
+      ? backends.disk.find(root, query)
+      : findByWalk(backends.memory, root, query, { top: root });
 
   it("gives lines, columns and counts", async () => {
     const result = await grep(both(REPO), { pattern: "hit" });
@@ -292,10 +294,8 @@ describe.each(["disk", "memory"] as const)("searches on %s", (kind) => {
       expect([query, await code(() => grep(backends, query))]).toEqual([query, expected]);
     }
     expect(await code(() => find(backends, { pattern: "../**" }))).toBe("INVALID_GLOB");
-    expect(await code(() => grepBackend(backends[kind], join(root, "none"), { pattern: "a" }))).toBe(
-      "NOT_FOUND",
-    );
-    expect(await code(() => findBackend(backends[kind], join(root, "a.ts"), { pattern: "*" }))).toBe(
+    expect(await code(() => backends[kind].grep(join(root, "none"), { pattern: "a" }))).toBe("NOT_FOUND");
+    expect(await code(() => findByWalk(backends[kind], join(root, "a.ts"), { pattern: "*" }))).toBe(
       "NOT_DIRECTORY",
     );
   });

@@ -2,7 +2,6 @@
 import { afterAll, expect, it } from "vitest";
 import { engine, setEngine } from "../../js/engine/current.ts";
 import { useWorkers } from "../../js/engine/workers/workers.node.ts";
-import { grepBackend } from "../../js/backends/search/search.ts";
 import type { SearchQuery, SentQuery } from "../../js/engine/search.ts";
 import { FilewrightError, MemoryBackend } from "../../js/index.node.ts";
 import { describeParity, engines } from "../parity/engines.ts";
@@ -78,7 +77,7 @@ describeParity("the engine's workers", () => {
         },
       });
       const files = Object.fromEntries(Array.from({ length: 80 }, (_, i) => [`/f${i}`, `Value${i}Error\n`]));
-      const found = await grepBackend(new MemoryBackend(files), "/", {
+      const found = await new MemoryBackend(files).grep("/", {
         pattern: "\\w+[13]Error",
         index: "off",
       });
@@ -117,12 +116,12 @@ describeParity("the engine's workers", () => {
       for (const more of asked) {
         const { pattern, ...rest } = { ...query(), ...more };
         const given = rest.patterns === undefined ? { pattern, ...rest } : rest;
-        const first = await grepBackend(backend, "/", given);
+        const first = await backend.grep("/", given);
         said.push(first);
         if (first.nextCursor !== undefined)
-          said.push(await grepBackend(backend, "/", { ...given, cursor: first.nextCursor }));
+          said.push(await backend.grep("/", { ...given, cursor: first.nextCursor }));
       }
-      said.push(await grepBackend(backend, "/0/f0.txt", query()));
+      said.push(await backend.grep("/0/f0.txt", query()));
       return said;
     };
     setEngine(wasm);
@@ -132,10 +131,10 @@ describeParity("the engine's workers", () => {
       expect(await all()).toEqual(inPlace);
       expect(workers.count).toBe(1);
       const backend = new MemoryBackend({});
-      expect(await grepBackend(backend, "/", { pattern: "(\\w" }).catch(code)).toBe("INVALID_REGEX");
+      expect(await backend.grep("/", { pattern: "(\\w" }).catch(code)).toBe("INVALID_REGEX");
       const controller = new AbortController();
       const { signal } = controller;
-      const cancelled = grepBackend(new MemoryBackend(files), "/", { ...query(), signal }).catch(code);
+      const cancelled = new MemoryBackend(files).grep("/", { ...query(), signal }).catch(code);
       controller.abort();
       expect(await cancelled).toBe("CANCELLED");
     } finally {

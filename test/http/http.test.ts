@@ -70,7 +70,7 @@ describe.each<Manner>(["full", "no ranges", "bare"])("contract: over HTTP, %s", 
         },
       };
     },
-    { test: it, readOnly: true, requires: ["read"] },
+    { test: it, readOnly: true, requires: ["ranges"] },
   );
 });
 
@@ -79,7 +79,7 @@ describe("contract: an overlay over HTTP", () => {
     () => ({ backend: new OverlayBackend(new HttpBackend({ url: site("full").url })), root: "/ws" }),
     {
       test: it,
-      requires: ["read"],
+      requires: ["conditions", "ranges"],
     },
   );
 });

@@ -1,4 +1,5 @@
 /** Of roots that lie in each other, and roots that are links, the deepest name around a path counts. */
+import type { Files } from "../../js/backends/files.ts";
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +12,6 @@ import {
   SandboxedBackend,
   SandboxPolicy,
 } from "../../js/index.node.ts";
-import type { FsBackend } from "../../js/index.node.ts";
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -19,9 +19,7 @@ afterEach(async () => {
 });
 
 /** `w` is a link to `A`, and `A/x` one to `B`: a path below `w/x` is really below `B`. */
-async function made(
-  kind: "memory" | "local",
-): Promise<{ readonly base: string; readonly backend: FsBackend }> {
+async function made(kind: "memory" | "local"): Promise<{ readonly base: string; readonly backend: Files }> {
   if (kind === "memory") {
     const backend = new MemoryBackend({ "/A/f": "in A\n", "/A/y/f": "in y\n", "/B/f": "in B\n" });
     await backend.symlink("/A", "/w");
@@ -52,8 +50,8 @@ describe.each(["memory", "local"] as const)("linked and nested roots on %s", (ki
       const { base, backend } = await made(kind);
       const roots = names.filter((name) => name !== undefined).map((name) => `${base}/${name}`);
       const policy = SandboxPolicy.allowList({ cwd: `${base}/w`, read: roots, write: roots, followSymlinks });
-      const confined = backend.confine?.(policy) ?? new SandboxedBackend(backend, policy);
-      const resolver = await createResolver(policy, async (path) => (await backend.realpath?.(path)) ?? path);
+      const confined = new SandboxedBackend(backend, policy);
+      const resolver = await createResolver(policy, async (path) => backend.realpath(path));
       return { base, confined, resolver };
     };
 

@@ -1,6 +1,7 @@
 /** The additions of a storage to the backend below it. `backendContract` runs the contract of storages over every backend. */
+import type { Files } from "../../js/backends/files.ts";
 import { describe, expect, it } from "vitest";
-import { FilewrightError, type FsBackend, MemoryBackend } from "../../js/index.node.ts";
+import { FilewrightError, MemoryBackend } from "../../js/index.node.ts";
 import { filesOf, memoryStorage, type Op, toBackend } from "../../js/storage/index.ts";
 import { minimalBackend } from "../backends/minimal.ts";
 
@@ -105,7 +106,7 @@ it.each([
   await backend.writeText("/d/a", "a");
   await backend.writeText("/d/b", "b");
   for (const name of ["readBytes", "read", "hash"] as const) {
-    const inner = (backend as FsBackend)[name] as ((path: string, ...rest: unknown[]) => unknown) | undefined;
+    const inner = (backend as Files)[name] as ((path: string, ...rest: unknown[]) => unknown) | undefined;
     if (inner === undefined) continue;
     Object.defineProperty(backend, name, {
       async value(path: string, ...rest: unknown[]) {

@@ -14,18 +14,7 @@ describe("toBackend(memoryStorage())", () => {
     },
     {
       test,
-      requires: [
-        "read",
-        "hash",
-        "rename",
-        "copyFile",
-        "lstat",
-        "readLink",
-        "symlink",
-        "realpath",
-        "chmod",
-        "removeTree",
-      ],
+      requires: ["conditions", "links", "modes"],
     },
   );
 });

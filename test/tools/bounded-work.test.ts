@@ -1,4 +1,5 @@
 /** Work of a call ends at what may be shown, and where it is cancelled: nothing here is timed. */
+import type { Files } from "../../js/backends/files.ts";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +7,7 @@ import { join } from "node:path";
 import { engine } from "../../js/engine/current.ts";
 import { rankYielding } from "../../js/backends/search/search-fuzzy.ts";
 import { Yielder } from "../../js/engine/yielder.ts";
-import { type FsBackend, MemoryBackend, openWorkspace } from "../../js/index.node.ts";
+import { MemoryBackend, openWorkspace } from "../../js/index.node.ts";
 import { rankedGrep } from "../../js/tools/grep/rank.ts";
 
 const made: string[] = [];
@@ -75,7 +76,7 @@ describe("delete of a tree 3,000 deep", () => {
             return Reflect.apply(method, target, args) as unknown;
           };
         },
-      }) as unknown as FsBackend;
+      }) as unknown as Files;
       const ws = await openWorkspace({ root: "/ws", backend: watched, history: true });
       const result = await ws.call("delete", { path: "top", recursive: true }, { signal: cancel.signal });
       await ws.close();
@@ -113,7 +114,7 @@ describe("a ranked search", () => {
     truncated: false,
     complete: true,
   };
-  const backend = { grep: () => Promise.resolve(found) } as unknown as FsBackend;
+  const backend = { grep: () => Promise.resolve(found) } as unknown as Files;
   const query = { pattern: "a", maxResults: 1_000_000, output: "content" } as const;
 
   it("lets other tasks run while it looks for definitions", async () => {

@@ -1,4 +1,5 @@
 /** `list_directory` gives the same answer with one call of the storage and with one call per directory. */
+import { CompleteFiles } from "../../js/backends/complete.ts";
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +12,7 @@ import { temporary } from "./harness.ts";
 class OneByOne extends LocalBackend {
   constructor(options: LocalOptions = {}) {
     super(options);
-    Object.defineProperty(this, "listTree", { value: undefined });
+    Object.defineProperty(this, "listTree", { value: CompleteFiles.prototype.listTree });
     if (options.policy === undefined)
       Object.defineProperty(this, "confine", {
         value: (policy: NonNullable<LocalOptions["policy"]>) => new OneByOne({ ...options, policy }),

@@ -1,7 +1,7 @@
 /** Searches and listings only count results that no answer can show, on a disk and in memory alike. */
+import type { Files } from "../../js/backends/files.ts";
 import { describe, expect, test } from "vitest";
-import { grepBackend } from "../../js/backends/search/search.ts";
-import { type FsBackend, LocalBackend, MemoryBackend } from "../../js/index.node.ts";
+import { LocalBackend, MemoryBackend } from "../../js/index.node.ts";
 import type { GlobArgs, GrepArgs } from "../../js/tools/index.ts";
 import { type Kind, KINDS, place } from "./harness.ts";
 
@@ -20,7 +20,7 @@ const TOTAL = 60 + 100 + 30_000 + 20 + 50 + 200;
 const limits = { pageBytes: 3000 };
 
 /** The tree on a kind of storage, without a workspace. */
-async function storage(kind: Kind): Promise<{ readonly fs: FsBackend; readonly root: string }> {
+async function storage(kind: Kind): Promise<{ readonly fs: Files; readonly root: string }> {
   const { root } = await place(kind, tree);
   if (kind === "local") return { fs: new LocalBackend(), root };
   const seed = Object.entries(tree).map(([path, text]) => [`${root}/${path}`, text] as const);
@@ -101,7 +101,7 @@ describe.each(KINDS)("a search on %s that finds more than its answer can show", 
 
   test("hands on no match that cannot be shown", async () => {
     const { fs, root } = await storage(kind);
-    const { matches, totalMatches } = await grepBackend(fs, root, { pattern: "needle", maxTextBytes: 1000 });
+    const { matches, totalMatches } = await fs.grep(root, { pattern: "needle", maxTextBytes: 1000 });
     const rows = matches.map(({ path, line, text }) => `${path}:${String(line).at(0)}:${text}\n`);
     expect(totalMatches).toBe(TOTAL);
     expect(Buffer.byteLength(rows.slice(0, -1).join(""))).toBeLessThan(1000);

@@ -1,11 +1,12 @@
 /** Backends for tests of transactions: in memory, with eleven methods, on the disk; and a way to step between their operations. */
+import { asFiles } from "../../js/backends/host-files.ts";
+import type { Files } from "../../js/backends/files.ts";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type FsBackend, LocalBackend, MemoryBackend } from "../../js/index.node.ts";
+import { LocalBackend, MemoryBackend } from "../../js/index.node.ts";
 import { type JournalStore, MemoryJournal } from "../../js/log/index.ts";
 import { requireLocalHost } from "../../js/workspace/host.ts";
-import { writeVia } from "../../js/backends/fallback/fallback.ts";
 import { minimalBackend } from "../backends/minimal.ts";
 import { afterThisTest } from "../support/cleanups.ts";
 
@@ -29,7 +30,7 @@ export interface Between {
 }
 
 /** The backend with something before and after each of its changing operations, which are numbered from 1. */
-export function between(backend: FsBackend, around: Between): FsBackend {
+export function between(backend: Files, around: Between): Files {
   let calls = 0;
   return new Proxy(backend, {
     get(target, name) {
@@ -49,7 +50,7 @@ export function between(backend: FsBackend, around: Between): FsBackend {
 
 /** A place for files: a backend, the root to work below, and everything that stands there. */
 export interface StorageFixture {
-  readonly backend: FsBackend;
+  readonly backend: Files;
   readonly root: string;
   /** Where the records of changes are kept, as a workspace keeps them: for the disk, on the disk. */
   readonly store: JournalStore;
@@ -86,13 +87,17 @@ export async function makePlace(
   const base = kind === "local" ? fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-tx-"))) : "/base";
   const root = `${base}/ws`;
   const backend =
-    kind === "local" ? new LocalBackend() : kind === "memory" ? new MemoryBackend() : minimalBackend();
+    kind === "local"
+      ? new LocalBackend()
+      : kind === "memory"
+        ? new MemoryBackend()
+        : asFiles(minimalBackend());
   await backend.mkdir(root, { parents: true, existOk: true });
   for (const [path, content] of Object.entries(files))
-    await writeVia(backend, `${root}/${path}`, new TextEncoder().encode(content), { createDirs: true });
+    await backend.writeBytes(`${root}/${path}`, new TextEncoder().encode(content), { createDirs: true });
   const foreign = async (path: string, content: string): Promise<void> => {
     if (kind !== "local") {
-      await writeVia(backend, `${root}/${path}`, new TextEncoder().encode(content), { createDirs: true });
+      await backend.writeBytes(`${root}/${path}`, new TextEncoder().encode(content), { createDirs: true });
       return;
     }
     // As editors do: a new file takes the place of the old one.
@@ -121,7 +126,7 @@ function diskTree(root: string, below = ""): Record<string, string> {
   return found;
 }
 
-async function backendTree(backend: FsBackend, root: string, below = ""): Promise<Record<string, string>> {
+async function backendTree(backend: Files, root: string, below = ""): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const entry of await backend.listDir(`${root}${below}`)) {
     const path = `${below}/${entry.name}`.slice(1);

@@ -1,19 +1,12 @@
 /** A change that the end of a process interrupted is rolled back at the next opening; files that a person saved since stay. */
+import type { Files } from "../../js/backends/files.ts";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  copyFileVia,
-  copyTreeVia,
-  deleteVia,
-  removeTreeVia,
-  renameVia,
-} from "../../js/backends/fallback/fallback-tree.ts";
-import { writeVia } from "../../js/backends/fallback/fallback.ts";
+import { copyEntry, moveEntry } from "../../js/backends/fallback/fallback-tree.ts";
 import {
   FilewrightError,
-  type FsBackend,
   LocalBackend,
   MemoryBackend,
   openWorkspace,
@@ -53,11 +46,11 @@ const deadJournal = (): FileJournal => new FileJournal(stateDir, () => ({ releas
 
 /** A change whose process ends after `run`; with `untold`, before its last step was noted as done. */
 async function cut(
-  run: (fs: FsBackend) => Promise<unknown>,
+  run: (fs: Files) => unknown,
   {
     untold = false,
     required = true,
-    backend = new LocalBackend() as FsBackend,
+    backend = new LocalBackend() as Files,
     storage = undefined as string | undefined,
   } = {},
 ): Promise<void> {
@@ -90,15 +83,15 @@ const hidden = (): readonly string[] =>
   (fs.readdirSync(root, { recursive: true }) as string[]).filter((name) => name.includes(".filewright-"));
 
 /** Each kind of operation, and the path at which a person saves other text of the same size after the cut. */
-const OPERATIONS: readonly (readonly [string, (fs: FsBackend) => Promise<unknown>, string])[] = [
-  ["a copy of a file", (own) => copyFileVia(own, at("a"), at("new")), "new"],
-  ["a copy over a file", (own) => copyFileVia(own, at("a"), at("old"), { overwrite: true }), "old"],
-  ["a copy of a tree", (own) => copyTreeVia(own, at("tree"), at("copied")), "copied/deep/two"],
-  ["a move of a file", (own) => renameVia(own, at("a"), at("new")), "new"],
-  ["a move over a file", (own) => renameVia(own, at("a"), at("old"), { overwrite: true }), "old"],
-  ["a move of a directory", (own) => renameVia(own, at("tree"), at("moved")), "moved/deep/two"],
-  ["a write", (own) => writeVia(own, at("old"), bytes("port 8080")), "old"],
-  ["a new file", (own) => writeVia(own, at("x/new"), bytes("port 8080"), { createDirs: true }), "x/new"],
+const OPERATIONS: readonly (readonly [string, (fs: Files) => unknown, string])[] = [
+  ["a copy of a file", (own) => own.copyFile(at("a"), at("new")), "new"],
+  ["a copy over a file", (own) => own.copyFile(at("a"), at("old"), { overwrite: true }), "old"],
+  ["a copy of a tree", (own) => copyEntry(own, at("tree"), at("copied")), "copied/deep/two"],
+  ["a move of a file", (own) => moveEntry(own, at("a"), at("new")), "new"],
+  ["a move over a file", (own) => moveEntry(own, at("a"), at("old"), { overwrite: true }), "old"],
+  ["a move of a directory", (own) => moveEntry(own, at("tree"), at("moved")), "moved/deep/two"],
+  ["a write", (own) => own.writeBytes(at("old"), bytes("port 8080")), "old"],
+  ["a new file", (own) => own.writeBytes(at("x/new"), bytes("port 8080"), { createDirs: true }), "x/new"],
 ];
 
 describe.each([
@@ -135,8 +128,8 @@ describe.each([
     const [before, tree] = [facts(), snapshot()];
     await cut(
       async (own) => {
-        await deleteVia(own, at("old"));
-        await removeTreeVia(own, at("tree"));
+        await own.delete(at("old"));
+        await own.removeTree(at("tree"));
       },
       { untold },
     );
@@ -146,25 +139,24 @@ describe.each([
 });
 
 /** Each kind of change in the directory `tree`, the paths that cannot be put back, and a text that must not be lost. */
-const INSIDE: readonly (readonly [string, (fs: FsBackend) => Promise<unknown>, readonly string[], string])[] =
+const INSIDE: readonly (readonly [string, (fs: Files) => unknown, readonly string[], string])[] = [
+  ["a removal of a file", (own) => own.delete(at("tree/one")), ["tree/one"], "port 8080"],
+  ["a write", (own) => own.writeBytes(at("tree/one"), bytes("new")), ["tree/one"], "new"],
   [
-    ["a removal of a file", (own) => deleteVia(own, at("tree/one")), ["tree/one"], "port 8080"],
-    ["a write", (own) => writeVia(own, at("tree/one"), bytes("new")), ["tree/one"], "new"],
-    [
-      "a removal of a tree",
-      (own) => removeTreeVia(own, at("tree/deep")),
-      ["tree/deep", "tree/deep/two"],
-      "port 8080",
-    ],
-    ["a move into it", (own) => renameVia(own, at("a"), at("tree/a")), ["tree/a"], "port 8080"],
-    ["a move out of it", (own) => renameVia(own, at("tree/one"), at("b")), ["b"], "port 8080"],
-    [
-      "a copy over a file",
-      (own) => copyFileVia(own, at("old"), at("tree/one"), { overwrite: true }),
-      ["tree/one"],
-      "new text",
-    ],
-  ];
+    "a removal of a tree",
+    (own) => own.removeTree(at("tree/deep")),
+    ["tree/deep", "tree/deep/two"],
+    "port 8080",
+  ],
+  ["a move into it", (own) => moveEntry(own, at("a"), at("tree/a")), ["tree/a"], "port 8080"],
+  ["a move out of it", (own) => moveEntry(own, at("tree/one"), at("b")), ["b"], "port 8080"],
+  [
+    "a copy over a file",
+    (own) => own.copyFile(at("old"), at("tree/one"), { overwrite: true }),
+    ["tree/one"],
+    "new text",
+  ],
+];
 /** The ways in which another process takes the directory `tree` away. */
 const TAKEN: readonly (readonly [string, () => void])[] = [
   ["is elsewhere", () => fs.renameSync(at("tree"), at("away"))],
@@ -194,7 +186,7 @@ describe.each(TAKEN)("a change that was cut in a directory that %s", (_name, tak
       async (_change, run, paths, kept) => {
         await cut(
           async (own) => {
-            await writeVia(own, at("old"), bytes("new text"));
+            await own.writeBytes(at("old"), bytes("new text"));
             await run(own);
           },
           { untold },
@@ -219,7 +211,7 @@ describe.each(TAKEN)("a change that was cut in a directory that %s", (_name, tak
 });
 
 test("a recovery keeps a removed tree whose place a file has taken, and tells it", async () => {
-  await cut((own) => removeTreeVia(own, at("tree")));
+  await cut((own) => own.removeTree(at("tree")));
   fs.writeFileSync(at("tree"), "theirs");
   const { recovery } = await reopen();
   expect(recovery.rolledBack).toBe(1);
@@ -243,9 +235,9 @@ function snapshot(): Record<string, string> {
 describe("a damaged record", () => {
   const record = (): string =>
     join(stateDir, "journal/open", fs.readdirSync(join(stateDir, "journal/open"))[0] as string);
-  const twoWrites = async (own: FsBackend): Promise<void> => {
-    await writeVia(own, at("a"), bytes("new"));
-    await writeVia(own, at("old"), bytes("newer"));
+  const twoWrites = async (own: Files): Promise<void> => {
+    await own.writeBytes(at("a"), bytes("new"));
+    await own.writeBytes(at("old"), bytes("newer"));
   };
 
   test.each<[string, (file: Buffer) => Buffer]>([
@@ -291,10 +283,10 @@ describe("a damaged record", () => {
 });
 
 describe("the journal of a backend", () => {
-  const patched = (backend: FsBackend): Promise<void> =>
+  const patched = (backend: Files): Promise<void> =>
     cut(
       async (own) => {
-        for (let file = 0; file < 20; file++) await writeVia(own, at(`f${file}`), bytes("patched"));
+        for (let file = 0; file < 20; file++) await own.writeBytes(at(`f${file}`), bytes("patched"));
       },
       { backend },
     );
@@ -309,7 +301,7 @@ describe("the journal of a backend", () => {
 
   test("is on the disk when it has a name, and is not taken for that of another", async () => {
     const backend = new MemoryBackend({ [at("f")]: "before" });
-    const write = (own: FsBackend): Promise<unknown> => writeVia(own, at("f"), bytes("half"));
+    const write = (own: Files): unknown => own.writeBytes(at("f"), bytes("half"));
     await cut(write, { backend, storage: "backend one" });
     expect((await reopen()).recovery).toMatchObject({ rolledBack: 0, conflicts: [] });
     const other = await openWorkspace({ root, stateDir, backend, backendId: "two" });
@@ -343,7 +335,7 @@ describe("the journal of a backend", () => {
 
 describe("a rollback that finds the disk full", () => {
   /** A change on a backend of which every write fails while it is full. */
-  async function half(): Promise<{ readonly disk: { full: boolean }; readonly backend: FsBackend }> {
+  async function half(): Promise<{ readonly disk: { full: boolean }; readonly backend: Files }> {
     const disk = { full: false };
     const memory = new MemoryBackend({ "/ws/a": "a", "/ws/b": "b" });
     const backend = between(memory, {
@@ -404,9 +396,9 @@ test.each([["noted"], ["not noted"]])(
   "a move by itself that made directories is rolled back whole (%s as done)",
   async (noted) => {
     const before = snapshot();
-    const move = async (own: FsBackend): Promise<void> => {
+    const move = async (own: Files): Promise<void> => {
       await own.mkdir(at("made/deep"));
-      await renameVia(own, at("tree"), at("made/deep/tree"));
+      await moveEntry(own, at("tree"), at("made/deep/tree"));
     };
     await cut(move, { untold: noted === "not noted", required: false });
     expect((await reopen()).recovery).toMatchObject({ rolledBack: 1, conflicts: [] });
@@ -417,7 +409,7 @@ test.each([["noted"], ["not noted"]])(
 test("a change of one operation that was cut after it was made stays made", async () => {
   const log = makeRecordLog({ store: deadJournal(), cwd: root, keep: true, durable: false });
   const about = { callId: newCallId(), tool: "move", rollback: "try" } as const;
-  await log.append(new LocalBackend(), about, (own) => renameVia(own, at("a"), at("new")));
+  await log.append(new LocalBackend(), about, (own) => moveEntry(own, at("a"), at("new")));
   expect((await reopen()).recovery.rolledBack).toBe(0);
   expect([text("a"), text("new")]).toEqual([null, "port 8080"]);
 });

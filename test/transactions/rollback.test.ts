@@ -1,20 +1,13 @@
 /** A change that fails is rolled back, step by step, without touching what another program has written meanwhile. */
+import type { Files } from "../../js/backends/files.ts";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  copyFileVia,
-  copyTreeVia,
-  deleteVia,
-  removeTreeVia,
-  renameVia,
-} from "../../js/backends/fallback/fallback-tree.ts";
+import { copyEntry, moveEntry } from "../../js/backends/fallback/fallback-tree.ts";
 import type { MkdirOptions, WriteOptions } from "../../js/backends/backend.ts";
-import { writeVia } from "../../js/backends/fallback/fallback.ts";
 import { Transaction, transact } from "../../js/backends/transaction/transaction.ts";
 import {
   FilewrightError,
-  type FsBackend,
   LocalBackend,
   MemoryBackend,
   NodeBackend,
@@ -40,18 +33,18 @@ const SEED = {
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 /** One change with every kind of step. */
-async function everything(own: FsBackend, root: string): Promise<void> {
+async function everything(own: Files, root: string): Promise<void> {
   const at = (path: string): string => `${root}/${path}`;
   const { version } = (await own.lstat?.(at("a.txt"))) ?? {};
-  await writeVia(own, at("a.txt"), bytes("A"), version === undefined ? {} : { ifVersion: version });
-  await writeVia(own, at("new/deep/file"), bytes("made"), { ifAbsent: true, createDirs: true });
-  await renameVia(own, at("b.txt"), at("over.txt"), { overwrite: true });
-  await renameVia(own, at("moved"), at("new/moved"));
-  await deleteVia(own, at("gone.txt"));
-  await copyFileVia(own, at("tree/one"), at("copy.txt"));
-  await copyFileVia(own, at("tree/one"), at("a.txt"), { overwrite: true });
-  await copyTreeVia(own, at("tree"), at("copied"));
-  await removeTreeVia(own, at("tree"));
+  await own.writeBytes(at("a.txt"), bytes("A"), version === undefined ? {} : { ifVersion: version });
+  await own.writeBytes(at("new/deep/file"), bytes("made"), { ifAbsent: true, createDirs: true });
+  await moveEntry(own, at("b.txt"), at("over.txt"), { overwrite: true });
+  await moveEntry(own, at("moved"), at("new/moved"));
+  await own.delete(at("gone.txt"));
+  await own.copyFile(at("tree/one"), at("copy.txt"));
+  await own.copyFile(at("tree/one"), at("a.txt"), { overwrite: true });
+  await copyEntry(own, at("tree"), at("copied"));
+  await own.removeTree(at("tree"));
   await own.mkdir(at("empty/dir"));
 }
 
@@ -322,10 +315,10 @@ describe("a rollback on the disk", () => {
     const at = (path: string): string => join(root, path);
     try {
       await log.append(disk, { ...ABOUT, callId: newCallId() }, async (own) => {
-        await writeVia(own, at("h1"), bytes("new"));
-        await deleteVia(own, at("gone"));
-        await removeTreeVia(own, at("tree"));
-        await renameVia(own, at("from"), at("over"), { overwrite: true });
+        await own.writeBytes(at("h1"), bytes("new"));
+        await own.delete(at("gone"));
+        await own.removeTree(at("tree"));
+        await moveEntry(own, at("from"), at("over"), { overwrite: true });
         act();
         throw new FilewrightError("NO_SPACE", "full");
       });
@@ -367,8 +360,8 @@ describe("a rollback on the disk", () => {
     const disk = new LocalBackend();
     const log = makeRecordLog({ store, cwd: root, keep: true, durable: false });
     const change = log.append(disk, { ...ABOUT, callId: newCallId() }, async (own) => {
-      await writeVia(own, at("d/x"), bytes("new"));
-      await deleteVia(own, at("gone"));
+      await own.writeBytes(at("d/x"), bytes("new"));
+      await own.delete(at("gone"));
       fs.renameSync(at("d"), at("away"));
       fs.symlinkSync("e", at("d"));
       throw new FilewrightError("NO_SPACE", "full");
@@ -405,13 +398,13 @@ describe.each([
     const before = await made.tree();
     const log = makeRecordLog({ store, cwd: root, keep: true, durable: false });
     const change = log.append(makeDisk(), { ...ABOUT, callId: newCallId() }, async (own) => {
-      await writeVia(own, at("written"), bytes("new"));
-      await writeVia(own, at("twice"), bytes("new"));
-      await writeVia(own, at("twice"), bytes("newer"));
-      await copyFileVia(own, at("source"), at("copied"), { overwrite: true });
-      await writeVia(own, at("edited"), bytes("new"));
-      await writeVia(own, at("untouched"), bytes("new"));
-      await writeVia(own, at("made"), bytes("new"));
+      await own.writeBytes(at("written"), bytes("new"));
+      await own.writeBytes(at("twice"), bytes("new"));
+      await own.writeBytes(at("twice"), bytes("newer"));
+      await own.copyFile(at("source"), at("copied"), { overwrite: true });
+      await own.writeBytes(at("edited"), bytes("new"));
+      await own.writeBytes(at("untouched"), bytes("new"));
+      await own.writeBytes(at("made"), bytes("new"));
       for (const [path, mode] of Object.entries(MODES)) fs.chmodSync(at(path), mode);
       throw new FilewrightError("NO_SPACE", "full");
     });
@@ -432,7 +425,7 @@ describe.each([
     const log = makeRecordLog({ store, cwd: root, keep: true, durable: false });
     const change = log.append(makeDisk(), { ...ABOUT, callId: newCallId() }, async (own) => {
       await own.chmod?.(a, 0o755);
-      await writeVia(own, b, bytes("new"));
+      await own.writeBytes(b, bytes("new"));
       fs.chmodSync(a, 0o700);
       throw new FilewrightError("NO_SPACE", "full");
     });
@@ -456,7 +449,7 @@ test("directories that a change without a record makes have the durability of th
 
 test("an operation that is repeated because nothing can be set aside is counted once", async () => {
   class Unable extends MemoryBackend {
-    asidePath(path: string): string {
+    override asidePath(path: string): string {
       return `${path}.aside`;
     }
     override async writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}) {

@@ -15,7 +15,6 @@ import {
   type WorkspaceEvent,
   type WorkspaceOptions,
 } from "../../js/index.node.ts";
-import { writeVia } from "../../js/backends/fallback/fallback.ts";
 import { makeRecordLog } from "../../js/log/index.ts";
 import { memoryStorage } from "../../js/storage/index.ts";
 
@@ -91,7 +90,7 @@ describe("the journal of the host", () => {
     await new Promise<void>((written) => {
       const about = { callId: "c1", tool: "batch", rollback: "always" } as const;
       void cut.append(backend, about, async (fs) => {
-        await writeVia(fs, "/ws/a", new TextEncoder().encode("half"));
+        await fs.writeBytes("/ws/a", new TextEncoder().encode("half"));
         written();
         return new Promise(() => undefined);
       });

@@ -116,7 +116,8 @@ describe("the guard refuses what was not read", () => {
     const locks: string[] = [];
     // Another program has the lock of the second call, and writes the file before it gives the lock back.
     class LockedBackend extends MemoryBackend {
-      async lock(path: string) {
+      override readonly abilities = { ...new MemoryBackend().abilities, locks: true };
+      override async lock(path: string) {
         locks.push(path);
         await given;
         await this.writeText("/ws/f.txt", "one\ntwo\nof a person\n");

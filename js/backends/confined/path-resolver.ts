@@ -5,12 +5,12 @@
  * Roots are resolved once. Links are followed here, one name at a time, and no path outside the
  * roots is ever looked at: a refusal is the same whether or not something exists there.
  */
+import type { Files } from "../files.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { abilitiesOf } from "../abilities.ts";
+import { shortcutsOf } from "../abilities.ts";
 import { resolveAlias, childOf, isWithin, joinPath, nameOf, normalise, parentOf } from "../paths.ts";
-import type { FsBackend, FsStat } from "../backend.ts";
+import type { FsStat } from "../backend.ts";
 import { canonicalPath } from "../name-escapes.ts";
-import { realpathVia } from "../fallback/fallback.ts";
 import { LinkWalk, type FoundEntry } from "../fallback/links.ts";
 import { outside, protectedPath, protectedPlace, readOnly, repositoryPath } from "./outside.ts";
 import { placeRow } from "./places.ts";
@@ -32,6 +32,8 @@ export interface PathResolver {
    * itself. Undefined where {@link PathResolver.resolve} has to look, or refuses.
    */
   withoutLooking(path: string, intent: Intent): string | undefined;
+  /** Returns true for a real path that is within the roots and not denied. */
+  mayRead(real: string): boolean;
   /** Returns {@link PathResolver.resolve} for an operation that removes the whole entry, which must not be a root. */
   resolveForRemoval(path: string): Promise<string>;
   /** Returns a path as the rules see its names: beneath the real path of its root, with its links. */
@@ -42,20 +44,20 @@ export interface PathResolver {
    */
   checkLinkTarget(link: string, target: string): void;
   /** Returns the same resolver for the same files through another object, such as that of a stage. */
-  over(inner: FsBackend): PathResolver;
+  over(inner: Files): PathResolver;
 }
 
 /** Resolves the roots and compiles the rules. */
-export async function makePathResolver(inner: FsBackend, given: SandboxPolicy): Promise<PathResolver> {
+export async function makePathResolver(inner: Files, given: SandboxPolicy): Promise<PathResolver> {
   const policy = withPathsOf(inner, given);
   const real = async (paths: readonly string[]): Promise<readonly string[]> => {
     const resolved: string[] = [];
-    for (const path of paths) resolved.push(await realpathVia(inner, path));
+    for (const path of paths) resolved.push(await inner.realpath(path));
     return resolved;
   };
   const pinned: SandboxPolicy = {
     ...policy,
-    cwd: await realpathVia(inner, policy.cwd),
+    cwd: await inner.realpath(policy.cwd),
     read: policy.read === null ? null : await real(policy.read),
     write: await real(policy.write),
   };
@@ -69,12 +71,7 @@ export async function makePathResolver(inner: FsBackend, given: SandboxPolicy): 
   const convert = pathConverterOf(policy, [...allRoots, ...aliases.map(([named]) => named)]);
   const namedPath = (path: string): string =>
     resolveAlias(normalise(convert?.(path) ?? canonicalPath(path)).path, allRoots, aliases);
-  const enterOn = async (
-    inner: FsBackend,
-    path: string,
-    intent: Intent,
-    last: FinalSymlink,
-  ): Promise<string> => {
+  const enterOn = async (inner: Files, path: string, intent: Intent, last: FinalSymlink): Promise<string> => {
     if (intent === "write" && policy.readOnly) throw readOnly(path);
     const named = namedPath(path);
     const check = (at: string): void => {
@@ -103,13 +100,14 @@ export async function makePathResolver(inner: FsBackend, given: SandboxPolicy): 
     }
     return resolved;
   };
-  const withoutLookingIn = (inner: FsBackend, path: string, intent: Intent): string | undefined => {
-    if (!abilitiesOf(inner).refusesLinks) return undefined;
+  const isAllowed = (path: string, intent: Intent): boolean =>
+    roots[intent].some((root) => isWithin(path, root)) && !rules.check(path).denied;
+  const withoutLookingIn = (inner: Files, path: string, intent: Intent): string | undefined => {
+    if (!shortcutsOf(inner).refusesLinks) return undefined;
     const named = namedPath(path);
-    const isAllowed = roots[intent].some((root) => isWithin(named, root)) && !rules.check(named).denied;
-    return isAllowed ? named : undefined;
+    return isAllowed(named, intent) ? named : undefined;
   };
-  const enterWholeOn = async (inner: FsBackend, path: string): Promise<string> => {
+  const enterWholeOn = async (inner: Files, path: string): Promise<string> => {
     const resolved = await enterOn(inner, path, "write", "keep");
     const everyRoot = [...(pinned.read ?? []), ...pinned.write];
     if (everyRoot.some((root) => isWithin(root, resolved))) {
@@ -124,10 +122,11 @@ export async function makePathResolver(inner: FsBackend, given: SandboxPolicy): 
     if (!everyRoot.some((root) => isWithin(path, root)) || rules.check(path).denied)
       throw outside(target, "read");
   };
-  const over = (other: FsBackend): PathResolver => ({
+  const over = (other: Files): PathResolver => ({
     rules,
     resolve: (path, intent, last) => enterOn(other, path, intent, last),
     withoutLooking: (path, intent) => withoutLookingIn(other, path, intent),
+    mayRead: (path) => isAllowed(path, "read"),
     resolveForRemoval: (path) => enterWholeOn(other, path),
     nameOf: namedPath,
     checkLinkTarget: leads,
@@ -148,11 +147,10 @@ interface FollowOptions {
 }
 
 /** Returns the path with its links followed, or refuses it when one leads out of the roots. */
-async function followLinks(inner: FsBackend, path: string, how: FollowOptions): Promise<string> {
+async function followLinks(inner: Files, path: string, how: FollowOptions): Promise<string> {
   const within = (at: string, roots: readonly string[]): boolean => roots.some((root) => isWithin(at, root));
   if (!within(normalise(path).path, how.roots)) throw how.refuse();
-  const { lstat, readLink } = inner;
-  if (lstat === undefined || readLink === undefined) return path;
+  if (!inner.abilities.links) return path;
 
   const asksName = how.foldsKept && how.last === "keep";
   if (!asksName && (await isRealPath(inner, path, how.last))) return path;
@@ -173,7 +171,7 @@ async function followLinks(inner: FsBackend, path: string, how: FollowOptions): 
       return { type: stat.type, name: how.foldsCase ? await storedName(inner, at) : undefined };
     if (isKept) return UNCHECKED_DIRECTORY;
     if (how.links === "never") throw how.refuse();
-    return { type: "symlink", target: canonicalPath(await readLink.call(inner, at)) };
+    return { type: "symlink", target: canonicalPath(await inner.readLink(at)) };
   };
   for (let name = walk.next(); name !== undefined; name = walk.next())
     walk.found(await look(childOf(walk.reached, name)));
@@ -186,9 +184,9 @@ async function followLinks(inner: FsBackend, path: string, how: FollowOptions): 
  * Returns the name under which an entry is stored; undefined when the storage cannot tell. `path` has no link, and
  * the names of the directories in it are stored ones.
  */
-async function storedName(inner: FsBackend, path: string): Promise<string | undefined> {
-  const real = await inner.realpath?.(path);
-  return real !== undefined && parentOf(real) === parentOf(path) ? nameOf(real) : undefined;
+async function storedName(inner: Files, path: string): Promise<string | undefined> {
+  const real = await inner.realpath(path);
+  return parentOf(real) === parentOf(path) ? nameOf(real) : undefined;
 }
 
 /** The found entry that stands for a directory which need not be looked up. */
@@ -197,19 +195,19 @@ const UNCHECKED_DIRECTORY: FoundEntry = { type: "dir" };
 /**
  * Returns true when the inner backend finds no link in the path. This takes one call instead of one for each name.
  */
-async function isRealPath(inner: FsBackend, path: string, last: FinalSymlink): Promise<boolean> {
+async function isRealPath(inner: Files, path: string, last: FinalSymlink): Promise<boolean> {
   const upTo = last === "keep" ? parentOf(path) : path;
   try {
-    return inner.realpath !== undefined && (await inner.realpath(upTo)) === upTo;
+    return (await inner.realpath(upTo)) === upTo;
   } catch {
     // The error means a loop, or a link to another place: the walk name by name finds out which.
     return false;
   }
 }
 
-async function factsOrNull(inner: FsBackend, path: string): Promise<FsStat | null> {
+async function factsOrNull(inner: Files, path: string): Promise<FsStat | null> {
   try {
-    return (await inner.lstat?.(path)) ?? null;
+    return await inner.lstat(path);
   } catch (error) {
     if (error instanceof FilewrightError && error.code === "NOT_FOUND") return null;
     throw error;

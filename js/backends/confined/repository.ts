@@ -5,7 +5,7 @@
  * changes the files git obeys in one. The same rules as in `crates/core/src/pattern/policy/repository.rs`,
  * for backends whose storage is not the disk.
  */
-import type { FsBackend } from "../backend.ts";
+import type { Files } from "../files.ts";
 import { lstatOrNull } from "../fallback/fallback.ts";
 import { childOf, isWithin } from "../paths.ts";
 
@@ -25,7 +25,7 @@ export function isRepository(names: Iterable<string>): boolean {
 }
 
 /** Returns the marks of a repository that a directory contains. */
-export async function repositoryMarksIn(inner: FsBackend, directory: string): Promise<readonly string[]> {
+export async function repositoryMarksIn(inner: Files, directory: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const mark of REPOSITORY_MARKS) {
     // A link counts as present whatever its target; an entry that cannot be read counts as absent.
@@ -36,7 +36,7 @@ export async function repositoryMarksIn(inner: FsBackend, directory: string): Pr
 
 /** Returns true when a change at a real path would complete a repository below these roots, or is in one. */
 export async function isRepositoryPart(
-  inner: FsBackend,
+  inner: Files,
   path: string,
   roots: readonly string[],
 ): Promise<boolean> {

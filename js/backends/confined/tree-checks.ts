@@ -2,7 +2,8 @@
  * Checks of whole trees before a confined backend moves, copies or removes them: a single entry that is
  * denied, protected or secret refuses the operation.
  */
-import type { FsBackend, FsEntry } from "../backend.ts";
+import type { Files } from "../files.ts";
+import type { FsEntry } from "../backend.ts";
 import { lstatOrNull } from "../fallback/fallback.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { outside, protectedPath, repositoryPath, secret } from "./outside.ts";
@@ -34,7 +35,7 @@ export function checkLinkName(real: string, path: string, resolver: PathResolver
  * new path.
  */
 export async function checkTree(
-  inner: FsBackend,
+  inner: Files,
   real: string,
   target: string,
   path: string,
@@ -63,7 +64,7 @@ export async function checkTree(
 
 /** Refuses to copy a tree to a place where an entry of it would be denied or protected. */
 export async function checkCopy(
-  inner: FsBackend,
+  inner: Files,
   real: string,
   target: string,
   path: string,
@@ -95,8 +96,8 @@ export async function checkCopy(
  * check.
  */
 async function walkIfRules(
-  inner: FsBackend,
-  listed: Pick<FsBackend, "listDir">,
+  inner: Files,
+  listed: Pick<Files, "listDir">,
   real: string,
   rules: BackendPathRules,
   signal: AbortSignal | undefined,
@@ -110,11 +111,11 @@ async function walkIfRules(
  * path or by the name under which the walk was asked for.
  */
 export function visibleOnly(
-  inner: FsBackend,
+  inner: Files,
   resolver: PathResolver,
   real: string,
   named: string = real,
-): Pick<FsBackend, "listDir"> {
+): Pick<Files, "listDir"> {
   const { rules } = resolver;
   return {
     listDir: async (path, options) => {

@@ -1,28 +1,10 @@
-/**
- * Operations on whole trees for backends that lack them: rename, copy and remove. Links are never
- * followed and never descended into.
- */
+/** Moves, copies and removals entry by entry. Links are never followed and never descended into. */
+import type { Files } from "../files.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { transact } from "../transaction/transaction.ts";
-import type {
-  CopyTreeOptions,
-  DeleteOptions,
-  FsBackend,
-  FsEntry,
-  FsStat,
-  TreeCounts,
-  WriteResult,
-} from "../backend.ts";
+import type { CopyTreeOptions, FsEntry, FsStat, TreeCounts, WriteResult } from "../backend.ts";
 import { checkSignal, checkWritable, backendError } from "../failure.ts";
-import {
-  chmodVia,
-  entryPathVia,
-  lstatOrNull,
-  lstatVia,
-  readVersioned,
-  realpathVia,
-  writeVia,
-} from "./fallback.ts";
+import { assertVersion, entryPath, lstatOrNull } from "./fallback.ts";
 import { childOf, parentOf, relativeTo } from "../paths.ts";
 import { relationOf } from "./same-entry.ts";
 import { walkTree } from "./walk-tree.ts";
@@ -33,37 +15,13 @@ export interface TransferOptions extends CopyTreeOptions {
   readonly ifVersion?: string | undefined;
 }
 
-/**
- * Removes a file, a link or an empty directory, if the preconditions of `options` hold. For a backend that does
- * not check them they are checked here first, so the caller must hold the lock of the path.
- */
-export async function deleteVia(
-  backend: FsBackend,
-  path: string,
-  options: DeleteOptions = {},
-): Promise<void> {
-  await checkVersion(backend, path, options.ifVersion);
-  await backend.delete(path, options);
-}
-
-/** @throws CONFLICT unless a file or link still has the expected version */
-async function checkVersion(backend: FsBackend, path: string, wanted: string | undefined): Promise<void> {
-  if (wanted === undefined) return;
-  const stat = await lstatOrNull(backend, path);
-  // A backend without versions is compared by content.
-  const now =
-    stat?.version ?? (stat?.isFile === true ? (await readVersioned(backend, path))?.version : undefined);
-  if (now !== wanted) throw backendError("CONFLICT", path);
-}
-
-/** Removes a tree and returns the counts of removed entries. */
-export async function removeTreeVia(
-  backend: FsBackend,
+/** Removes a tree entry by entry, and returns the counts of removed entries. */
+export async function removeEntries(
+  backend: Files,
   path: string,
   options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<TreeCounts> {
-  if (backend.removeTree !== undefined) return backend.removeTree(path, options);
-  const top = await lstatVia(backend, path);
+  const top = await backend.lstat(path);
   const counts = { files: 0, directories: 0, bytes: 0 };
   const directories: string[] = [];
   if (top.type === "dir") {
@@ -74,7 +32,7 @@ export async function removeTreeVia(
         continue;
       }
       counts.files++;
-      if (entry.type === "file") counts.bytes += entry.size ?? (await lstatVia(backend, entry.path)).size;
+      if (entry.type === "file") counts.bytes += entry.size ?? (await backend.lstat(entry.path)).size;
       await backend.delete(entry.path);
     }
   } else {
@@ -87,65 +45,61 @@ export async function removeTreeVia(
   return Object.freeze(counts);
 }
 
-/** Copies one regular file, with its mode on backends that have modes. */
-export async function copyFileVia(
-  backend: FsBackend,
+/** Copies one regular file by its content, with its mode where there are modes. */
+export async function copyContent(
+  backend: Files,
   from: string,
   to: string,
   options: TransferOptions = {},
 ): Promise<WriteResult> {
   const overwrite = options.overwrite ?? false;
-  await checkVersion(backend, from, options.ifVersion);
-  if (backend.copyFile !== undefined)
-    return (await backend.copyFile(from, to, { overwrite, ifVersion: options.ifVersion })) ?? {};
-  const source = await readVersioned(backend, from, { signal: options.signal });
+  await assertVersion(backend, from, options.ifVersion);
+  const source = await backend.read(from, { signal: options.signal });
   if (source === null) return {};
-  if (overwrite && (await realpathVia(backend, to)) === (await realpathVia(backend, from)))
+  if (overwrite && (await backend.realpath(to)) === (await backend.realpath(from)))
     throw backendError("SAME_FILE", to);
-  const written = await writeVia(backend, to, source.bytes, {
+  const written = await backend.writeBytes(to, source.bytes, {
     ifAbsent: !overwrite,
     mode: source.stat.mode,
     signal: options.signal,
   });
-  if (source.stat.mode !== undefined && backend.chmod !== undefined) {
-    await chmodVia(backend, to, source.stat.mode);
+  if (source.stat.mode !== undefined && backend.abilities.modes) {
+    await backend.chmod(to, source.stat.mode);
     return {}; // Its version may have changed with the mode.
   }
   return written;
 }
 
-/**
- * Copies a file or a tree and returns the counts of copied entries. Links stay links where the
- * backend has links. Links that may not be created again, FIFOs, sockets and devices are skipped.
- * A new destination that cannot be completed is removed again. `ifVersion` applies to a file.
- */
-export async function copyTreeVia(
-  backend: FsBackend,
+/** Copies a file, if `ifVersion` is given, or a tree, as {@link copyTree}. Returns the counts of copied entries. */
+export async function copyEntry(
+  backend: Files,
   from: string,
   to: string,
   options: TransferOptions = {},
 ): Promise<TreeCounts> {
-  if (options.ifVersion !== undefined) {
-    const { size } = await backend.stat(from);
-    await copyFileVia(backend, from, to, options);
-    return Object.freeze({ files: 1, directories: 0, bytes: size });
-  }
-  if (backend.copyTree !== undefined) return backend.copyTree(from, to, options);
-  return copyTree(backend, from, to, options);
+  const { ifVersion, ...rest } = options;
+  if (ifVersion === undefined) return backend.copyTree(from, to, rest);
+  const { size } = await backend.stat(from);
+  await backend.copyFile(from, to, { overwrite: options.overwrite ?? false, ifVersion });
+  return Object.freeze({ files: 1, directories: 0, bytes: size });
 }
 
-/** Does the same as {@link copyTreeVia}, but entry by entry, even if the backend has its own `copyTree`. */
+/**
+ * Copies a file or a tree entry by entry and returns the counts of copied entries. Links stay links where there can be
+ * links. Links that may not be created again, FIFOs, sockets and devices are skipped. A new destination that cannot be
+ * completed is removed again.
+ */
 export async function copyTree(
-  backend: FsBackend,
+  backend: Files,
   from: string,
   to: string,
-  options: TransferOptions = {},
+  options: CopyTreeOptions = {},
 ): Promise<TreeCounts> {
-  const top = await lstatVia(backend, from);
+  const top = await backend.lstat(from);
   const target = await lstatOrNull(backend, to);
   if (target === null && !(await backend.stat(parentOf(to))).isDir) throw backendError("NOT_DIRECTORY", to);
-  const source = await entryPathVia(backend, from);
-  const place = await entryPathVia(backend, to);
+  const source = await entryPath(backend, from);
+  const place = await entryPath(backend, to);
   const relation = await relationOf(backend, { path: source, stat: top }, { path: place, stat: target });
   const isSame = relation === "same" || (relation === "respelled" && top.type === "dir");
   if (isSame && (top.type !== "file" || options.overwrite === true)) throw backendError("SAME_FILE", to);
@@ -158,23 +112,23 @@ export async function copyTree(
   return transact(backend, async (fs) => {
     const counts = { files: 0, directories: 0, bytes: 0 };
     const modes: [path: string, mode: number][] = [];
-    await copyEntry(fs, top, to, options, counts, modes, false);
+    await copyOne(fs, top, to, options, counts, modes, false);
     if (top.type === "dir") {
       for await (const entry of walkTree(backend, from, options.signal)) {
         const place = to + entry.path.slice(from.length);
-        await copyEntry(fs, entry, place, options, counts, modes, target !== null);
+        await copyOne(fs, entry, place, options, counts, modes, target !== null);
       }
     }
     // Sets the modes after the content is written, innermost first, because a directory may be
     // read-only.
-    for (const [path, mode] of modes.toReversed()) await fs.chmod?.(path, mode);
+    for (const [path, mode] of modes.toReversed()) await fs.chmod(path, mode);
     return Object.freeze(counts);
   });
 }
 
 /** Refuses to merge a tree into another if an existing entry is in the way. */
 async function assertMergeable(
-  backend: FsBackend,
+  backend: Files,
   from: string,
   to: string,
   target: FsStat,
@@ -196,8 +150,8 @@ async function assertMergeable(
   }
 }
 
-async function copyEntry(
-  backend: FsBackend,
+async function copyOne(
+  backend: Files,
   entry: Pick<FsEntry, "path" | "type">,
   to: string,
   options: TransferOptions,
@@ -211,8 +165,8 @@ async function copyEntry(
     // A directory that existed before the merge keeps its mode.
     const isNew = options.overwrite !== true || (await lstatOrNull(backend, to)) === null;
     await backend.mkdir(to, { parents: false, existOk: options.overwrite ?? false });
-    const mode = isNew ? (await lstatVia(backend, entry.path)).mode : undefined;
-    if (mode !== undefined && mode !== (await lstatVia(backend, to)).mode) modes.push([to, mode]);
+    const mode = isNew ? (await backend.lstat(entry.path)).mode : undefined;
+    if (mode !== undefined && mode !== (await backend.lstat(to)).mode) modes.push([to, mode]);
     counts.directories++;
     return;
   }
@@ -222,15 +176,16 @@ async function copyEntry(
   }
   // Inside a tree an existing link is replaced; following it would write somewhere else.
   if (nested && (await lstatOrNull(backend, to))?.type === "symlink") await backend.delete(to);
-  const made = await copyFileVia(backend, entry.path, to, options);
+  const { overwrite = false, signal } = options;
+  const made = await backend.copyFile(entry.path, to, { overwrite, signal });
   options.onMade?.(to, made);
   counts.files++;
   // The destination can be a link to the file that was written.
   counts.bytes += (await backend.stat(to)).size;
 }
 
-async function copyLink(backend: FsBackend, from: string, to: string): Promise<boolean> {
-  if (backend.readLink === undefined || backend.symlink === undefined) return false;
+async function copyLink(backend: Files, from: string, to: string): Promise<boolean> {
+  if (!backend.abilities.links) return false;
   const target = await backend.readLink(from);
   const there = await lstatOrNull(backend, to);
   if (there?.type === "dir") throw backendError("IS_DIRECTORY", to);
@@ -239,7 +194,7 @@ async function copyLink(backend: FsBackend, from: string, to: string): Promise<b
     // The replaced entry is restored when the backend refuses the link.
     await transact(backend, async (fs) => {
       if (there !== null) await fs.delete(to);
-      await fs.symlink?.(target, to);
+      await fs.symlink(target, to);
     });
     return true;
   } catch (error) {
@@ -249,29 +204,28 @@ async function copyLink(backend: FsBackend, from: string, to: string): Promise<b
   }
 }
 
-/** Moves a file or a tree. Where the backend cannot rename it, it is copied and then removed. */
-export async function renameVia(
-  backend: FsBackend,
+/** Moves a file or a tree. Where that is not possible in one step, it is copied and then removed. */
+export async function moveEntry(
+  backend: Files,
   from: string,
   to: string,
   options: TransferOptions = {},
 ): Promise<WriteResult> {
   const overwrite = options.overwrite ?? false;
-  await checkVersion(backend, from, options.ifVersion);
-  if (backend.rename !== undefined) {
+  if (backend.abilities.moves) {
     try {
-      return (await backend.rename(from, to, { overwrite, ifVersion: options.ifVersion })) ?? {};
+      return await backend.rename(from, to, { overwrite, ifVersion: options.ifVersion });
     } catch (error) {
-      // A backend reports UNSUPPORTED_OPERATION for two paths it cannot rename between, such as on two
-      // devices.
+      // As between two devices.
       if (!(error instanceof FilewrightError && error.code === "UNSUPPORTED_OPERATION")) throw error;
     }
   }
-  const source = await lstatVia(backend, from);
+  await assertVersion(backend, from, options.ifVersion);
+  const source = await backend.lstat(from);
   const target = await lstatOrNull(backend, to);
   if (target !== null && !overwrite) throw backendError("ALREADY_EXISTS", to);
-  const place = await entryPathVia(backend, from);
-  const destination = await entryPathVia(backend, to);
+  const place = await entryPath(backend, from);
+  const destination = await entryPath(backend, to);
   const relation = await relationOf(
     backend,
     { path: place, stat: source },
@@ -286,8 +240,8 @@ export async function renameVia(
     // Only an empty directory is replaced; deleting a full one fails with NOT_EMPTY. A link is
     // deleted first because the copy would write through it.
     if (target?.type === "dir" || target?.type === "symlink") await fs.delete(to);
-    await copyTreeVia(fs, from, to, { overwrite, signal: options.signal });
-    await removeTreeVia(fs, from, { signal: options.signal });
+    await fs.copyTree(from, to, { overwrite, signal: options.signal });
+    await fs.removeTree(from, { signal: options.signal });
   });
   return {};
 }

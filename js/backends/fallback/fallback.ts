@@ -1,188 +1,117 @@
 /**
- * Fallbacks for the optional capabilities a backend lacks, so that tools need not ask which ones
- * it has. A backend with nothing but the eleven methods serves every tool.
- *
- * A backend that offers `read` is assumed to honour the preconditions of `WriteOptions`; for any
- * other they are checked here first. That is a check followed by a write, so the caller holds the
- * lock of the path.
+ * Small operations over any files: facts about an entry that may be missing, the path of an entry, pages of a listing.
  */
 import { engine } from "../../engine/current.ts";
-import type { FilewrightError } from "../../engine/errors.ts";
-import type {
-  FsBackend,
-  FsEntry,
-  FsStat,
-  ReadOptions,
-  VersionedBytes,
-  WriteOptions,
-  WriteResult,
-} from "../backend.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { FsBackend, FsEntry, FsStat, ReadOptions, VersionedBytes } from "../backend.ts";
 import { backendError, checkRange, checkSignal, isMissing, tooLargeError } from "../failure.ts";
+import type { Files } from "../files.ts";
 import { childOf, compareCodePoints, nameOf, parentOf } from "../paths.ts";
 
-/**
- * Returns content with its version: that of the backend, or else the hash of the whole content. Null when the
- * version is still `ifNoneMatch`.
- */
-export async function readVersioned(
-  backend: FsBackend,
-  path: string,
-  request: ReadOptions = {},
-): Promise<VersionedBytes | null> {
-  if (backend.read !== undefined) return backend.read(path, request);
-  checkSignal(request.signal, path);
-  // Reads `stat` before the content: a change in between makes the version too old, which is a conflict
-  // later, and never too new.
-  const stat = await backend.stat(path);
-  if (stat.isDir) throw backendError("IS_DIRECTORY", path);
-  assertSize(stat.size, request, path);
-  const whole = await backend.readBytes(path);
-  const version = stat.version ?? engine().sha256(whole);
-  if (request.ifNoneMatch === version) return null;
-  const { range } = request;
-  checkRange(range, path);
-  const bytes = range === undefined ? whole : whole.slice(range.start, range.end);
-  assertSize(bytes.length, request, path, true);
-  return Object.freeze({ bytes, version, stat });
-}
-
-/** Returns the `sha256:` hash of a file's content, which some backends know without a read. */
-export async function hashVia(backend: FsBackend, path: string, signal?: AbortSignal): Promise<string> {
-  if (backend.hash !== undefined) return (await backend.hash(path, { signal })).hash;
-  const content = await readVersioned(backend, path, { signal });
-  return engine().sha256((content as VersionedBytes).bytes);
-}
-
-/** Refuses a content of more than `maxBytes`. Before the read, a size is refused only if no range reduces it. */
-function assertSize(size: number, request: ReadOptions, path: string, cut = false): void {
-  const { maxBytes, range } = request;
-  if (maxBytes === undefined || size <= maxBytes || (range !== undefined && !cut)) return;
-  throw tooLargeError(path, size, maxBytes);
-}
-
-/** Writes a file under the preconditions of `options`, on any backend. */
-export async function writeVia(
-  backend: FsBackend,
-  path: string,
-  content: Uint8Array,
-  options: WriteOptions = {},
-): Promise<WriteResult> {
-  if (backend.read !== undefined) return backend.writeBytes(path, content, options);
-  checkSignal(options.signal, path);
-  // Passes `createDirs` on: on a backend where directories are only prefixes, the parents still do not
-  // exist.
-  const { ifVersion, ifAbsent, ...rest } = options;
-  const there = await lstatOrNull(backend, path);
-  if (ifAbsent === true && there !== null) throw backendError("ALREADY_EXISTS", path);
-  if (there?.isDir) throw backendError("IS_DIRECTORY", path);
-  if (ifVersion !== undefined) {
-    const now = there === null ? null : await readVersioned(backend, path);
-    if (now?.version !== ifVersion) throw backendError("CONFLICT", path);
-  }
-  const made = there === null ? await ensureParent(backend, path, options.createDirs === true) : [];
+/** Returns the facts about the entry itself; null when nothing exists. */
+export async function lstatOrNull(files: Pick<Files, "lstat">, path: string): Promise<FsStat | null> {
   try {
-    await backend.writeBytes(path, content, rest);
-  } catch (error) {
-    // Only directories that were created for this write are removed. One that another process has filled
-    // meanwhile stays.
-    for (const directory of made) await Promise.resolve(backend.delete(directory)).catch(() => undefined);
-    throw error;
-  }
-  const version = (await backend.stat(path)).version ?? engine().sha256(content);
-  return Object.freeze({ version });
-}
-
-/** Creates or checks the parent of a new path. Returns the directories that it created, innermost first. */
-async function ensureParent(backend: FsBackend, path: string, create: boolean): Promise<readonly string[]> {
-  // If the path is a link to a missing file, the directories above that file are created.
-  const missing = await missingParents(backend, await realpathVia(backend, path));
-  const at = parentOf(missing.at(-1) ?? path);
-  if (at !== "/" && !(await backend.stat(at)).isDir) throw backendError("NOT_DIRECTORY", path);
-  if (missing.length === 0) return missing;
-  if (!create) throw backendError("NOT_FOUND", path, "the parent directory does not exist");
-  await backend.mkdir(missing[0] as string, { parents: true, existOk: true });
-  return missing;
-}
-
-/** Returns the facts about the entry itself; those of its target on a backend without links. */
-export async function lstatVia(backend: Pick<FsBackend, "lstat" | "stat">, path: string): Promise<FsStat> {
-  return backend.lstat !== undefined ? backend.lstat(path) : backend.stat(path);
-}
-
-/** Does the same as {@link lstatVia}; null when nothing exists. */
-export async function lstatOrNull(backend: FsBackend, path: string): Promise<FsStat | null> {
-  try {
-    return await lstatVia(backend, path);
+    return await files.lstat(path);
   } catch (error) {
     if (isMissing(error)) return null;
     throw error;
   }
 }
 
-/** Returns the path with every link resolved, or the path itself on a backend without links. */
-export async function realpathVia(backend: FsBackend, path: string): Promise<string> {
-  return backend.realpath !== undefined ? backend.realpath(path) : path;
+/** Returns the `sha256:` hash of a file's content, which some files know without a read. */
+export async function hashOf(files: Files, path: string, signal?: AbortSignal): Promise<string> {
+  return (await files.hash(path, { signal })).hash;
+}
+
+/**
+ * Returns content with its version from files that are read as a whole: the version of their facts, or else the hash of
+ * the content. Null when the version is still `ifNoneMatch`.
+ */
+export async function readWhole(
+  files: Pick<FsBackend, "stat" | "readBytes">,
+  path: string,
+  request: ReadOptions,
+): Promise<VersionedBytes | null> {
+  checkSignal(request.signal, path);
+  // Reads `stat` before the content: a change in between makes the version too old, which is a conflict
+  // later, and never too new.
+  const stat = await files.stat(path);
+  if (stat.isDir) throw backendError("IS_DIRECTORY", path);
+  const { range } = request;
+  // A range may reduce the size.
+  if (range === undefined) assertSize(stat.size, request, path);
+  const whole = await files.readBytes(path);
+  const version = stat.version ?? engine().sha256(whole);
+  if (request.ifNoneMatch === version) return null;
+  checkRange(range, path);
+  const bytes = range === undefined ? whole : whole.slice(range.start, range.end);
+  assertSize(bytes.length, request, path);
+  return Object.freeze({ bytes, version, stat });
+}
+
+/** Refuses a content of more than `maxBytes`. */
+function assertSize(size: number, { maxBytes }: ReadOptions, path: string): void {
+  if (maxBytes !== undefined && size > maxBytes) throw tooLargeError(path, size, maxBytes);
 }
 
 /** Returns the path of the entry itself: links of its parents are resolved, its own is not. */
-export async function entryPathVia(backend: FsBackend, path: string): Promise<string> {
-  return path === "/" ? path : childOf(await realpathVia(backend, parentOf(path)), nameOf(path));
+export async function entryPath(files: Files, path: string): Promise<string> {
+  return path === "/" ? path : childOf(await files.realpath(parentOf(path)), nameOf(path));
+}
+
+/**
+ * Returns the other names of a file. Empty for a path that cannot be used: the use of it reports the reason.
+ * @throws FilewrightError LIMIT_EXCEEDED where there are too many entries to look through
+ */
+export async function otherNamesOf(files: Files, path: string): Promise<readonly string[]> {
+  try {
+    return await files.otherNames(path);
+  } catch (error) {
+    if (error instanceof FilewrightError && error.code !== "LIMIT_EXCEEDED") return [];
+    throw error;
+  }
 }
 
 /** Returns the parents of a path that do not exist, innermost first. */
-export async function missingParents(backend: FsBackend, path: string): Promise<readonly string[]> {
+export async function missingParents(files: Files, path: string): Promise<readonly string[]> {
   const missing: string[] = [];
-  for (let at = parentOf(path); at !== "/" && !(await backend.exists(at)); at = parentOf(at))
-    missing.push(at);
+  for (let at = parentOf(path); at !== "/" && !(await files.exists(at)); at = parentOf(at)) missing.push(at);
   return missing;
 }
 
-/** Returns the target of a link. @throws UNSUPPORTED_OPERATION on a backend without links */
-export async function readLinkVia(backend: FsBackend, path: string): Promise<string> {
-  if (backend.readLink === undefined) throw unsupportedError(path, "symbolic links");
-  return backend.readLink(path);
+/**
+ * Compares the version of an entry, for files whose changes do not compare it themselves.
+ * @throws CONFLICT unless it has the expected version
+ */
+export async function assertVersion(files: Files, path: string, wanted: string | undefined): Promise<void> {
+  if (wanted === undefined) return;
+  const stat = await lstatOrNull(files, path);
+  // Files without versions are compared by content.
+  const now = stat?.version ?? (stat?.isFile === true ? (await files.read(path))?.version : undefined);
+  if (now !== wanted) throw backendError("CONFLICT", path);
 }
 
-/** Makes a link. @throws UNSUPPORTED_OPERATION on a backend without links */
-export async function symlinkVia(backend: FsBackend, target: string, path: string): Promise<void> {
-  if (backend.symlink === undefined) throw unsupportedError(path, "symbolic links");
-  await backend.symlink(target, path);
-}
-
-/** Sets permission bits. @throws UNSUPPORTED_OPERATION on a backend without them */
-export async function chmodVia(backend: FsBackend, path: string, mode: number): Promise<void> {
-  if (backend.chmod === undefined) throw unsupportedError(path, "permission bits");
-  await backend.chmod(path, mode);
-}
-
-function unsupportedError(path: string, what: string): FilewrightError {
-  return backendError("UNSUPPORTED_OPERATION", path, `this storage has no ${what}`);
-}
-
-/** One page of a directory, in the order of `listDir`. */
+/** A page of the entries of a directory. */
 export interface ListPage {
+  /** The entries of the page, in the order of `listDir`. */
   readonly entries: readonly FsEntry[];
-  /** Cursor of the next page; absent on the last page. */
+  /** The cursor of the next page. Absent on the last page. */
   readonly next?: string;
 }
 
 /**
- * Lists a directory in pages. The cursor names the last returned entry, so that entries which
+ * Returns a page of a listing. The cursor names the last returned entry, so that entries which
  * appear or vanish between two pages are neither repeated nor skipped.
  */
-export async function listPageVia(
-  backend: FsBackend,
+export async function pageOfListing(
   path: string,
-  options: { readonly cursor?: string | undefined; readonly limit: number },
+  { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number },
+  list: () => Promise<readonly FsEntry[]> | readonly FsEntry[],
 ): Promise<ListPage> {
-  const { cursor, limit } = options;
   if (!(Number.isSafeInteger(limit) && limit > 0)) {
     throw backendError("INVALID_ARGUMENT", path, "limit must be a positive integer");
   }
-  if (backend.listPage !== undefined) {
-    return backend.listPage(path, cursor === undefined ? { limit } : { cursor, limit });
-  }
-  const all = sortEntries(await backend.listDir(path));
+  const all = sortEntries(await list());
   const next =
     cursor === undefined ? 0 : all.findIndex((entry) => compareCodePoints(listingSortKey(entry), cursor) > 0);
   const from = next < 0 ? all.length : next;

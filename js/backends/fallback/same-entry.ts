@@ -2,7 +2,8 @@
  * Where the two ends of a move or a copy are in relation to each other. A directory can have two paths, as bind mounts and shared
  * folders of containers give it, so where the backend knows entries by an id these are compared, too.
  */
-import type { FsBackend, FsStat } from "../backend.ts";
+import type { Files } from "../files.ts";
+import type { FsStat } from "../backend.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { isWithin, nameOf, parentOf } from "../paths.ts";
 import { lstatOrNull } from "./fallback.ts";
@@ -18,7 +19,7 @@ export interface TransferEnd {
  * `inside` if the target lies in the source, and `apart` otherwise.
  */
 export async function relationOf(
-  backend: FsBackend,
+  backend: Files,
   source: TransferEnd & { readonly stat: FsStat },
   target: TransferEnd,
 ): Promise<"same" | "respelled" | "inside" | "apart"> {
@@ -32,7 +33,7 @@ export async function relationOf(
 }
 
 /** Returns true if a directory above the path, up to the root, has the id. */
-async function isAnyAbove(backend: FsBackend, path: string, fileId: string): Promise<boolean> {
+async function isAnyAbove(backend: Files, path: string, fileId: string): Promise<boolean> {
   for (let at = path; at !== parentOf(at); ) {
     at = parentOf(at);
     try {

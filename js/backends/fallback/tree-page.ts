@@ -43,7 +43,7 @@ export async function walkedTree(
 }
 
 /** Returns the order of the entries of a directory. */
-export function treeOrder({ sort, order }: TreeRequest): (a: FsEntry, b: FsEntry) => number {
+function treeOrder({ sort, order }: TreeRequest): (a: FsEntry, b: FsEntry) => number {
   const sign = order === "desc" ? -1 : 1;
   const byType = (a: FsEntry, b: FsEntry): number =>
     sort === "name" ? 0 : Number(b.isDir) - Number(a.isDir);
@@ -51,7 +51,7 @@ export function treeOrder({ sort, order }: TreeRequest): (a: FsEntry, b: FsEntry
 }
 
 /** Returns the page of a tree from all its entries. */
-export function treePageOf(all: readonly FsEntry[], request: TreeRequest): TreePage {
+function treePageOf(all: readonly FsEntry[], request: TreeRequest): TreePage {
   const { from = 0, limit = Number.POSITIVE_INFINITY, maxTextBytes = Number.POSITIVE_INFINITY } = request;
   const end = Math.min(all.length, from + limit);
   let to = Math.min(from, all.length);

@@ -2,7 +2,8 @@
  * Everything below a directory, for any backend: the walk of trees (`../walk`) without filters, and the files that a
  * glob matches. Globs are compiled by the engine, so that all backends share one grammar.
  */
-import type { FsBackend, FsEntry } from "../backend.ts";
+import type { Files } from "../files.ts";
+import type { FsEntry } from "../backend.ts";
 import { checkSignal } from "../failure.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { relativeTo } from "../paths.ts";
@@ -16,7 +17,7 @@ import { TreeWalk, type WalkRequest } from "../walk/walk.ts";
  * for a directory whose content is passed over.
  */
 export function walkTree(
-  backend: Pick<FsBackend, "listDir">,
+  backend: Pick<Files, "listDir">,
   root: string,
   signal?: AbortSignal,
   enters?: (entry: FsEntry) => boolean,
@@ -28,14 +29,14 @@ export function walkTree(
  * Yields the regular files below a directory, in the order of {@link walkTree}, without Filewright's temporary
  * files.
  */
-export async function* filesBelow(backend: Pick<FsBackend, "listDir">, root: string): AsyncGenerator<string> {
+export async function* filesBelow(backend: Pick<Files, "listDir">, root: string): AsyncGenerator<string> {
   const wants = (_: string, { type }: FsEntry): boolean => type === "file";
   for await (const { path } of walkWhole(backend, root, { unreadable: "throw", temporary: false, wants }))
     yield path;
 }
 
 async function* walkWhole(
-  backend: Pick<FsBackend, "listDir">,
+  backend: Pick<Files, "listDir">,
   root: string,
   request: WalkRequest<FsEntry>,
   signal?: AbortSignal,

@@ -26,7 +26,6 @@ import { Unpacker } from "../../engine/wire/unpack.ts";
 import type {
   CopyTreeOptions,
   DeleteOptions,
-  FsBackend,
   FsEntry,
   FsStat,
   GlobRoot,
@@ -40,9 +39,10 @@ import type {
   VersionedBytes,
   WriteResult,
 } from "../backend.ts";
+import { CompleteFiles } from "../complete.ts";
 import { checkCalls, type ListPageOptions, type RemoveTreeOptions } from "../call-options.ts";
 import { checkMode } from "../failure.ts";
-import { provideAbilities } from "../abilities.ts";
+import { provideShortcuts } from "../abilities.ts";
 import { filesBelow } from "../fallback/walk-tree.ts";
 import {
   asideNameOf,
@@ -77,13 +77,23 @@ import { defaultStateDir } from "../state-directory.node.ts";
 import { HOST_PATHS } from "../node/host-path.node.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { checkPath, childOf, normalise, parentOf } from "../paths.ts";
-import { decodeText, encodeText } from "../text.ts";
+import { encodeText } from "../text.ts";
 import type { TreePage, TreeRequest } from "../entry.ts";
 import { Yielder } from "../../engine/yielder.ts";
 
 export type { KernelEnforcement, LocalCapabilities, LocalOptions, LocalTransferOptions, LocalWriteOptions };
 
 const checkOptions = optionChecker("LocalBackend", LOCAL_OPTIONS);
+
+const LOCAL_ABILITIES = Object.freeze({
+  conditions: true,
+  ranges: true,
+  links: true,
+  modes: true,
+  moves: true,
+  asides: true,
+  locks: true,
+});
 
 /**
  * The local disk.
@@ -94,7 +104,7 @@ const checkOptions = optionChecker("LocalBackend", LOCAL_OPTIONS);
  * const { version } = await disk.stat("/tmp/a.txt");
  * await disk.writeText("/tmp/a.txt", "two\n", { ifVersion: version }); // CONFLICT if changed meanwhile
  */
-export class LocalBackend implements FsBackend {
+export class LocalBackend extends CompleteFiles {
   readonly #native: NativeBinding;
   readonly #roots: NativeRoots;
   readonly #search: TreeSearch;
@@ -112,28 +122,35 @@ export class LocalBackend implements FsBackend {
    * for an invalid policy
    */
   constructor(given: LocalOptions = {}, roots?: NativeRoots) {
+    super(LOCAL_ABILITIES);
     const options = checkOptions(given);
     this.#native = requireAddon("the local disk");
     this.#options = Object.freeze({ ...options });
     const { maxOutputBytes: maxAnswerBytes = Number.POSITIVE_INFINITY } = options.policy ?? {};
-    provideAbilities(this, { paths: HOST_PATHS, maxAnswerBytes, ownCursors: true });
+    const confine = (policy: SandboxPolicy): LocalBackend => new LocalBackend({ ...this.#options, policy });
+    const isOpen = options.policy === undefined;
+    if (isOpen) this.confine = confine;
+    provideShortcuts(this, {
+      paths: HOST_PATHS,
+      ownCursors: true,
+      maxAnswerBytes,
+      // By the method, which a host may have replaced.
+      confine: isOpen ? (within) => (this.confine ?? confine)(within) : undefined,
+    });
     this.#roots = roots ?? openRoots(this, this.#native, options);
     if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {
       this.#roots.keepIndexes(options.stateDir);
     }
     this.#search = makeTreeSearch(this.#roots, this.#native.CancelToken);
-    if (options.policy === undefined) {
-      this.confine = (policy) => new LocalBackend({ ...this.#options, policy });
-    }
   }
 
   /** Under a policy that hides secrets: allows reading the content of exactly these. Replaces the previous list. */
-  grantSecrets(paths: readonly string[]): void {
+  override grantSecrets(paths: readonly string[]): void {
     this.#roots.grantSecrets([...paths]);
   }
 
   /** A copy of the backend that treats secrets as ordinary files, for Filewright's own work, such as a rollback. */
-  trusted(): LocalBackend {
+  override trusted(): LocalBackend {
     if (this.#options.policy?.secrets !== "grant") return this;
     this.#trusted ??= new LocalBackend(this.#options, this.#roots.withoutSecretFilter());
     return this.#trusted;
@@ -145,22 +162,18 @@ export class LocalBackend implements FsBackend {
   }
 
   /** Returns false also for paths that the policy refuses. */
-  async exists(path: string): Promise<boolean> {
+  override async exists(path: string): Promise<boolean> {
     return isPath(path) && this.#roots.exists(path);
   }
   async stat(path: string): Promise<FsStat> {
     checkPath(path);
     return decodePathFacts(await withPathInRejection(path, this.#roots.stat(path, true)), path, true);
   }
-  async lstat(path: string): Promise<FsStat> {
+  override async lstat(path: string): Promise<FsStat> {
     checkPath(path);
     return decodePathFacts(await withPathInRejection(path, this.#roots.stat(path, false)), path, false);
   }
-  async readText(path: string, options: TextOptions = {}): Promise<string> {
-    const { encoding } = options;
-    return decodeText(await this.readBytes(path), encoding, path);
-  }
-  readBytes(path: string): Promise<Uint8Array> {
+  override readBytes(path: string): Promise<Uint8Array> {
     try {
       checkPath(path);
       return withPathInRejection(path, this.#roots.readBytes(path));
@@ -178,7 +191,7 @@ export class LocalBackend implements FsBackend {
     return decodeRead(content, path);
   }
   /** Returns the SHA-256 of a file, `sha256:` and 64 digits, and its version; in constant memory. */
-  async hash(
+  override async hash(
     path: string,
     options: Signalled = {},
   ): Promise<{ readonly hash: string; readonly version: string }> {
@@ -191,7 +204,7 @@ export class LocalBackend implements FsBackend {
     return Object.freeze({ hash, version });
   }
   /** Returns a page of a text file of any size, in constant memory. */
-  async readLines(path: string, request: PageRequest & Signalled = {}): Promise<Page> {
+  override async readLines(path: string, request: PageRequest & Signalled = {}): Promise<Page> {
     checkPath(path);
     const { signal, ...wanted } = request;
     const packed = await cancellable(this.#native, path, signal, (cancel) =>
@@ -199,7 +212,7 @@ export class LocalBackend implements FsBackend {
     );
     return Object.freeze(decodeFilePage(new Unpacker(packed)));
   }
-  async writeText(
+  override async writeText(
     path: string,
     content: string,
     given: LocalWriteOptions & TextOptions = {},
@@ -239,7 +252,7 @@ export class LocalBackend implements FsBackend {
     return (await decodeListingYielding(packed, normalise(path).path, new Yielder({ signal }))).entries;
   }
   /** Returns a page of the entries of a tree; from the names in an index where ignore files apply. */
-  async listTree(root: string, request: TreeRequest): Promise<TreePage> {
+  override async listTree(root: string, request: TreeRequest): Promise<TreePage> {
     checkPath(root);
     const { signal, ...wanted } = request;
     const options = JSON.stringify({ index: this.#options.index, ...wanted });
@@ -254,17 +267,17 @@ export class LocalBackend implements FsBackend {
   ): Promise<{ readonly entries: readonly FsEntry[]; readonly next?: string; readonly total: number }> {
     return listPage(this.#roots, path, options);
   }
-  async *iterFiles(root: string): AsyncGenerator<string> {
+  override async *iterFiles(root: string): AsyncGenerator<string> {
     yield* filesBelow({ listDir: (path) => this.listDir(path, { facts: false }) }, root);
   }
   /** `root` defaults to the policy's working directory. */
-  async glob(pattern: string, given: GlobRoot = {}): Promise<readonly string[]> {
+  override async glob(pattern: string, given: GlobRoot = {}): Promise<readonly string[]> {
     const root = normalise(given.root ?? this.#options.policy?.cwd ?? "/").path;
     const { paths } = await this.find(root, { pattern, type: "file", hidden: true, respectIgnore: false });
     return Object.freeze(paths.map((path) => childOf(root, path)));
   }
   /** Searches contents below a directory, or in a file. Paths in results are relative to it. */
-  async grep(root: string, query: SearchQuery & Signalled & Counting): Promise<SearchResult> {
+  override async grep(root: string, query: SearchQuery & Signalled & Counting): Promise<SearchResult> {
     checkPath(root);
     const index = query.index ?? this.#options.index;
     const result = await withPathInRejection(root, this.#search.grep(root, { ...query, index }));
@@ -291,7 +304,7 @@ export class LocalBackend implements FsBackend {
    * Releases all resources at once: descriptors, watches, indexes and, where no other backend of the same policy uses
    * them, threads. Running calls finish; later ones fail with UNSUPPORTED_OPERATION.
    */
-  close(): void {
+  override close(): void {
     this.#roots.close();
     this.#trusted?.close();
   }
@@ -301,7 +314,7 @@ export class LocalBackend implements FsBackend {
     return withPathInRejection(root, this.#search.indexStatus(root));
   }
   /** Finds entries below a directory by name. Paths in results are relative to it. */
-  async find(root: string, query: FindQuery & Signalled): Promise<FindResult> {
+  override async find(root: string, query: FindQuery & Signalled): Promise<FindResult> {
     checkPath(root);
     const index = query.index ?? this.#options.index;
     return withPathInRejection(root, this.#search.find(root, { ...query, index }));
@@ -310,13 +323,13 @@ export class LocalBackend implements FsBackend {
    * Fuzzy path search: finds files whose paths contain the letters of a query in order, best first; a longer query may
    * have one typo. The names below `root` are read by the first call and then kept in step with the disk.
    */
-  async findFiles(root: string, query: Omit<FuzzyQuery, "rank"> & Signalled): Promise<FuzzyResult> {
+  override async findFiles(root: string, query: Omit<FuzzyQuery, "rank"> & Signalled): Promise<FuzzyResult> {
     checkPath(root);
     const index = query.index ?? this.#options.index;
     return withPathInRejection(root, this.#search.findFiles(root, { ...query, index }));
   }
 
-  async rename(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {
+  override async rename(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {
     const { ifVersion, ifTargetVersion } = options;
     const version = await this.#transfer(from, to, options, (flags, durability, cancel) => {
       const aside = asideNameOf(options);
@@ -324,13 +337,17 @@ export class LocalBackend implements FsBackend {
     });
     return version === null ? Object.freeze({}) : writeResultOf(version);
   }
-  async copyFile(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {
+  override async copyFile(
+    from: string,
+    to: string,
+    options: LocalTransferOptions = {},
+  ): Promise<WriteResult> {
     const packed = await this.#transfer(from, to, options, (flags, durability, cancel) =>
       this.#roots.copyFile(from, to, flags, durability, options.ifVersion, asideNameOf(options), cancel),
     );
     return decodeWriteResult(packed);
   }
-  async copyTree(
+  override async copyTree(
     from: string,
     to: string,
     options: CopyTreeOptions & LocalTransferOptions = {},
@@ -338,7 +355,7 @@ export class LocalBackend implements FsBackend {
     const copied = this.#transfer(from, to, options, (...how) => this.#roots.copyTree(from, to, ...how));
     return decodeTreeResult(await copied);
   }
-  async removeTree(path: string, options: RemoveTreeOptions = {}): Promise<TreeCounts> {
+  override async removeTree(path: string, options: RemoveTreeOptions = {}): Promise<TreeCounts> {
     checkPath(path);
     const aside = asideNameOf(options);
     const durability = nativeDurability(options, this.#options);
@@ -348,20 +365,20 @@ export class LocalBackend implements FsBackend {
     return decodeTreeResult(await removed);
   }
   /** Returns a new path in the directory of `path`, to which a change renames the entry it replaces or deletes. */
-  asidePath(path: string): string {
+  override asidePath(path: string): string {
     checkPath(path);
     return childOf(parentOf(normalise(path).path), this.#native.asideName());
   }
-  async readLink(path: string): Promise<string> {
+  override async readLink(path: string): Promise<string> {
     checkPath(path);
     return withPathInRejection(path, this.#roots.readLink(path));
   }
-  async symlink(target: string, path: string): Promise<void> {
+  override async symlink(target: string, path: string): Promise<void> {
     checkPath(target);
     checkPath(path);
     await withPathInRejection(path, this.#roots.symlink(target, path));
   }
-  async realpath(path: string): Promise<string> {
+  override async realpath(path: string): Promise<string> {
     checkPath(path);
     return withPathInRejection(path, this.#roots.realpath(path));
   }
@@ -369,27 +386,27 @@ export class LocalBackend implements FsBackend {
    * Returns the content of git's `info/exclude` of the repository outside the roots of which a directory is a linked
    * worktree. For ignore rules alone.
    */
-  async gitExclude(directory: string): Promise<Uint8Array | undefined> {
+  override async gitExclude(directory: string): Promise<Uint8Array | undefined> {
     checkPath(directory);
     return (await withPathInRejection(directory, this.#roots.gitExclude(directory))) ?? undefined;
   }
   /** Returns the other names (hard links) of a file below the roots of the policy, as paths without links. */
-  async otherNames(path: string): Promise<readonly string[]> {
+  override async otherNames(path: string): Promise<readonly string[]> {
     checkPath(path);
     const names = await withPathInRejection(path, this.#roots.otherNames(path));
     return names.split("\0").slice(1);
   }
-  async chmod(path: string, mode: number): Promise<void> {
+  override async chmod(path: string, mode: number): Promise<void> {
     checkPath(path);
     checkMode(path, mode);
     await withPathInRejection(path, this.#roots.chmod(path, mode));
   }
-  async sweep(path: string): Promise<void> {
+  override async sweep(path: string): Promise<void> {
     checkPath(path);
     await withPathInRejection(path, this.#roots.sweep(path));
   }
   /** Locks the path against other processes with the same state directory. */
-  async lock(path: string, options: LockOptions): Promise<LockHandle> {
+  override async lock(path: string, options: LockOptions): Promise<LockHandle> {
     checkPath(path);
     const real = options.resolved ? path : await this.realpath(path);
     const directory = this.#lockDirectory ?? this.#options.stateDir ?? defaultStateDir();

@@ -4,14 +4,13 @@
  * POSIX semantics on every host, contents as bytes, links, modes, versions and a clock that can be set. Instances share
  * nothing. A method finds the places of its paths, checks what stands there, and makes its change by the tree.
  */
-import { provideAbilities } from "../abilities.ts";
+import { provideShortcuts } from "../abilities.ts";
+import { CompleteFiles } from "../complete.ts";
 import type {
   CopyTreeOptions,
   DeleteOptions,
-  FsBackend,
   FsEntry,
   FsStat,
-  GlobRoot,
   ListOptions,
   MkdirOptions,
   MoveOptions,
@@ -24,7 +23,6 @@ import type {
 } from "../backend.ts";
 import { checkCalls, standardChecks } from "../call-options.ts";
 import { backendError, checkRange, checkSignal, tooLargeError } from "../failure.ts";
-import { globFiles } from "../fallback/walk-tree.ts";
 import { checkTarget, movedPath, normalise } from "../paths.ts";
 import { CachedWalks } from "../search/cached-walk.ts";
 import { ContentSigns } from "../search/held.ts";
@@ -102,17 +100,18 @@ export type { MemorySnapshot } from "./memory-tree.ts";
  * const backend = new MemoryBackend({ "/repo/a.txt": "one\n" });
  * await backend.readText("/repo/a.txt"); // "one\n"
  */
-export class MemoryBackend implements FsBackend {
+export class MemoryBackend extends CompleteFiles {
   readonly #tree: MemoryTree;
   readonly #now: () => number;
 
   constructor(seed: MemorySeed = {}, options: MemoryOptions = {}) {
+    super({ conditions: true, ranges: true, links: true, modes: true, moves: true });
     this.#now = checkOptions(options).now ?? Date.now;
     const tree = new MemoryTree(this.#now);
     this.#tree = tree;
     seedTree(tree, seed);
     const { readBytes, listDir } = MemoryBackend.prototype;
-    provideAbilities(this, {
+    provideShortcuts(this, {
       contents: {
         signs: new ContentSigns(),
         walks: new CachedWalks(),
@@ -128,7 +127,7 @@ export class MemoryBackend implements FsBackend {
     });
   }
 
-  async exists(path: string): Promise<boolean> {
+  override async exists(path: string): Promise<boolean> {
     try {
       return this.#find(path, true).node !== undefined;
     } catch {
@@ -138,13 +137,13 @@ export class MemoryBackend implements FsBackend {
   async stat(path: string): Promise<FsStat> {
     return statOf(path, this.#existing(path, true).entry);
   }
-  async lstat(path: string): Promise<FsStat> {
+  override async lstat(path: string): Promise<FsStat> {
     return statOf(path, this.#existing(path, false).entry);
   }
-  async readText(path: string, options: TextOptions = {}): Promise<string> {
+  override async readText(path: string, options: TextOptions = {}): Promise<string> {
     return decodeText(fileAt(this.#tree.root, path).bytes, options.encoding, path);
   }
-  async readBytes(path: string): Promise<Uint8Array> {
+  override async readBytes(path: string): Promise<Uint8Array> {
     return new Uint8Array(fileAt(this.#tree.root, path).bytes);
   }
   async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
@@ -158,7 +157,7 @@ export class MemoryBackend implements FsBackend {
     if (maxBytes !== undefined && bytes.length > maxBytes) throw tooLargeError(path, bytes.length, maxBytes);
     return Object.freeze({ bytes, version, stat: statOf(path, entry) });
   }
-  async writeText(
+  override async writeText(
     path: string,
     content: string,
     options: WriteOptions & TextOptions = {},
@@ -201,7 +200,7 @@ export class MemoryBackend implements FsBackend {
     return Object.freeze(entries);
   }
   /** Files are yielded as they are reached: a file that is removed before its turn is skipped. */
-  *iterFiles(root: string): Generator<string> {
+  override *iterFiles(root: string): Generator<string> {
     const directory = directoryAt(this.#tree.root, root);
     const [real, typed] = [directory.entry.path, normalise(root).path];
     for (const { entry } of nodesByPath(directory)) {
@@ -209,27 +208,23 @@ export class MemoryBackend implements FsBackend {
       if (isFile && !hasTempName(entry.path, real)) yield movedPath(entry.path, real, typed);
     }
   }
-  async glob(pattern: string, options: GlobRoot = {}): Promise<readonly string[]> {
-    const root = normalise(options.root ?? "/").path;
-    return globFiles(this.iterFiles(root), root, pattern);
-  }
-  async readLink(path: string): Promise<string> {
+  override async readLink(path: string): Promise<string> {
     const { type, target = "" } = this.#existing(path, false).entry;
     if (type !== "symlink") throw backendError("INVALID_ARGUMENT", path, "not a symbolic link");
     return target;
   }
-  async symlink(target: string, path: string): Promise<void> {
+  override async symlink(target: string, path: string): Promise<void> {
     checkTarget(target, path);
     const place = this.#find(path, false);
     checkNew(place, path);
     this.#tree.begin().symlink(place.path, target);
   }
-  async realpath(path: string): Promise<string> {
+  override async realpath(path: string): Promise<string> {
     const place = this.#find(path, true);
     checkNameable(place, path);
     return place.path;
   }
-  async rename(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
+  override async rename(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
     const source = this.#existing(from, false);
     checkRemoval(source, options.ifVersion, from);
     const target = this.#find(to, false);
@@ -240,7 +235,7 @@ export class MemoryBackend implements FsBackend {
     tree.move(source.path, target.path);
     return this.#made(target.path);
   }
-  async copyFile(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
+  override async copyFile(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
     const source = this.#existing(from, true);
     checkCopied(source, options.ifVersion, from);
     checkReplaced(this.#find(to, false), options.overwrite, to);
@@ -250,17 +245,17 @@ export class MemoryBackend implements FsBackend {
     const entry = this.#tree.begin().write(target.path, bytes, source.entry.mode);
     return toWriteResult(entry, entry);
   }
-  async chmod(path: string, mode: number): Promise<void> {
+  override async chmod(path: string, mode: number): Promise<void> {
     const { path: real } = this.#existing(path, true);
     this.#tree.begin().chmod(real, mode);
   }
-  async removeTree(path: string): Promise<TreeCounts> {
+  override async removeTree(path: string): Promise<TreeCounts> {
     const place = this.#existing(path, false);
     checkRemoval(place, undefined, path);
     this.#tree.begin().remove(place.path, true);
     return countTree(place.node);
   }
-  async copyTree(from: string, to: string, options: CopyTreeOptions = {}): Promise<TreeCounts> {
+  override async copyTree(from: string, to: string, options: CopyTreeOptions = {}): Promise<TreeCounts> {
     const source = this.#existing(from, false);
     const { overwrite = false, onMade } = options;
     const target = this.#find(to, false);

@@ -3,11 +3,12 @@
  * (`../confined`) resolves every path before it comes here.
  */
 import * as fs from "node:fs";
-import type { FsBackend, FsStat, ReadOptions, VersionedBytes, WriteOptions } from "../backend.ts";
+import type { FsStat, ReadOptions, VersionedBytes, WriteOptions } from "../backend.ts";
 import { backendError } from "../failure.ts";
-import { provideAbilities } from "../abilities.ts";
+import { provideShortcuts } from "../abilities.ts";
+import { assembledFiles } from "../complete.ts";
 import { resolveLinks } from "../fallback/links.ts";
-import type { NamesOfFiles } from "../fallback/other-names.ts";
+import type { FileAbilities, Files } from "../files.ts";
 import { lockPath } from "../local/lock.node.ts";
 import { defaultStateDir } from "../state-directory.node.ts";
 import type { SandboxPolicy } from "../policy.ts";
@@ -25,9 +26,20 @@ import { hashOfPath, readVersion } from "./read.node.ts";
 import { copyRegularFile, moveEntry } from "./transfer.node.ts";
 import { writeFile } from "./write.node.ts";
 
+/** How the methods of a disk work. */
+export const DISK_ABILITIES: FileAbilities = Object.freeze({
+  conditions: true,
+  ranges: true,
+  links: true,
+  modes: true,
+  moves: true,
+  asides: true,
+  locks: true,
+});
+
 /** The disk by real paths, and the names of its files. */
 interface ExactDisk {
-  readonly disk: FsBackend;
+  readonly disk: Files;
   readonly names: OtherNames;
 }
 
@@ -57,8 +69,7 @@ export function exactDisk(
     return orRemove(made, () => writeFile(path, { ...how, content: (fd) => writeAll(fd, content) }));
   };
 
-  const disk = Object.freeze<FsBackend & NamesOfFiles>({
-    checkNames: (path) => names.check(path),
+  const methods: Partial<Files> = {
     exists: (path) => atEntry(path, (entry) => entry.facts() !== undefined).catch(() => false),
     stat: async (path) => {
       const stat = await entryFacts(path);
@@ -96,9 +107,11 @@ export function exactDisk(
     removeTree: (path, how) => removeWhole(path, { durability, ...how }),
     sweep: sweepPath,
     lock: (path, how) => lockPath(options.stateDir ?? defaultStateDir(), path, path, how),
-  });
+  };
+  const disk = assembledFiles(methods, DISK_ABILITIES);
   const names = new OtherNames(disk, policy);
-  provideAbilities(disk, { paths: HOST_PATHS, refusesLinks: true });
+  const checkNames = (path: string): Promise<void> => names.check(path);
+  provideShortcuts(disk, { paths: HOST_PATHS, refusesLinks: true, checkNames });
   return { disk, names };
 }
 

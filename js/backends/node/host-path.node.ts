@@ -5,7 +5,7 @@
 import { Buffer } from "node:buffer";
 import process from "node:process";
 import { makeError } from "../../engine/errors.ts";
-import type { Abilities } from "../abilities.ts";
+import type { Shortcuts } from "../abilities.ts";
 import { bytesOfName, canonicalPath, hasNameEscape, textOfNameBytes } from "../name-escapes.ts";
 import { foldsCase } from "./folding.node.ts";
 import { innerWindowsPath, windowsHostPath, windowsLinkTarget } from "../windows-paths.ts";
@@ -16,7 +16,7 @@ const IS_WINDOWS = process.platform === "win32";
 export type HostPath = string | Buffer;
 
 /** The form of the paths of this machine. */
-export const HOST_PATHS: Abilities["paths"] = IS_WINDOWS ? "windows" : foldsPath;
+export const HOST_PATHS: Shortcuts["paths"] = IS_WINDOWS ? "windows" : foldsPath;
 
 /**
  * Returns true for a directory in which letter case does not count. A volume of macOS can tell it apart: there a rule

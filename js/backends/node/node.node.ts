@@ -8,17 +8,18 @@ import { optionChecker } from "../../schema/option.ts";
 import type { Signalled } from "../../engine/errors.ts";
 import type { Page, PageRequest } from "../../engine/read.ts";
 import { Yielder } from "../../engine/yielder.ts";
-import type { FsBackend, GlobRoot, MaybePromise, MoveOptions, WriteResult } from "../backend.ts";
-import { provideAbilities } from "../abilities.ts";
+import type { GlobRoot, MaybePromise } from "../backend.ts";
+import { provideShortcuts, type Able } from "../abilities.ts";
 import { checkCalls, type ListPageOptions } from "../call-options.ts";
-import { confineBackend } from "../confined/confine.ts";
+import { CompleteFiles } from "../complete.ts";
+import { type ConfinedFiles, confineFiles } from "../confined/confine.ts";
+import type { FileAbilities, Files } from "../files.ts";
 import { backendError } from "../failure.ts";
-import { type ListPage, listPageVia } from "../fallback/fallback.ts";
+import { type ListPage, pageOfListing } from "../fallback/fallback.ts";
 import { checkPath, childOf, normalise, parentOf } from "../paths.ts";
 import { type SandboxPolicy, withoutSecretFilter } from "../policy.ts";
-import type { RepositorySource } from "../walk/git-directory.ts";
 import { isPathChanged } from "./errors.node.ts";
-import { exactDisk } from "./exact.node.ts";
+import { DISK_ABILITIES, exactDisk } from "./exact.node.ts";
 import { canonicalHostPath, HOST_PATHS } from "./host-path.node.ts";
 import { NODE_CALL_CHECKS, type NodeCapabilities, type NodeOptions, NODE_OPTIONS } from "./node-options.ts";
 import type { OtherNames } from "./other-names.node.ts";
@@ -69,19 +70,8 @@ const PATHS = {
   copyTree: 2,
 } as const;
 
-/** The disk with its policy. */
-type ConfinedDisk = Required<Omit<FsBackend, "rename" | "copyFile"> & RepositorySource> &
-  Record<"rename" | "copyFile", (from: string, to: string, options?: MoveOptions) => Promise<WriteResult>>;
-
-/** A method of a storage as one that returns a promise. */
-type Promised<F> = F extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : never;
-
-/** The methods that pass their calls to the confined disk. */
-type ConfinedMethods = { readonly [K in keyof typeof PATHS]: Promised<ConfinedDisk[K]> };
-
-/** Declares the methods, which {@link NodeBackend} gets by a loop over {@link PATHS}. */
-const WithConfinedMethods: abstract new () => ConfinedMethods =
-  class {} as unknown as abstract new () => ConfinedMethods;
+/** The methods are added below, by a loop over {@link PATHS}. */
+const Complete = CompleteFiles as unknown as new (abilities: FileAbilities) => Files & Able;
 
 /**
  * The local disk over `node:fs`, for systems where the native addon does not load. Searches are slower than those
@@ -93,9 +83,9 @@ const WithConfinedMethods: abstract new () => ConfinedMethods =
  * const { version } = await disk.stat("/tmp/a.txt");
  * await disk.writeText("/tmp/a.txt", "two\n", { ifVersion: version }); // CONFLICT if changed meanwhile
  */
-export class NodeBackend extends WithConfinedMethods implements FsBackend {
+export class NodeBackend extends Complete {
   readonly #options: NodeOptions;
-  readonly #disk: ConfinedDisk;
+  readonly #disk: ConfinedFiles;
   #trusted: NodeBackend | undefined;
   #closed = false;
   #yielder: Yielder | undefined;
@@ -105,29 +95,33 @@ export class NodeBackend extends WithConfinedMethods implements FsBackend {
   declare readonly confine?: (policy: SandboxPolicy) => NodeBackend;
 
   constructor(given: NodeOptions = {}) {
-    super();
+    super(DISK_ABILITIES);
     const options = checkOptions(given);
     this.#options = Object.freeze({ ...options });
     const policy = options.policy ?? UNRESTRICTED;
     const { disk, names } = exactDisk(this.#options, policy);
     this.#names = names;
-    this.#disk = confineBackend(disk, policy) as FsBackend as ConfinedDisk;
-    provideAbilities(this, {
+    this.#disk = confineFiles(disk, policy);
+    const confine = (within: SandboxPolicy): NodeBackend =>
+      new NodeBackend({ ...this.#options, policy: within });
+    const isOpen = options.policy === undefined;
+    if (isOpen) this.confine = confine;
+    provideShortcuts(this, {
       paths: HOST_PATHS,
       maxAnswerBytes: policy.maxOutputBytes ?? Number.POSITIVE_INFINITY,
+      // By the method, which a host may have replaced.
+      confine: isOpen ? (within) => (this.confine ?? confine)(within) : undefined,
     });
-    if (options.policy === undefined)
-      this.confine = (policy) => new NodeBackend({ ...this.#options, policy });
   }
 
   /** Allows reading the content of exactly these secrets. Replaces the previous list. */
-  grantSecrets(paths: readonly string[]): void {
+  override grantSecrets(paths: readonly string[]): void {
     this.#names.granted = [...paths];
     this.#disk.grantSecrets(paths);
   }
 
   /** A copy of the backend that treats secrets as ordinary files, for Filewright's own work, such as a rollback. */
-  trusted(): NodeBackend {
+  override trusted(): NodeBackend {
     const { policy } = this.#options;
     if (policy?.secrets !== "grant") return this;
     this.#trusted ??= new NodeBackend({ ...this.#options, policy: withoutSecretFilter(policy) });
@@ -159,42 +153,42 @@ export class NodeBackend extends WithConfinedMethods implements FsBackend {
     }
   }
 
-  async exists(path: string): Promise<boolean> {
+  override async exists(path: string): Promise<boolean> {
     return this.#run([path], (path) => this.#disk.exists(path)).catch(() => false);
   }
   /** Returns a page of a text file. A large file is read as a whole unless the page is near its beginning. */
-  readLines(path: string, request: PageRequest & Signalled = {}): Promise<Page> {
+  override readLines(path: string, request: PageRequest & Signalled = {}): Promise<Page> {
     const { signal, ...wanted } = request;
     return this.#run([path], (path) =>
       pageOf(path, async (options) => this.#disk.read(path, options), wanted, signal),
     );
   }
   listPage(path: string, options: ListPageOptions): Promise<ListPage> {
-    return this.#run([path], (path) => listPageVia(this.#disk, path, options));
+    return this.#run([path], (path) => pageOfListing(path, options, () => this.#disk.listDir(path)));
   }
-  async *iterFiles(root: string): AsyncGenerator<string> {
+  override async *iterFiles(root: string): AsyncGenerator<string> {
     yield* this.#disk.iterFiles(this.#usable(root));
   }
   /** `root` defaults to the policy's working directory. */
-  glob(pattern: string, given: GlobRoot = {}): Promise<readonly string[]> {
+  override glob(pattern: string, given: GlobRoot = {}): Promise<readonly string[]> {
     return this.#run([given.root ?? "/"], (root) =>
       this.#disk.glob(pattern, given.root === undefined ? given : { root }),
     );
   }
   /** Returns a new path in the directory of `path`, where a change keeps the entry that it replaces or deletes. */
-  asidePath(path: string): string {
+  override asidePath(path: string): string {
     checkAbsolute(path);
     return childOf(parentOf(normalise(canonicalHostPath(path)).path), newAsideName());
   }
-  symlink(target: string, path: string): Promise<void> {
+  override symlink(target: string, path: string): Promise<void> {
     return this.#run([path], (path) => this.#disk.symlink(canonicalHostPath(target), path));
   }
   /** Returns the other names (hard links) of a file below the roots of the policy, as paths without links. */
-  otherNames(path: string): Promise<readonly string[]> {
+  override otherNames(path: string): Promise<readonly string[]> {
     return this.#run([path], async (path) => this.#names.of(await this.#disk.realpath(path)));
   }
   /** Later calls fail with UNSUPPORTED_OPERATION. */
-  close(): void {
+  override close(): void {
     this.#closed = true;
     this.#trusted?.close();
   }

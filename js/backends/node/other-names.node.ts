@@ -4,8 +4,9 @@
  *
  * A file with several names is judged before it is read, or by the facts about what was read before that is given out.
  */
+import type { Files } from "../files.ts";
 import { Yielder } from "../../engine/yielder.ts";
-import type { FsBackend, FsEntry, FsStat } from "../backend.ts";
+import type { FsEntry, FsStat } from "../backend.ts";
 import { compilePathRules, type BackendPathRules } from "../confined/rules.ts";
 import { backendError } from "../failure.ts";
 import { lstatOrNull } from "../fallback/fallback.ts";
@@ -49,13 +50,13 @@ interface WalkedPlaces {
 export class OtherNames {
   /** The real paths of the secrets that may be read. */
   granted: readonly string[] = [];
-  readonly #disk: FsBackend;
+  readonly #disk: Files;
   readonly #policy: SandboxPolicy;
   #opened: Promise<WalkedPlaces> | undefined;
   readonly #kept = new Map<Wanted, FoundNames>();
   readonly #walking = new Map<Wanted, Promise<FoundNames>>();
 
-  constructor(disk: FsBackend, policy: SandboxPolicy) {
+  constructor(disk: Files, policy: SandboxPolicy) {
     this.#disk = disk;
     this.#policy = policy;
   }

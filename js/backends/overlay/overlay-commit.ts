@@ -91,7 +91,7 @@ async function isDifferent(
   if (node && node.type !== below.type) return true;
   if (node?.type === "symlink") return node.target !== below.target;
   const mode = node?.type === "file" ? node.stat.mode : givenMode(changed);
-  const hasModes = below.mode !== undefined && layer.lower.chmod !== undefined;
+  const hasModes = below.mode !== undefined && layer.lower.abilities.modes;
   if (hasModes && mode !== undefined && mode !== below.mode) return node !== undefined || below.isDir;
   if (node?.type !== "file") return false;
   if (node.stat.size !== below.size) return true;

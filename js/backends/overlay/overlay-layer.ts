@@ -3,12 +3,13 @@
  * both. Where links may exist they are followed name by name, since links of both layers lead
  * through each other.
  */
+import type { Files } from "../files.ts";
 import { DEFAULT_DIR_MODE } from "../entry.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { FsBackend, FsEntry, FsStat, ListOptions } from "../backend.ts";
+import type { FsEntry, FsStat, ListOptions } from "../backend.ts";
 import { backendError } from "../failure.ts";
-import { lstatOrNull, lstatVia, readVersioned } from "../fallback/fallback.ts";
+import { lstatOrNull } from "../fallback/fallback.ts";
 import { resolveLinks, type FoundEntry } from "../fallback/links.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { checkPath, childOf, isLongName, nameOf, normalise, parentOf } from "../paths.ts";
@@ -33,14 +34,14 @@ const MAX_EAGER_COPY_BYTES = 1024 * 1024;
 
 /** The changes over a lower backend. Paths are real unless stated otherwise. */
 export class OverlayLayer {
-  readonly lower: FsBackend;
+  readonly lower: Files;
   readonly draft: Draft = new Draft();
   /** True to keep the content of a file when it is first changed, for a three-way merge. */
   readonly #keepsContents: boolean;
   #writes = 0;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(lower: FsBackend, keepsContents = false) {
+  constructor(lower: Files, keepsContents = false) {
     this.lower = lower;
     this.#keepsContents = keepsContents;
   }
@@ -96,10 +97,10 @@ export class OverlayLayer {
     if (stat.type !== "file") return { type: "other", stat, version };
     if (known?.type === "file" && known.version === version) return { ...known, stat };
     if (!this.#keepsContents) return unread(stat, version);
-    if (stat.size > MAX_KEPT_BYTES && this.lower.hash !== undefined)
+    if (stat.size > MAX_KEPT_BYTES)
       return { type: "file", stat, bytes: null, ...(await this.lower.hash(path)) };
     // A secret may be replaced and not read: its version stands for its content.
-    const found = await readVersioned(this.lower, path).catch(nullIfKept);
+    const found = await this.lower.read(path).catch(nullIfKept);
     return found === null ? unread(stat, version) : fileOf(stat, found.version, found.bytes);
   }
 
@@ -139,7 +140,7 @@ export class OverlayLayer {
         continue;
       }
       const known = entry.size !== undefined && entry.mtime !== undefined;
-      const { size, mtime } = known ? entry : await lstatVia(this.lower, entry.path);
+      const { size, mtime } = known ? entry : await this.lower.lstat(entry.path);
       files.set(entry.path, `${size}:${mtime}`);
     }
     return { files, directories };
@@ -171,7 +172,7 @@ export class OverlayLayer {
   /** Returns true where a link below, which a directory has replaced here, leads from a path to another place. */
   async #isLinkedBelow(path: string): Promise<boolean> {
     try {
-      return ((await this.lower.realpath?.(path)) ?? path) !== path;
+      return (await this.lower.realpath(path)) !== path;
     } catch (error) {
       if (error instanceof FilewrightError && NO_PLACE.has(error.code)) return true;
       throw error;
@@ -238,9 +239,8 @@ export class OverlayLayer {
   }
 
   async #resolve(path: string, follow: boolean, keepMissingDirectory: boolean): Promise<string> {
-    const { readLink, realpath } = this.lower;
     if (!this.draft.hasLinks) {
-      if (readLink === undefined || realpath === undefined) return path;
+      if (!this.lower.abilities.links) return path;
       if (!this.draft.isCovered(path)) {
         const below = await this.#realBelow(path, follow);
         // A lower link may lead through a changed path: then it is followed name by name.
@@ -255,7 +255,7 @@ export class OverlayLayer {
   async #realBelow(path: string, follow: boolean): Promise<string | undefined> {
     const resolved = follow ? path : parentOf(path);
     try {
-      const real = (await this.lower.realpath?.(resolved)) ?? resolved;
+      const real = await this.lower.realpath(resolved);
       return follow ? real : childOf(real, nameOf(path));
     } catch (error) {
       if (!(error instanceof FilewrightError)) throw error;
@@ -273,7 +273,7 @@ export class OverlayLayer {
       const stat = await this.at(at);
       if (stat === null) return null;
       if (stat.type !== "symlink") return { type: stat.type };
-      return { type: "symlink", target: stat.target ?? (await this.lower.readLink?.(at)) ?? "" };
+      return { type: "symlink", target: stat.target ?? (await this.lower.readLink(at)) };
     } catch (error) {
       if (!isLast && error instanceof FilewrightError && error.code === "OUTSIDE_ALLOWED")
         return { type: "dir" };

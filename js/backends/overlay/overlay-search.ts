@@ -2,8 +2,9 @@
  * Searches of an overlay: the backend below searches with its index, without the changed paths; those are searched
  * here; both are merged in path order. The answers are those of a search of the merged tree.
  */
+import type { Files } from "../files.ts";
 import type { FindQuery, FindResult, SearchQuery, SearchResult, WalkQuery } from "../../engine/search.ts";
-import type { FsBackend, FsEntry, ListOptions } from "../backend.ts";
+import type { FsEntry, ListOptions } from "../backend.ts";
 import { lstatOrNull } from "../fallback/fallback.ts";
 import { childOf, compareCodePoints, isWithin, literalGlob, nameOf, parentOf } from "../paths.ts";
 import {
@@ -15,36 +16,34 @@ import {
   namesToChanges,
   type SearchParts,
 } from "../search/divided-search.ts";
-import { findBackend, FindPage } from "../search/search-find.ts";
+import { FindPage } from "../search/search-find.ts";
 import { globsOf, type Signalled } from "../search/search-grep.ts";
 import { SearchWalk } from "../search/search-walk.ts";
-import { grepBackend } from "../search/search.ts";
 import { IGNORE_FILES, ignoreSourceOf } from "../walk/ignore-files.ts";
-import type { RepositorySource } from "../walk/git-directory.ts";
+import type { OwnSearches, Searcher } from "../abilities.ts";
 import { entryOfStat, type OverlayLayer } from "./overlay-layer.ts";
 
 /** The number of directories whose ignore files are looked up one by one. With more, one search finds those of all. */
 const MAX_DIRECTORIES_LOOKED_AT = 4;
 
-/** The parts of an overlay that a walk of it reads. */
-export type WalkedOverlay = RepositorySource & Pick<FsBackend, "listDir" | "read">;
-
-/** The searches of an overlay whose lower backend searches. */
-export class OverlaySearch {
+/** The searches of an overlay whose lower files search. Undefined stands for a merged tree that has to be walked. */
+export class OverlaySearch implements OwnSearches {
   readonly #layer: OverlayLayer;
-  readonly #overlay: FsBackend & RepositorySource;
+  readonly #overlay: Files;
+  readonly #lower: Files;
 
-  constructor(layer: OverlayLayer, overlay: WalkedOverlay) {
+  /** `lower` are the lower files, or those as a policy confines them. */
+  constructor(layer: OverlayLayer, overlay: Files, lower: Files) {
     this.#layer = layer;
-    this.#overlay = overlay as FsBackend & RepositorySource;
+    this.#overlay = overlay;
+    this.#lower = lower;
   }
 
   /** Searches contents as the merged tree has them. */
-  async grep(root: string, query: SearchQuery & Signalled): Promise<SearchResult> {
-    const { lower } = this.#layer;
+  async grep(root: string, query: SearchQuery & Signalled): Promise<SearchResult | undefined> {
     const parts = await this.#partsOf(root, query);
-    if (parts === undefined || lower.grep === undefined) return grepBackend(this.#overlay, root, query);
-    const search = lower.grep.bind(lower, parts.real);
+    if (parts === undefined) return undefined;
+    const search = this.#lower.grep.bind(this.#lower, parts.real);
     if (parts.changed.length === 0) return search(query);
     return dividedGrep(parts, query, {
       below: search,
@@ -54,11 +53,11 @@ export class OverlaySearch {
   }
 
   /** Finds entries by name as the merged tree has them. */
-  async find(root: string, query: FindQuery & Signalled): Promise<FindResult> {
-    const { lower } = this.#layer;
+  async find(root: string, query: FindQuery & Signalled): Promise<FindResult | undefined> {
+    const lower = this.#lower;
     const isDirect = (query.sort ?? "path") === "path" && query.caseSensitive !== false;
     const parts = isDirect ? await this.#partsOf(root, query) : undefined;
-    if (parts === undefined || lower.find === undefined) return findBackend(this.#overlay, root, query);
+    if (parts === undefined) return undefined;
     const { real, changed, exclude } = parts;
     if (changed.length === 0) return lower.find(real, query);
     const { pattern, type = "file" } = query;
@@ -161,7 +160,7 @@ async function rulesOf(
   ignoreFiles: readonly string[],
 ): Promise<ReadonlyMap<string, readonly FsEntry[]>> {
   const found = new Map<string, FsEntry[]>(directories.map((directory) => [directory, []]));
-  const bySearch = lower.find !== undefined && directories.length > MAX_DIRECTORIES_LOOKED_AT;
+  const bySearch = directories.length > MAX_DIRECTORIES_LOOKED_AT;
   const looked = bySearch ? [".git"] : [...ignoreFiles, ".git"];
   const look = async (directory: string, name: string): Promise<void> => {
     const stat = await lstatOrNull(lower, childOf(directory, name));
@@ -169,7 +168,7 @@ async function rulesOf(
   };
   const search = async (): Promise<void> => {
     const names = { pattern: ignoreFiles.map(literalGlob), respectIgnore: false } as const;
-    for (const relative of (await lower.find?.(real, names))?.paths ?? []) {
+    for (const relative of (await lower.find(real, names)).paths) {
       const path = childOf(real, relative);
       const entry = { name: nameOf(path), path, type: "file", isDir: false, isFile: true } as const;
       found.get(parentOf(path))?.push(entry);
@@ -185,4 +184,10 @@ async function rulesOf(
 /** Yields the changed paths of a layer that are below no other one. */
 function* uncovered({ draft }: OverlayLayer): Generator<string> {
   for (const [path] of draft.nodes()) if (!draft.isCovered(parentOf(path))) yield path;
+}
+
+/** Returns true when everything that a layer has changed may be shown to those who search it. */
+export function mayShowChanges({ draft }: OverlayLayer, { mayShow }: Pick<Searcher, "mayShow">): boolean {
+  for (const [path, node] of draft.nodes()) if (node !== null && !mayShow(path, node)) return false;
+  return true;
 }

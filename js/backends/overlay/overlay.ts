@@ -6,34 +6,40 @@
  * It offers links and modes where the lower backend has them. Permissions beyond a missing write
  * bit are checked only by the commit.
  */
-import { abilitiesOf, contentsOf, inheritAbilities } from "../abilities.ts";
+import type { Files } from "../files.ts";
+import { shortcutsOf, contentsOf, inheritShortcuts, type SearchUnder } from "../abilities.ts";
 import { checkCalls, standardChecks } from "../call-options.ts";
 import { DEFAULT_FILE_MODE, LINK_MODE } from "../entry.ts";
 import { engine } from "../../engine/current.ts";
 import type {
+  DeleteOptions,
   FsBackend,
   FsEntry,
   FsStat,
+  MoveOptions,
   ReadOptions,
   TreeCounts,
   VersionedBytes,
   WriteOptions,
   WriteResult,
 } from "../backend.ts";
+import { CompleteFiles } from "../complete.ts";
+import { asFiles } from "../host-files.ts";
 import { checkSignal, checkWritable, backendError } from "../failure.ts";
-import { readVersioned, sortEntries } from "../fallback/fallback.ts";
-import { filesBelow, walkTree, globFiles } from "../fallback/walk-tree.ts";
+import { assertVersion, readWhole, sortEntries } from "../fallback/fallback.ts";
+import { walkTree } from "../fallback/walk-tree.ts";
 import { changesOfLayer, commitLayer, type OverlayChange, type OverlayCommit } from "./overlay-commit.ts";
 import { CachedWalks } from "../search/cached-walk.ts";
 import type { ContentProvider } from "../search/held.ts";
 import { FileInMemory, type HeldFile } from "../search/held-file.ts";
 import { BACKEND_OPTIONS } from "../option-schema.ts";
 import { OverlayLayer } from "./overlay-layer.ts";
-import { OverlaySearch, type WalkedOverlay } from "./overlay-search.ts";
+import { mayShowChanges, OverlaySearch } from "./overlay-search.ts";
 import { byteLength, checkTarget, childOf, normalise, parentOf } from "../paths.ts";
 import { optionChecker } from "../../schema/option.ts";
-import { decodeText, encodeText } from "../text.ts";
-import type { RepositorySource } from "../walk/git-directory.ts";
+import type { SandboxPolicy } from "../policy.ts";
+import type { Signalled } from "../../engine/errors.ts";
+import type { FindQuery, FindResult, SearchQuery, SearchResult } from "../../engine/search-types.ts";
 
 const checkLower = optionChecker("OverlayBackend", BACKEND_OPTIONS);
 
@@ -46,54 +52,40 @@ const checkLower = optionChecker("OverlayBackend", BACKEND_OPTIONS);
  * await overlay.changes(); // [{ path: "/repo/a.txt", change: "changed", type: "file" }]
  * await overlay.commit();
  */
-export class OverlayBackend implements FsBackend {
+export class OverlayBackend extends CompleteFiles {
   readonly #layer: OverlayLayer;
-
-  declare readonly grep?: NonNullable<FsBackend["grep"]>;
-  declare readonly find?: NonNullable<FsBackend["find"]>;
-  declare readonly readLink?: NonNullable<FsBackend["readLink"]>;
-  declare readonly realpath?: NonNullable<FsBackend["realpath"]>;
-  declare readonly gitExclude?: NonNullable<RepositorySource["gitExclude"]>;
-  declare readonly symlink?: NonNullable<FsBackend["symlink"]>;
-  declare readonly chmod?: NonNullable<FsBackend["chmod"]>;
+  /** The searches where the lower files have their own; undefined where the merged tree is walked. */
+  readonly #search: OverlaySearch | undefined;
 
   /** @throws FilewrightError INVALID_ARGUMENT for a value that is no backend */
   constructor(lower: FsBackend);
   // The second argument is no part of the type: `forkOverlay` gives a layer that keeps more.
-  constructor(lower: FsBackend, layer?: unknown) {
-    checkLower(lower);
-    this.#layer = layer instanceof OverlayLayer ? layer : new OverlayLayer(lower);
+  constructor(given: FsBackend, layer?: unknown) {
+    checkLower(given);
+    const kept = layer instanceof OverlayLayer ? layer : new OverlayLayer(asFiles(given));
+    const { lower } = kept;
+    const { links, modes, ranges } = lower.abilities;
+    super({ conditions: true, links, modes, ranges });
+    this.#layer = kept;
     const { readBytes, listDir } = OverlayBackend.prototype;
     const own = () => this.readBytes === readBytes && this.listDir === listDir;
-    const { ownCursors } = abilitiesOf(lower);
-    inheritAbilities(this, lower, {
+    const { ownCursors } = shortcutsOf(lower);
+    inheritShortcuts(this, lower, {
       passes: ["ownCursors", "paths", "maxAnswerBytes"],
-      drops: [
-        "readAhead",
-        "answersOnlyAllowed",
-        "moments",
-        "momentSearch",
-        "refusesLinks",
-        "stage",
-        "enterStage",
-      ],
-      gives: { contents: overlayContents(this.#layer, own) },
+      drops: ["readAhead", "moments", "refusesLinks", "stage", "enterStage", "checkNames", "confine"],
+      gives: {
+        contents: overlayContents(this.#layer, own),
+        searchUnder: ownCursors ? searchesUnder(this, this.#layer) : () => undefined,
+      },
     });
-    const offer = (name: string, value: unknown): void => {
-      Object.defineProperty(this, name, { value, enumerable: true });
-    };
-    if (ownCursors) {
-      const search = new OverlaySearch(this.#layer, this.#withoutSearches());
-      if (lower.grep !== undefined) offer("grep", search.grep.bind(search));
-      if (lower.find !== undefined) offer("find", search.find.bind(search));
-    }
-    if (lower.readLink !== undefined) offer("readLink", (path: string) => this.#readLink(path));
-    if (lower.realpath !== undefined) offer("realpath", (path: string) => this.#layer.real(path, true, true));
-    offer("gitExclude", (path: string) => this.#gitExclude(path));
-    if (lower.symlink !== undefined)
-      offer("symlink", (target: string, path: string) => this.#inTurn(() => this.#symlink(target, path)));
-    if (lower.chmod !== undefined)
-      offer("chmod", (path: string, mode: number) => this.#inTurn(() => this.#chmod(path, mode)));
+    this.#search = ownCursors ? new OverlaySearch(this.#layer, this, lower) : undefined;
+  }
+
+  override async grep(root: string, query: SearchQuery & Signalled): Promise<SearchResult> {
+    return (await this.#search?.grep(root, query)) ?? super.grep(root, query);
+  }
+  override async find(root: string, query: FindQuery & Signalled): Promise<FindResult> {
+    return (await this.#search?.find(root, query)) ?? super.find(root, query);
   }
 
   /**
@@ -121,7 +113,7 @@ export class OverlayBackend implements FsBackend {
     return this.#layer.draft.isCovered(path);
   }
 
-  async exists(path: string): Promise<boolean> {
+  override async exists(path: string): Promise<boolean> {
     try {
       return (await this.#layer.at(await this.#layer.real(path, true))) !== null;
     } catch {
@@ -137,24 +129,24 @@ export class OverlayBackend implements FsBackend {
     const version = below.version ?? engine().sha256(await this.#layer.lower.readBytes(real));
     return statWithPath(Object.freeze({ ...below, version }), path);
   }
-  async lstat(path: string): Promise<FsStat> {
+  override async lstat(path: string): Promise<FsStat> {
     return statWithPath(await this.#present(await this.#layer.real(path, false), path), path);
   }
-  async #readLink(path: string): Promise<string> {
+  override async readLink(path: string): Promise<string> {
     const { type, target } = await this.lstat(path);
     if (type !== "symlink" || target === undefined)
       throw backendError("INVALID_ARGUMENT", path, "is no symbolic link");
     return target;
   }
-  async #gitExclude(directory: string): Promise<Uint8Array | undefined> {
+  override async realpath(path: string): Promise<string> {
+    return this.#layer.lower.abilities.links ? this.#layer.real(path, true, true) : path;
+  }
+  override async gitExclude(directory: string): Promise<Uint8Array | undefined> {
     const real = await this.#layer.real(directory, true);
-    const lower: RepositorySource = this.#layer.lower;
-    return this.#layer.draft.isCovered(childOf(real, ".git")) ? undefined : lower.gitExclude?.(real);
+    const isChanged = this.#layer.draft.isCovered(childOf(real, ".git"));
+    return isChanged ? undefined : this.#layer.lower.gitExclude(real);
   }
-  async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
-    return decodeText(await this.readBytes(path), options.encoding, path);
-  }
-  async readBytes(path: string): Promise<Uint8Array> {
+  override async readBytes(path: string): Promise<Uint8Array> {
     const real = await this.#layer.real(path, true);
     if (!this.#layer.draft.isCovered(real)) return this.#layer.lower.readBytes(real);
     const stat = await this.#present(real, path);
@@ -168,21 +160,11 @@ export class OverlayBackend implements FsBackend {
     checkSignal(options.signal, path);
     const real = await this.#layer.real(path, true);
     if (!this.#layer.draft.isCovered(real)) {
-      const found = await readVersioned(this.#layer.lower, real, options);
+      const found = await this.#layer.lower.read(real, options);
       return found === null ? null : Object.freeze({ ...found, stat: statWithPath(found.stat, path) });
     }
-    // A backend without `read`: changed files have content and facts in memory.
-    const { stat, readBytes } = this;
-    const here = { stat: stat.bind(this), readBytes: readBytes.bind(this) } as unknown as FsBackend;
-    return readVersioned(here, path, options);
-  }
-  async writeText(
-    path: string,
-    content: string,
-    options: WriteOptions & { readonly encoding?: string } = {},
-  ): Promise<WriteResult> {
-    const { encoding, ...write } = options;
-    return this.writeBytes(path, encodeText(content, encoding, path), write);
+    // Changed files have content and facts in memory.
+    return readWhole(this, path, options);
   }
   writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
     const bytes = content.slice();
@@ -209,9 +191,10 @@ export class OverlayBackend implements FsBackend {
     await layer.set(real, { type: "file", content: bytes, stat });
     return Object.freeze({ version: stat.version as string });
   }
-  delete(path: string): Promise<void> {
+  delete(path: string, { ifVersion }: DeleteOptions = {}): Promise<void> {
     return this.#inTurn(async () => {
       const real = await this.#layer.real(path, false);
+      await assertVersion(this, path, ifVersion);
       if (real === "/") throw backendError("PROTECTED_PATH", path, "the root cannot be deleted");
       const there = await this.#present(real, path);
       if (there.isDir && (await this.listDir(real)).length > 0) throw backendError("NOT_EMPTY", path);
@@ -245,18 +228,12 @@ export class OverlayBackend implements FsBackend {
     );
     return Object.freeze(sortEntries(entries));
   }
-  async *iterFiles(root: string): AsyncGenerator<string> {
-    yield* filesBelow(this, normalise(root).path);
-  }
-  async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
-    const root = normalise(options.root ?? "/").path;
-    return globFiles(this.iterFiles(root), root, pattern);
-  }
   /** Copies a file; its content is not read until it is needed. */
-  copyFile(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {
+  override copyFile(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
     return this.#inTurn(async () => {
       const layer = this.#layer;
       const source = await layer.real(from, true);
+      await assertVersion(this, from, options.ifVersion);
       const facts = statWithPath(await this.stat(from), source);
       if (facts.isDir) throw backendError("IS_DIRECTORY", from);
       if (!facts.isFile) throw backendError("NOT_REGULAR_FILE", from);
@@ -272,7 +249,13 @@ export class OverlayBackend implements FsBackend {
       const { size, mode = DEFAULT_FILE_MODE } = facts;
       const stat = layer.facts(real, { type: "file", size, mode });
       await layer.set(real, { type: "file", content, stat });
+      return {};
     });
+  }
+  override symlink(target: string, path: string): Promise<void> {
+    return this.#layer.lower.abilities.links
+      ? this.#inTurn(() => this.#symlink(target, path))
+      : super.symlink(target, path);
   }
   async #symlink(target: string, path: string): Promise<void> {
     checkTarget(target, path);
@@ -283,11 +266,19 @@ export class OverlayBackend implements FsBackend {
     const stat = this.#layer.facts(real, { type: "symlink", size, mode: LINK_MODE, target });
     await this.#layer.set(real, { type: "symlink", target, stat });
   }
+  override chmod(path: string, mode: number): Promise<void> {
+    return this.#layer.lower.abilities.modes
+      ? this.#inTurn(() => this.#chmod(path, mode))
+      : super.chmod(path, mode);
+  }
   async #chmod(path: string, mode: number): Promise<void> {
     const real = await this.#layer.real(path, true);
     await this.#layer.chmod(real, mode, await this.stat(real));
   }
-  removeTree(path: string, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<TreeCounts> {
+  override removeTree(
+    path: string,
+    options: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<TreeCounts> {
     return this.#inTurn(async () => {
       const real = await this.#layer.real(path, false);
       if (real === "/") throw backendError("PROTECTED_PATH", path, "the root cannot be deleted");
@@ -304,19 +295,6 @@ export class OverlayBackend implements FsBackend {
       await this.#layer.remove(real);
       return Object.freeze(counts);
     });
-  }
-
-  /** Returns what a walk of the overlay reads. */
-  #withoutSearches(): WalkedOverlay {
-    return {
-      listDir: (path) => this.listDir(path),
-      readBytes: (path) => this.readBytes(path),
-      read: (path, options) => this.read(path, options),
-      stat: (path) => this.stat(path),
-      lstat: (path) => this.lstat(path),
-      realpath: (path) => this.#layer.real(path, true, true),
-      gitExclude: (directory) => this.#gitExclude(directory),
-    };
   }
 
   async #present(real: string, path: string): Promise<FsStat> {
@@ -343,13 +321,42 @@ export class OverlayBackend implements FsBackend {
 checkCalls(OverlayBackend.prototype, standardChecks("OverlayBackend"));
 
 /** Makes an overlay whose layer keeps what a three-way merge needs, with that layer. */
-export function forkOverlay(lower: FsBackend): {
+export function forkOverlay(lower: Files): {
   readonly overlay: OverlayBackend;
   readonly layer: OverlayLayer;
 } {
   const layer = new OverlayLayer(lower, true);
-  const Overlay = OverlayBackend as new (lower: FsBackend, layer: OverlayLayer) => OverlayBackend;
+  const Overlay = OverlayBackend as new (lower: Files, layer: OverlayLayer) => OverlayBackend;
   return { overlay: new Overlay(lower, layer), layer };
+}
+
+/** The number of policies under which the files below an overlay are kept open for searches. */
+const MAX_CONFINED = 16;
+
+/**
+ * Returns the searches of an overlay under a policy: the lower files search as they are confined by the policy, and what
+ * is changed may be shown as a whole.
+ */
+function searchesUnder(overlay: OverlayBackend, layer: OverlayLayer): SearchUnder {
+  const { confine } = shortcutsOf(layer.lower);
+  if (confine === undefined) return () => undefined;
+  const known = new Map<SandboxPolicy, { readonly lower: Files; readonly search: OverlaySearch }>();
+  return (searcher) => {
+    if (!mayShowChanges(layer, searcher)) return undefined;
+    let own = known.get(searcher.policy);
+    if (own === undefined) {
+      const lower = confine(searcher.policy);
+      own = { lower, search: new OverlaySearch(layer, overlay, lower) };
+      for (const [policy, { lower: old }] of known.size < MAX_CONFINED ? [] : known) {
+        void old.close();
+        known.delete(policy);
+        break;
+      }
+      known.set(searcher.policy, own);
+    }
+    own.lower.grantSecrets(searcher.granted);
+    return own.search;
+  };
 }
 
 function statWithPath(stat: FsStat, path: string): FsStat {

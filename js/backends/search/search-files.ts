@@ -1,7 +1,8 @@
 /** Reads and searches files one after the other, through `read` or `readBytes` of a backend. */
+import type { Files } from "../files.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { abilitiesOf } from "../abilities.ts";
-import type { FsBackend, VersionedBytes } from "../backend.ts";
+import { shortcutsOf } from "../abilities.ts";
+import type { VersionedBytes } from "../backend.ts";
 import { beginsBinary, HEAD_BYTES } from "./binary-head.ts";
 import type { GrepSearch } from "./search-grep.ts";
 import { WALK_AHEAD_FILES } from "./cached-walk.ts";
@@ -18,7 +19,7 @@ interface PendingRead {
 /** Searches files in the order in which they are given. Some are read ahead. */
 export async function searchFiles(
   search: GrepSearch,
-  backend: FsBackend,
+  backend: Files,
   files: AsyncIterable<SearchedFile> | Iterable<SearchedFile>,
 ): Promise<void> {
   const ahead: PendingRead[] = [];
@@ -31,7 +32,7 @@ export async function searchFiles(
     if (!(await searchFile(search, next, ahead))) return;
 }
 
-function startRead(search: GrepSearch, backend: FsBackend, file: SearchedFile): PendingRead {
+function startRead(search: GrepSearch, backend: Files, file: SearchedFile): PendingRead {
   const { path, size } = file.entry;
   const most = search.maxFileBytes;
   if ((size ?? 0) > most) return { file, content: undefined, bytes: undefined };
@@ -68,7 +69,7 @@ const MIN_HEAD_FIRST_BYTES = 4 * HEAD_BYTES;
 
 /** Returns what {@link readSearched} does, or its error, which the search handles when it reaches the file. */
 async function readOrError(
-  backend: FsBackend,
+  backend: Files,
   path: string,
   bounds: SizeBounds,
 ): Promise<Uint8Array | Error | undefined> {
@@ -81,9 +82,9 @@ async function readOrError(
 }
 
 /** Returns the first bytes of a file; undefined when they cannot be read, and the read of the whole says why. */
-async function readHead(backend: FsBackend, path: string): Promise<VersionedBytes | undefined> {
+async function readHead(backend: Files, path: string): Promise<VersionedBytes | undefined> {
   try {
-    return (await backend.read?.(path, { range: { start: 0, end: HEAD_BYTES } })) ?? undefined;
+    return (await backend.read(path, { range: { start: 0, end: HEAD_BYTES } })) ?? undefined;
   } catch {
     return undefined;
   }
@@ -95,12 +96,12 @@ async function readHead(backend: FsBackend, path: string): Promise<VersionedByte
  * @throws as `readBytes`, or TOO_LARGE
  */
 export async function readSearched(
-  backend: FsBackend,
+  backend: Files,
   path: string,
   { size, most }: SizeBounds,
 ): Promise<Uint8Array | undefined> {
   const isSmall = size !== undefined && size < MIN_HEAD_FIRST_BYTES;
-  if (backend.read === undefined || isSmall || abilitiesOf(backend).readAhead !== undefined)
+  if (!backend.abilities.ranges || isSmall || shortcutsOf(backend).readAhead !== undefined)
     return backend.readBytes(path);
   const head = await readHead(backend, path);
   if (head !== undefined) {

@@ -1,8 +1,9 @@
 /** Searches for names over any backend, with the results of the native search of a disk. */
+import type { Files } from "../files.ts";
 import { type CursorPosition, decodeCursor, encodeCursor } from "../../engine/wire/cursor.ts";
 import type { FindQuery, FindResult } from "../../engine/search.ts";
 import { utf8Length } from "../../engine/wire/bytes.ts";
-import type { FsBackend, FsEntry } from "../backend.ts";
+import type { FsEntry } from "../backend.ts";
 import { STEPS_PER_YIELD_CHECK, Yielder, sortYielding } from "../../engine/yielder.ts";
 import { childOf, compareCodePoints } from "../paths.ts";
 import { positiveLimit, globsOf, type Signalled } from "./search-grep.ts";
@@ -17,17 +18,13 @@ export interface FoundEntry {
   readonly time: number;
 }
 
-/**
- * Finds entries below a directory by name. Paths in results are relative to
- * `root`. A backend that can search itself does so.
- */
-export async function findBackend(
-  backend: FsBackend,
+/** Finds entries below a directory by name, by their listings. Paths in results are relative to `root`. */
+export async function findByWalk(
+  backend: Files,
   root: string,
   query: FindQuery & Signalled,
   place: SearchPlace = {},
 ): Promise<FindResult> {
-  if (backend.find !== undefined) return backend.find(root, query);
   const { pattern, type = "file", sort = "path" } = query;
   const page = new FindPage(query);
   const globs = globsOf(pattern, query);
@@ -123,7 +120,7 @@ export class FindPage {
 }
 
 /** Returns the time of the last change of an entry, in milliseconds since 1970. A link is not followed. */
-export async function timeOf(backend: FsBackend, path: string): Promise<number> {
-  const stat = await (backend.lstat?.(path) ?? backend.stat(path));
+export async function timeOf(backend: Files, path: string): Promise<number> {
+  const stat = await backend.lstat(path);
   return stat.mtime;
 }

@@ -5,11 +5,12 @@
 import { engine } from "../../engine/current.ts";
 import type { RankedPath, RankedPaths, RankOptions } from "../../engine/rank.ts";
 import type { FuzzyQuery, FuzzyResult } from "../../engine/search-types.ts";
-import type { FsBackend } from "../backend.ts";
+import type { Files } from "../files.ts";
 import { utf8Length } from "../../engine/wire/bytes.ts";
 import { sortYielding, Yielder } from "../../engine/yielder.ts";
 import { childOf } from "../paths.ts";
-import { findBackend, type SearchPlace, timeOf } from "./search.ts";
+import type { Signalled } from "../../engine/errors.ts";
+import { timeOf } from "./search-find.ts";
 
 /** The number of candidates in proportion to the wanted results, when recent changes also count. */
 const RECENT_POOL = 4;
@@ -21,19 +22,18 @@ const RECENCY_BONUSES: readonly (readonly [ms: number, bonus: number])[] = [
 ];
 
 /**
- * Finds files below a directory by a fuzzy match of their paths, best first. Paths are relative to `root`. A
- * backend with its own search is used directly.
+ * Finds files below a directory by a fuzzy match of their paths, best first; with `rank` by recent changes, too. Paths
+ * are relative to `root`.
  */
-export async function findFilesBackend(
-  backend: FsBackend,
+export async function findRankedFiles(
+  backend: Files,
   root: string,
-  query: FuzzyQuery & { readonly signal?: AbortSignal | undefined },
-  place: SearchPlace = {},
+  query: FuzzyQuery & Signalled,
 ): Promise<FuzzyResult> {
   const { rank, ...rest } = query;
-  if (rank !== "recent") return compareScores(backend, root, rest, place);
+  if (rank !== "recent") return backend.findFiles(root, rest);
   const limit = query.limit ?? 20;
-  const pool = await compareScores(backend, root, { ...rest, limit: limit * RECENT_POOL }, place);
+  const pool = await backend.findFiles(root, { ...rest, limit: limit * RECENT_POOL });
   const now = Date.now();
   const files: { readonly path: string; readonly score: number }[] = [];
   for (const { path, score } of pool.files) {
@@ -46,18 +46,17 @@ export async function findFilesBackend(
   return { files: files.slice(0, limit), total: pool.total };
 }
 
-async function compareScores(
-  backend: FsBackend,
+/** Ranks the files that a search for names finds by a fuzzy match of their paths. */
+export async function rankFiles(
+  backend: Files,
   root: string,
-  query: Omit<FuzzyQuery, "rank"> & { readonly signal?: AbortSignal | undefined },
-  place: SearchPlace,
+  query: Omit<FuzzyQuery, "rank"> & Signalled,
 ): Promise<FuzzyResult> {
-  if (backend.findFiles !== undefined) return backend.findFiles(root, query);
   const { query: letters, limit, typos, respectIgnore, ignoreFiles, signal } = query;
   // A bad query is refused before the tree is walked.
   engine().rankPaths(letters, [], { limit, typos });
   const names = { pattern: "**", type: "file", respectIgnore, ignoreFiles, signal } as const;
-  const { paths } = await findBackend(backend, root, names, place);
+  const { paths } = await backend.find(root, names);
   return rankYielding(letters, paths, { limit, typos }, new Yielder({ signal }));
 }
 

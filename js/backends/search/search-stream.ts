@@ -5,9 +5,9 @@
  * early costs no more than a page, and no search is open between two pages. A change between two
  * pages is visible in the second.
  */
-import type { IncompleteReason, SearchMatch, SearchQuery } from "../../engine/search-types.ts";
 import type { FsBackend } from "../backend.ts";
-import { grepBackend } from "./search.ts";
+import { asFiles } from "../host-files.ts";
+import type { IncompleteReason, SearchMatch, SearchQuery } from "../../engine/search-types.ts";
 
 /** The query of a stream of matches. */
 export interface GrepEachQuery extends Omit<SearchQuery, "output" | "maxPerFile" | "maxTextBytes"> {
@@ -42,13 +42,14 @@ export async function* grepEach(
 ): AsyncGenerator<SearchMatch, GrepEachEnd, undefined> {
   const most = query.maxResults ?? Number.POSITIVE_INFINITY;
   const begun = Date.now();
+  const files = asFiles(backend);
   let { cursor } = query;
   let given = 0;
   for (let page = FIRST_PAGE; ; page = Math.min(page * 4, MAX_PAGE)) {
     const timeoutMs =
       query.timeoutMs === undefined ? undefined : Math.max(1, query.timeoutMs - (Date.now() - begun));
     const maxResults = Math.min(page, most - given);
-    const found = await grepBackend(backend, root, { ...query, maxResults, timeoutMs, cursor });
+    const found = await files.grep(root, { ...query, maxResults, timeoutMs, cursor });
     yield* found.matches;
     given += found.matches.length;
     const { complete, incompleteReason, nextCursor } = found;

@@ -1,12 +1,13 @@
 /**
- * Searches over any backend, through `listDir` and `readBytes` and the engine's
+ * Searches over any files, through `listDir` and reads and the engine's
  * matchers: the same answers as the native search gives on a disk.
  */
 import { engine } from "../../engine/current.ts";
 import { fileTypeGlobs } from "../../engine/file-types.ts";
 import type { Counting, PathGlobs, SearchQuery, SearchResult } from "../../engine/search.ts";
-import type { FsBackend, FsEntry } from "../backend.ts";
-import { abilitiesOf, contentsOf } from "../abilities.ts";
+import type { FsEntry } from "../backend.ts";
+import type { Files } from "../files.ts";
+import { shortcutsOf, contentsOf } from "../abilities.ts";
 import { backendError } from "../failure.ts";
 import { globsOf, GrepSearch, type Signalled } from "./search-grep.ts";
 import { inBatches } from "./read-ahead.ts";
@@ -15,21 +16,19 @@ import { searchHeld } from "./search-held.ts";
 import type { WalkCache } from "../walk/walk-memo.ts";
 import { type SearchPlace, SearchWalk } from "./search-walk.ts";
 
-export { findBackend, timeOf } from "./search-find.ts";
+export { findByWalk, timeOf } from "./search-find.ts";
 export type { SearchPlace } from "./search-walk.ts";
 
 /**
- * Searches contents below a directory, or in one file. Paths in results are
- * relative to `root`; where it is a file, its path is empty. A backend that can
- * search itself does so.
+ * Searches contents below a directory, or in one file, by their listings and contents. Paths in results are
+ * relative to `root`; where it is a file, its path is empty.
  */
-export async function grepBackend(
-  backend: FsBackend,
+export async function grepByWalk(
+  backend: Files,
   root: string,
   query: SearchQuery & Signalled & Counting,
   place: SearchPlace = {},
 ): Promise<SearchResult> {
-  if (backend.grep !== undefined) return backend.grep(root, query);
   const search = new GrepSearch(query);
   await search.compiles();
   const stat = await backend.stat(root);
@@ -43,10 +42,10 @@ export async function grepBackend(
   const { path: from } = search.from;
   const held = query.index === "off" ? undefined : contentsOf(backend);
   // Without its size in the listing a file is read up to the limit, and no call for its facts is needed.
-  const facts = held !== undefined || backend.read === undefined;
+  const facts = held !== undefined || !backend.abilities.ranges;
   const walk = (memo?: WalkCache) =>
     new SearchWalk(backend, root, { query, globs, wants, countIgnored: false, from, facts, memo });
-  const ahead = await abilitiesOf(backend).readAhead?.(root);
+  const ahead = await shortcutsOf(backend).readAhead?.(root);
   if (held !== undefined) {
     const given = { held, root, query, top: place.top, ahead, walk };
     const { kept, ...counts } = await searchHeld(search, given);
@@ -66,7 +65,7 @@ export async function grepBackend(
 /** Searches the file that a search names as its start. @throws TOO_LARGE */
 async function searchNamedFile(
   search: GrepSearch,
-  backend: FsBackend,
+  backend: Files,
   path: string,
   size: number,
 ): Promise<void> {

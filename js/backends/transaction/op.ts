@@ -1,8 +1,9 @@
 /** A change of one path as data, and the one way to make a list of them on a backend. */
-import type { FsBackend, WriteOptions } from "../backend.ts";
+import type { Files } from "../files.ts";
+import type { WriteOptions } from "../backend.ts";
 import { backendError, checkSignal } from "../failure.ts";
-import { chmodVia, missingParents, symlinkVia, writeVia } from "../fallback/fallback.ts";
-import { deleteVia, removeTreeVia, renameVia } from "../fallback/fallback-tree.ts";
+import { missingParents } from "../fallback/fallback.ts";
+import { moveEntry } from "../fallback/fallback-tree.ts";
 import { isBelowAny } from "../paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 
@@ -53,7 +54,7 @@ export interface Expected {
 /** How a list of changes is made. */
 export interface Making extends Pick<WriteOptions, "durability" | "signal"> {
   /** The files. The caller rolls them back when a change fails. */
-  readonly fs: FsBackend;
+  readonly fs: Files;
   /** Returns the entry that was planned for; null for none. */
   there(path: string): Expected | null;
   /** Returns the content that a `link` names; undefined where the file has it already. */
@@ -82,12 +83,12 @@ export async function makeOps(ops: readonly Op[], making: Making): Promise<void>
       else await makeEntry(op, there, making);
     });
     if (op.op === "remove") removed.add(path);
-    if ((op.op !== "mkdir" && op.op !== "chmod") || op.mode === undefined || fs.chmod === undefined) continue;
+    if ((op.op !== "mkdir" && op.op !== "chmod") || op.mode === undefined || !fs.abilities.modes) continue;
     const { mode } = op;
-    if ((mode & OWNER_WRITES) === OWNER_WRITES) await asPlanned(path, () => chmodVia(fs, path, mode));
+    if ((mode & OWNER_WRITES) === OWNER_WRITES) await asPlanned(path, () => fs.chmod(path, mode));
     else closed.push([path, mode]);
   }
-  for (const [path, mode] of closed.reverse()) await asPlanned(path, () => chmodVia(fs, path, mode));
+  for (const [path, mode] of closed.reverse()) await asPlanned(path, () => fs.chmod(path, mode));
 }
 
 /** Returns the path that a change is about: of a move the one that it makes. */
@@ -107,33 +108,32 @@ async function writeFile(
   there: Expected | null,
   { fs, durability, signal }: Making,
 ): Promise<void> {
-  const mode = fs.chmod === undefined ? undefined : op.mode;
+  const mode = fs.abilities.modes ? op.mode : undefined;
   if (content !== undefined) {
     const condition =
       there?.type === "file" ? { ifVersion: there.version } : { ifAbsent: true, createDirs: true };
-    await writeVia(fs, op.path, content, { durability, signal, mode, ...condition });
+    await fs.writeBytes(op.path, content, { durability, signal, mode, ...condition });
   }
   const isOther = there?.type === "file" && there.mode !== undefined && there.mode !== mode;
-  if (isOther && mode !== undefined) await chmodVia(fs, op.path, mode);
+  if (isOther && mode !== undefined) await fs.chmod(op.path, mode);
 }
 
 async function makeEntry(op: Exclude<Op, FileOp>, there: Expected | null, making: Making): Promise<void> {
   const { fs, signal } = making;
   switch (op.op) {
     case "remove":
-      if (op.tree === true) await removeTreeVia(fs, op.path, { signal });
-      else
-        await deleteVia(fs, op.path, { ifVersion: (there?.type === "file" && there.version) || undefined });
+      if (op.tree === true) await fs.removeTree(op.path, { signal });
+      else await fs.delete(op.path, { ifVersion: (there?.type === "file" && there.version) || undefined });
       return;
     case "mkdir":
       return fs.mkdir(op.path, { parents: true, existOk: true });
     case "symlink": {
       const [parent] = await missingParents(fs, op.path);
       if (parent !== undefined) await fs.mkdir(parent, { parents: true, existOk: true });
-      return symlinkVia(fs, op.target, op.path);
+      return fs.symlink(op.target, op.path);
     }
     case "move":
-      await renameVia(fs, op.from, op.to);
+      await moveEntry(fs, op.from, op.to);
   }
 }
 

@@ -5,9 +5,10 @@
  * Restoring by content recovers bytes and permission bits; owner, times, attributes and other
  * names are kept only when the old entry itself was set aside.
  */
+import type { Files } from "../files.ts";
 import { equalBytes } from "../../engine/wire/bytes.ts";
-import type { EntryType, FsBackend, FsStat, VersionedBytes } from "../backend.ts";
-import { chmodVia, hashVia, lstatOrNull, readVersioned, symlinkVia, writeVia } from "../fallback/fallback.ts";
+import type { EntryType, FsStat, VersionedBytes } from "../backend.ts";
+import { lstatOrNull, hashOf } from "../fallback/fallback.ts";
 import { PERMISSION_BITS } from "../entry.ts";
 import { backendError } from "../failure.ts";
 import type { FilewrightError } from "../../engine/errors.ts";
@@ -70,7 +71,7 @@ export function preImageOf(stat: FsStat): PreImage {
  * the budget
  */
 export async function capturePreImage(
-  fs: FsBackend,
+  fs: Files,
   path: string,
   budget: CaptureBudget,
 ): Promise<PreImage | null> {
@@ -79,7 +80,7 @@ export async function capturePreImage(
   if (stat.type !== "file") return preImageOf(stat);
   if (stat.size > budget.bytes) throw tooMuchError(path);
   // The pre-image is for restoring only and never shown, so it includes secrets.
-  const content = await readVersioned(fs.trusted?.() ?? fs, path, { maxBytes: budget.bytes });
+  const content = await fs.trusted().read(path, { maxBytes: budget.bytes });
   const image = imageOfFile(content as VersionedBytes);
   budget.bytes -= image.size as number;
   return image;
@@ -91,12 +92,12 @@ export async function capturePreImage(
  * The budget stays unchanged.
  */
 export async function captureFile(
-  fs: FsBackend,
+  fs: Files,
   path: string,
   { bytes: maxBytes }: CaptureBudget,
 ): Promise<PreImage | null> {
   try {
-    return imageOfFile((await readVersioned(fs.trusted?.() ?? fs, path, { maxBytes })) as VersionedBytes);
+    return imageOfFile((await fs.trusted().read(path, { maxBytes })) as VersionedBytes);
   } catch {
     return null;
   }
@@ -120,7 +121,7 @@ export function isSameEntry(stat: FsStat, image: PreImage): boolean {
 
 /** Returns true when a path, whose current facts are given, has the state of an image. */
 export async function isPreImage(
-  fs: FsBackend,
+  fs: Files,
   path: string,
   stat: FsStat | null,
   image: PreImage | null,
@@ -136,19 +137,14 @@ export async function isPreImage(
 }
 
 /** Returns true when a file has the content of an image; false when the image's content is unknown. */
-export async function hasContentOf(
-  fs: FsBackend,
-  path: string,
-  stat: FsStat,
-  image: PreImage,
-): Promise<boolean> {
+export async function hasContentOf(fs: Files, path: string, stat: FsStat, image: PreImage): Promise<boolean> {
   if (image.size !== undefined && image.size !== stat.size) return false;
-  const reader = fs.trusted?.() ?? fs;
+  const reader = fs.trusted();
   if (image.bytes !== undefined) return equalBytes(await reader.readBytes(path), image.bytes);
-  if (image.hash !== undefined) return (await hashVia(reader, path)) === image.hash;
+  if (image.hash !== undefined) return (await hashOf(reader, path)) === image.hash;
   const { source } = image;
   if (source === undefined) return false;
-  const content = await readVersioned(reader, source.path).catch(() => null);
+  const content = await reader.read(source.path).catch(() => null);
   if (content === null || content.version !== source.version) return false;
   return equalBytes(await reader.readBytes(path), content.bytes);
 }
@@ -206,7 +202,7 @@ export function withoutMode({ mode: _mode, ...image }: PreImage): PreImage {
  * @throws CONFLICT when the path has another state by now, NOT_EMPTY when a directory is in use
  */
 export async function restoreByContent(
-  fs: FsBackend,
+  fs: Files,
   path: string,
   there: FsStat | null,
   image: PreImage | null,
@@ -223,11 +219,11 @@ export async function restoreByContent(
       if (image.bytes === undefined)
         throw backendError("UNSUPPORTED_OPERATION", path, "its content was not kept");
       // A file that the change made read-only must still be restored.
-      if (now?.mode !== undefined && (now.mode & 0o222) === 0 && fs.chmod !== undefined) {
-        await chmodVia(fs, path, now.mode | 0o200);
+      if (now?.mode !== undefined && (now.mode & 0o222) === 0 && fs.abilities.modes) {
+        await fs.chmod(path, now.mode | 0o200);
         now = await lstatOrNull(fs, path);
       }
-      await writeVia(fs, path, image.bytes, {
+      await fs.writeBytes(path, image.bytes, {
         ...(image.mode === undefined ? {} : { mode: image.mode }),
         ...(now === null ? { ifAbsent: true } : now.version === undefined ? {} : { ifVersion: now.version }),
       });
@@ -236,7 +232,7 @@ export async function restoreByContent(
       await restoreDirectory(fs, path, inPlace ? now : null, image);
       return;
     case "symlink":
-      await symlinkVia(fs, image.target ?? "", path);
+      await fs.symlink(image.target ?? "", path);
       return;
     case "other":
       throw backendError("UNSUPPORTED_OPERATION", path, "a FIFO, socket or device cannot be made again");
@@ -245,16 +241,16 @@ export async function restoreByContent(
 
 /** Makes a directory, or gives one that is there (`now`) its former bits. */
 async function restoreDirectory(
-  fs: FsBackend,
+  fs: Files,
   path: string,
   now: FsStat | null,
   { mode }: PreImage,
 ): Promise<void> {
   if (now === null) await fs.mkdir(path, { parents: false, existOk: false, ...FLUSHED_BY_RECORD });
-  if (mode === undefined || fs.chmod === undefined) return;
+  if (mode === undefined || !fs.abilities.modes) return;
   // A storage without permission bits shows the ordinary ones, and refuses to set them.
   const there = now ?? (await lstatOrNull(fs, path));
-  if (there?.mode !== mode) await chmodVia(fs, path, mode);
+  if (there?.mode !== mode) await fs.chmod(path, mode);
 }
 
 /**
@@ -264,7 +260,7 @@ async function restoreDirectory(
 export const FLUSHED_BY_RECORD: { readonly durability: "atomic" } = Object.freeze({ durability: "atomic" });
 
 /** Deletes an entry if it is still as it was read. */
-async function deleteIfVersion(fs: FsBackend, path: string, seen: FsStat): Promise<void> {
+async function deleteIfVersion(fs: Files, path: string, seen: FsStat): Promise<void> {
   const ifVersion = seen.type === "dir" ? undefined : seen.version;
   await fs.delete(path, { ...FLUSHED_BY_RECORD, ifVersion });
 }

@@ -6,17 +6,11 @@
  * entries aside, replaced and deleted entries are renamed rather than destroyed, so that they can be restored exactly;
  * a removed tree always is.
  */
-import { inheritAbilities } from "../abilities.ts";
-import {
-  CAPABILITIES,
-  type DeleteOptions,
-  type FsBackend,
-  METHODS,
-  type MoveOptions,
-  type WriteOptions,
-  type WriteResult,
-} from "../backend.ts";
-import { entryPathVia, lstatOrNull, realpathVia } from "../fallback/fallback.ts";
+import type { Files } from "../files.ts";
+import { inheritShortcuts } from "../abilities.ts";
+import { PassingFiles } from "../delegating.ts";
+import type { DeleteOptions, MoveOptions, WriteOptions, WriteResult } from "../backend.ts";
+import { entryPath, lstatOrNull } from "../fallback/fallback.ts";
 import { parentOf } from "../paths.ts";
 import { encodeText } from "../text.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
@@ -34,66 +28,54 @@ import {
 } from "./step-maker.ts";
 import { TreeRecorder } from "./tree-recorder.ts";
 
-/** The operations of a backend that change files. */
-type ChangingMethods = Required<
-  Pick<
-    FsBackend,
-    | "writeText"
-    | "writeBytes"
-    | "delete"
-    | "mkdir"
-    | "rename"
-    | "copyFile"
-    | "symlink"
-    | "chmod"
-    | "removeTree"
-    | "copyTree"
-  >
+/** The methods that change files. */
+type ChangingMethods = Pick<
+  Files,
+  | "writeText"
+  | "writeBytes"
+  | "delete"
+  | "mkdir"
+  | "rename"
+  | "copyFile"
+  | "symlink"
+  | "chmod"
+  | "removeTree"
+  | "copyTree"
 >;
 
-/** The abilities that concern reads and paths, which pass unchanged. */
+/** The shortcuts that concern reads and paths, which pass unchanged. */
 const PASSED = [
   "contents",
   "readAhead",
   "ownCursors",
-  "answersOnlyAllowed",
+  "searchUnder",
   "moments",
-  "momentSearch",
   "paths",
   "refusesLinks",
   "maxAnswerBytes",
+  "checkNames",
 ] as const;
 
 /** The maximum number of entries of a moved directory that are compared before it is moved back. */
 const MAX_COMPARED_ENTRIES = 5000;
 
-/** Wraps a backend so that its changes are recorded. */
-export function recordingBackend(inner: FsBackend, recording: Recording): FsBackend {
-  const backend = boundMethods(inner);
-  const recorder = new Recorder(inner, recording);
-  for (const [name, method] of Object.entries(recorder.changing())) {
-    if (backend[name] !== undefined) backend[name] = method;
-  }
-  inheritAbilities(backend, inner, { passes: PASSED, drops: ["enterStage"], gives: { stage: recording } });
-  return backend as unknown as FsBackend;
-}
-
-/** Returns the methods of a backend, bound to it. */
-function boundMethods(inner: FsBackend): Record<string, unknown> {
-  const methods: Record<string, unknown> = {};
-  for (const name of [...METHODS, ...CAPABILITIES]) {
-    const own = inner[name] as ((...args: never[]) => unknown) | undefined;
-    if (own !== undefined) methods[name] = own.bind(inner);
-  }
-  return methods;
+/** Wraps files so that their changes are recorded. */
+export function recordingBackend(inner: Files, recording: Recording): Files {
+  const files = Object.assign(new PassingFiles(inner), new Recorder(inner, recording).changing());
+  inheritShortcuts(files, inner, {
+    passes: PASSED,
+    drops: ["enterStage", "confine"],
+    gives: { stage: recording },
+  });
+  return files;
 }
 
 class Recorder {
-  readonly #inner: FsBackend;
+  readonly #inner: Files;
   readonly #recording: Recording;
   readonly #steps: StepMaker;
 
-  constructor(inner: FsBackend, recording: Recording) {
+  constructor(inner: Files, recording: Recording) {
     this.#inner = inner;
     this.#recording = recording;
     this.#steps = new StepMaker(inner, recording);
@@ -116,23 +98,23 @@ class Recorder {
       symlink: (target, path) =>
         this.#recording.step(
           async () => {
-            const real = await entryPathVia(this.#inner, path);
+            const real = await entryPath(this.#inner, path);
             if ((await lstatOrNull(this.#inner, real)) !== null) return [];
             return [await this.#steps.pathStep("symlink", real, null, { type: "symlink", target })];
           },
-          async () => this.#inner.symlink?.(target, path),
+          async () => this.#inner.symlink(target, path),
           (_, step) => this.#steps.now(step),
         ),
       chmod: (path, mode) =>
         this.#recording.step(
           async () => {
-            const real = await realpathVia(this.#inner, path);
+            const real = await this.#inner.realpath(path);
             const stat = await lstatOrNull(this.#inner, real);
             if (stat === null) return [];
             const before = preImageOf(stat);
             return [await this.#steps.pathStep("chmod", real, before, { ...before, mode })];
           },
-          async () => this.#inner.chmod?.(path, mode),
+          async () => this.#inner.chmod(path, mode),
           (_, step) => this.#steps.now(step),
         ),
       removeTree: (path, options) => this.#trees().removeTree(path, options),
@@ -144,7 +126,7 @@ class Recorder {
     return this.#steps.untilUnchanged(options, (aside) =>
       this.#recording.step(
         async () => {
-          const real = await entryPathVia(this.#inner, path);
+          const real = await entryPath(this.#inner, path);
           const kept = await this.#steps.keep(real, aside);
           if (kept === null) return [];
           await this.#steps.assertExpected([path, real], kept, options.ifVersion);
@@ -167,7 +149,7 @@ class Recorder {
   async #write(path: string, bytes: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
     if (options.createDirs === true && !(await this.#inner.exists(parentOf(path)))) {
       return this.#recording.nested(async () => {
-        await this.#makeParents(await realpathVia(this.#inner, path));
+        await this.#makeParents(await this.#inner.realpath(path));
         return this.#writeFile(path, bytes, options);
       });
     }
@@ -178,8 +160,6 @@ class Recorder {
     return this.#steps.untilUnchanged(options, (aside) =>
       this.#recording.step(
         async () => [await this.#stepOfWrite(path, bytes, options, aside)],
-        // By the backend itself, not by `writeVia`: for a backend without preconditions, `writeVia` has checked them
-        // before it called this method.
         async ([step]) => {
           const conditions = { ...options, ...conditionOf(step, path, options) };
           return (await this.#inner.writeBytes(path, bytes, { ...conditions, ...asideOption(step) })) ?? {};
@@ -199,7 +179,7 @@ class Recorder {
     const known = this.#knownFile(path, options);
     // The real path and the file are looked up at the same time, because most writes replace a file at its real path.
     const [real, file] = await Promise.all([
-      known?.real ?? realpathVia(this.#inner, path),
+      known?.real ?? this.#inner.realpath(path),
       aside && !contents ? null : known ? imageOfFile(known) : captureFile(this.#inner, path, budget),
     ]);
     const isCaptured = file !== null && real === path;
@@ -253,7 +233,7 @@ class Recorder {
     options: { readonly parents?: boolean; readonly existOk?: boolean } = {},
   ): Promise<void> {
     if (await this.#inner.exists(path)) return this.#inner.mkdir(path, options);
-    const real = await entryPathVia(this.#inner, path);
+    const real = await entryPath(this.#inner, path);
     return this.#recording.nested(async () => {
       if (options.parents !== false) await this.#makeParents(real);
       try {
@@ -278,8 +258,8 @@ class Recorder {
     return this.#steps.settingAside((aside) =>
       this.#recording.step(
         async () => {
-          const source = await entryPathVia(this.#inner, from);
-          const target = await entryPathVia(this.#inner, to);
+          const source = await entryPath(this.#inner, from);
+          const target = await entryPath(this.#inner, to);
           const stat = await lstatOrNull(this.#inner, source);
           if (source === target || stat === null) return [];
           const over = await this.#steps.keep(target, aside);
@@ -297,11 +277,11 @@ class Recorder {
               moved: preImageOf(stat),
               over,
               ...(below === undefined ? {} : { below }),
-              ...(aside && over !== null ? { aside: this.#inner.asidePath?.(target) as string } : {}),
+              ...(aside && over !== null ? { aside: this.#inner.asidePath(target) } : {}),
             },
           ];
         },
-        async ([step]) => (await this.#inner.rename?.(from, to, { ...options, ...asideOption(step) })) ?? {},
+        ([step]) => this.#inner.rename(from, to, { ...options, ...asideOption(step) }),
         async (result, step) => (result.version === undefined ? this.#steps.now(step) : toStepResult(result)),
       ),
     );
@@ -326,14 +306,13 @@ class Recorder {
     return this.#steps.settingAside((aside) =>
       this.#recording.step(
         async () => {
-          const target = await realpathVia(this.#inner, to);
+          const target = await this.#inner.realpath(to);
           const before = await this.#steps.keep(target, aside);
           const after = await this.#steps.copyOf(from);
           const kind = before === null ? "create" : "write";
           return [await this.#steps.pathStep(kind, target, before, after, aside && before?.type === "file")];
         },
-        async ([step]) =>
-          (await this.#inner.copyFile?.(from, to, { ...options, ...asideOption(step) })) ?? {},
+        ([step]) => this.#inner.copyFile(from, to, { ...options, ...asideOption(step) }),
         async (result, step) => (result.version === undefined ? this.#steps.now(step) : toStepResult(result)),
       ),
     );

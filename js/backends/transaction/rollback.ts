@@ -6,8 +6,9 @@
  * with the expected state of the step. Every restoring operation has the compared version as its condition.
  * Permission bits that another process has set since are kept; where the step itself had set bits, they are a conflict.
  */
-import type { FsBackend, FsStat } from "../backend.ts";
-import { entryPathVia, lstatOrNull } from "../fallback/fallback.ts";
+import type { Files } from "../files.ts";
+import type { FsStat } from "../backend.ts";
+import { entryPath, lstatOrNull } from "../fallback/fallback.ts";
 import { isWithin, parentOf } from "../paths.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../../engine/yielder.ts";
@@ -61,7 +62,7 @@ const FINAL_FAILURE_CODES: ReadonlySet<string> = new Set([
  * undo, which is a change of its own, has a signal. @throws CANCELLED
  */
 export async function rollBack(
-  fs: FsBackend,
+  fs: Files,
   steps: readonly Step[],
   given: ReadonlyMap<number, StepResult>,
   signal?: AbortSignal,
@@ -89,12 +90,12 @@ interface RestoredNote {
 }
 
 class Rollback {
-  readonly #fs: FsBackend;
+  readonly #fs: Files;
   /**
    * The backend that moves set-aside entries back. It does not filter secrets, which it could not recognise by the
    * temporary names.
    */
-  readonly #trusted: FsBackend;
+  readonly #trusted: Files;
   readonly #given: ReadonlyMap<number, StepResult>;
   /** The results of this rollback at each path, with the state that the rolled-back step had recorded. */
   readonly #restored = new Map<string, RestoredNote>();
@@ -104,9 +105,9 @@ class Rollback {
   #failure: FilewrightError | null = null;
   readonly #remade = new Set<string>();
 
-  constructor(fs: FsBackend, given: ReadonlyMap<number, StepResult>) {
+  constructor(fs: Files, given: ReadonlyMap<number, StepResult>) {
     this.#fs = fs;
-    this.#trusted = fs.trusted?.() ?? fs;
+    this.#trusted = fs.trusted();
     this.#given = given;
   }
 
@@ -182,10 +183,10 @@ class Rollback {
     if (old !== undefined) {
       const target = stat === null ? {} : { overwrite: true, ifTargetVersion: stat.version };
       // Before the move, so that the old content never has bits that the other process has taken away.
-      if (before !== step.before) await this.#trusted.chmod?.(step.aside as string, before?.mode as number);
-      await this.#trusted.rename?.(step.aside as string, path, target);
+      if (before !== step.before) await this.#trusted.chmod(step.aside as string, before?.mode as number);
+      await this.#trusted.rename(step.aside as string, path, target);
     } else if (step.kind === "chmod" && before !== null) {
-      await this.#fs.chmod?.(path, before.mode as number);
+      await this.#fs.chmod(path, before.mode as number);
     } else {
       await restoreByContent(this.#fs, path, stat, before);
       if (before !== null) this.#remade.add(path);
@@ -261,12 +262,12 @@ class Rollback {
     if (!isThere || source !== null) return false;
     if (!(await this.#isUntouchedBelow(step))) return false;
     const version = target.type === "file" ? target.version : undefined;
-    await fs.rename?.(to, from, { overwrite: false, ifVersion: version });
+    await fs.rename(to, from, { overwrite: false, ifVersion: version });
     await this.#moveNotes(to, from);
     await this.#note(from, moved);
     if (over === null) return true;
     if ((await this.#asideOf(step.aside, over, true)) !== undefined) {
-      await this.#trusted.rename?.(step.aside as string, to, { overwrite: false });
+      await this.#trusted.rename(step.aside as string, to, { overwrite: false });
     } else {
       await restoreByContent(fs, to, null, over);
       this.#remade.add(to);
@@ -279,7 +280,7 @@ class Rollback {
   async #dropLink(aside: string, path: string): Promise<void> {
     const [one, other] = [await lstatOrNull(this.#trusted, aside), await lstatOrNull(this.#fs, path)];
     if (one !== null && other !== null && one.fileId === other.fileId) await discardAsides(this.#fs, aside);
-    else if (one !== null && other === null) await this.#trusted.rename?.(aside, path, { overwrite: false });
+    else if (one !== null && other === null) await this.#trusted.rename(aside, path, { overwrite: false });
   }
 
   #isMoved(target: FsStat, moved: PreImage, given: StepResult | undefined): boolean {
@@ -310,7 +311,7 @@ class Rollback {
   /** Compares the directory of a path with the recorded one. */
   async #place(path: string, parent: string | undefined): Promise<ParentMatch> {
     const directory = parentOf(path);
-    if ((await entryPathVia(this.#fs, path)) !== path) return "other";
+    if ((await entryPath(this.#fs, path)) !== path) return "other";
     const expected = this.#restored.get(directory)?.now.fileId ?? parent;
     if (expected === undefined) return "same";
     const stat = await lstatOrNull(this.#fs, directory);
@@ -370,11 +371,10 @@ export function changeDetectingFacts(entry: {
 }
 
 /** Removes a set-aside entry, if it exists. */
-export async function discardAsides(fs: FsBackend, path: string): Promise<void> {
-  const trusted = fs.trusted?.() ?? fs;
+export async function discardAsides(fs: Files, path: string): Promise<void> {
+  const trusted = fs.trusted();
   const stat = await lstatOrNull(trusted, path);
   if (stat === null) return;
-  if (stat.type === "dir" && trusted.removeTree !== undefined)
-    await trusted.removeTree(path, FLUSHED_BY_RECORD);
+  if (stat.type === "dir") await trusted.removeTree(path, FLUSHED_BY_RECORD);
   else await trusted.delete(path, FLUSHED_BY_RECORD);
 }

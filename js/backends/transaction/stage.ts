@@ -4,7 +4,7 @@
  * A backend over a storage of many files offers one. Backends that wrap another pass it on: the wrapped backend of a
  * stage has the same rules. This interface is internal to the backends.
  */
-import type { FsBackend } from "../backend.ts";
+import type { Files } from "../files.ts";
 
 /** The reads and changes of one call. */
 export interface Stage {
@@ -13,4 +13,4 @@ export interface Stage {
 }
 
 /** Returns the same backend, with the same rules, over what a stage has read and changed. */
-export type EnterStage = (stage: Stage) => FsBackend;
+export type EnterStage = (stage: Stage) => Files;

@@ -2,8 +2,9 @@
  * The steps of a change: what is recorded of a path before it changes, and whether the old entry is set
  * aside or its content kept; and the conditions with which an operation changes just what is recorded.
  */
-import type { DeleteOptions, FsBackend, VersionedBytes } from "../backend.ts";
-import { lstatOrNull, readVersioned, realpathVia } from "../fallback/fallback.ts";
+import type { Files } from "../files.ts";
+import type { DeleteOptions, VersionedBytes } from "../backend.ts";
+import { lstatOrNull, hashOf } from "../fallback/fallback.ts";
 import { parentOf } from "../paths.ts";
 import { backendError } from "../failure.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -57,23 +58,26 @@ export interface Recording {
 
 /** Makes the steps of one change of a backend. */
 export class StepMaker {
-  readonly #inner: FsBackend;
+  readonly #inner: Files;
   readonly #recording: Recording;
 
-  constructor(inner: FsBackend, recording: Recording) {
+  constructor(inner: Files, recording: Recording) {
     this.#inner = inner;
     this.#recording = recording;
   }
 
   /** Returns the expected state of a copy. */
   async copyOf(path: string): Promise<PreImage> {
-    const source = await realpathVia(this.#inner, path);
+    const source = await this.#inner.realpath(path);
     const { size, mode, version } = await this.#inner.stat(source);
     return {
       type: "file",
       size,
       ...(mode === undefined ? {} : { mode }),
-      ...(version === undefined ? {} : { source: { path: source, version } }),
+      // Without a version only the content tells that a later entry is the copy.
+      ...(version === undefined
+        ? { hash: await hashOf(this.#inner, source) }
+        : { source: { path: source, version } }),
     };
   }
 
@@ -92,7 +96,7 @@ export class StepMaker {
       before,
       after,
       ...(parent === undefined ? {} : { parent }),
-      ...(aside ? { aside: this.#inner.asidePath?.(path) as string } : {}),
+      ...(aside ? { aside: this.#inner.asidePath(path) } : {}),
     };
   }
 
@@ -113,7 +117,7 @@ export class StepMaker {
       return await capturePreImage(this.#inner, path, this.#recording.budget);
     } catch (error) {
       // The path was real when it was resolved. If a link is there by now, the state has changed.
-      if (hasErrorCode(error, "OUTSIDE_ALLOWED") && (await realpathVia(this.#inner, path)) !== path)
+      if (hasErrorCode(error, "OUTSIDE_ALLOWED") && (await this.#inner.realpath(path)) !== path)
         throw backendError("CONFLICT", path);
       if (this.#recording.required || !hasErrorCode(error, "LIMIT_EXCEEDED")) throw error;
       this.#recording.giveUp();
@@ -155,10 +159,9 @@ export class StepMaker {
     if (ifVersion === undefined || kept?.version === ifVersion || (kept !== null && kept.type !== "file"))
       return;
     // Two versions can be of the same content, which the backend knows. It may be a secret.
-    const own = this.#inner.trusted?.() ?? this.#inner;
+    const own = this.#inner.trusted();
     const request = { ifNoneMatch: ifVersion, range: { start: 0, end: 0 } };
-    if (kept === null || (await readVersioned(own, real, request)) !== null)
-      throw backendError("CONFLICT", path);
+    if (kept === null || (await own.read(real, request)) !== null) throw backendError("CONFLICT", path);
   }
 
   /**
@@ -166,7 +169,7 @@ export class StepMaker {
    * where the backend cannot set it aside.
    */
   async settingAside<T>(run: (setsAside: boolean) => Promise<T>, tree = false): Promise<T> {
-    if (this.#inner.asidePath === undefined || !(this.#recording.required || tree)) return run(false);
+    if (!this.#inner.abilities.asides || !(this.#recording.required || tree)) return run(false);
     const { budget } = this.#recording;
     const left = budget.bytes;
     try {

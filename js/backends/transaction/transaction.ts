@@ -4,13 +4,14 @@
  * It records the steps made through its backend, in memory and, with a sink, on disk before each
  * step. On a failure exactly the steps that were made are rolled back.
  */
-import type { FsBackend, MaybePromise } from "../backend.ts";
+import type { Files } from "../files.ts";
+import type { MaybePromise } from "../backend.ts";
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import { isUncertain } from "../failure.ts";
 import { forEachYielding, STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 import { FLUSHED_BY_RECORD, tooMuchError } from "./pre-image.ts";
 import { recordingBackend } from "./recorder.ts";
-import { abilitiesOf } from "../abilities.ts";
+import { shortcutsOf } from "../abilities.ts";
 import type { FilesFound, Recording } from "./step-maker.ts";
 import { discardAsides, rollBack, type RollbackOutcome } from "./rollback.ts";
 import { type NewStep, pathsOfAsides, type Step, type StepNotes, type StepResult } from "./step.ts";
@@ -37,10 +38,10 @@ export interface TransactionOptions {
 /** Steps that are rolled back together. */
 export class Transaction {
   /** The backend that records each change as a step. */
-  readonly backend: FsBackend;
+  readonly backend: Files;
   /** False when a state that an undo would need was not kept. */
   undoable = true;
-  readonly #fs: FsBackend;
+  readonly #fs: Files;
   readonly #options: TransactionOptions;
   #steps: Step[] = [];
   #nextId = 0;
@@ -48,7 +49,7 @@ export class Transaction {
   #done: (readonly [id: number, given: StepResult])[] = [];
   #dropped: number[] = [];
 
-  constructor(fs: FsBackend, options: TransactionOptions) {
+  constructor(fs: Files, options: TransactionOptions) {
     this.#fs = fs;
     this.#options = options;
     const recording: Recording = {
@@ -98,7 +99,7 @@ export class Transaction {
   }
 
   /** Rolls back the steps from `mark` on. A step that failed remains and can be rolled back again. */
-  async rollBack(mark = 0, fs: FsBackend = this.#fs): Promise<RollbackOutcome> {
+  async rollBack(mark = 0, fs: Files = this.#fs): Promise<RollbackOutcome> {
     const steps = this.#steps.filter(({ id }) => id >= mark);
     if (steps.length === 0) return { settled: [], conflicts: [], failed: [], failure: null, remade: [] };
     // Without these notes, a process that takes over would assume that refused steps may have been made.
@@ -227,7 +228,7 @@ export class Transaction {
 }
 
 /** Removes a set-aside entry. One that cannot be removed now is removed later by a sweep. */
-async function removeAside(fs: FsBackend, path: string): Promise<void> {
+async function removeAside(fs: Files, path: string): Promise<void> {
   await discardAsides(fs, path).catch(() => undefined);
 }
 
@@ -253,8 +254,8 @@ const IN_MEMORY_OPTIONS: TransactionOptions = {
  * @throws FilewrightError any error of `run`; with `rolled_back: false` in its details when a path
  * could not be restored
  */
-export async function transact<T>(fs: FsBackend, run: (fs: FsBackend) => Promise<T>): Promise<T> {
-  const { stage } = abilitiesOf(fs);
+export async function transact<T>(fs: Files, run: (fs: Files) => Promise<T>): Promise<T> {
+  const { stage } = shortcutsOf(fs);
   if (stage !== undefined) return stage.nested(() => run(fs));
   const own = new Transaction(fs, IN_MEMORY_OPTIONS);
   const result = await own.nested(() => run(own.backend));

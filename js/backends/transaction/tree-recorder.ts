@@ -1,6 +1,7 @@
 /** Records the removal and the copy of trees: a step for each entry, parents before their content. */
-import type { FsBackend, FsEntry, TreeCounts, WriteResult } from "../backend.ts";
-import { entryPathVia, lstatOrNull, lstatVia } from "../fallback/fallback.ts";
+import type { Files } from "../files.ts";
+import type { FsEntry, TreeCounts, WriteResult } from "../backend.ts";
+import { entryPath, lstatOrNull } from "../fallback/fallback.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -14,16 +15,16 @@ import { asideOption, hasErrorCode, type Recording, type StepMaker } from "./ste
  */
 const MAX_NAME_CHARACTERS = 16 * 1024 * 1024;
 
-type CopyTree = Required<FsBackend>["copyTree"];
-type RemoveTree = Required<FsBackend>["removeTree"];
+type CopyTree = Required<Files>["copyTree"];
+type RemoveTree = Required<Files>["removeTree"];
 
 /** Records the operations on whole trees as steps. */
 export class TreeRecorder {
-  readonly #inner: FsBackend;
+  readonly #inner: Files;
   readonly #recording: Recording;
   readonly #steps: StepMaker;
 
-  constructor(inner: FsBackend, recording: Recording, steps: StepMaker) {
+  constructor(inner: Files, recording: Recording, steps: StepMaker) {
     this.#inner = inner;
     this.#recording = recording;
     this.#steps = steps;
@@ -35,7 +36,7 @@ export class TreeRecorder {
       (aside) =>
         this.#recording.step(
           async () => {
-            const real = await entryPathVia(this.#inner, path);
+            const real = await entryPath(this.#inner, path);
             const top = await lstatOrNull(this.#inner, real);
             if (top === null) return [];
             const alone = (): Promise<NewStep> =>
@@ -91,13 +92,13 @@ export class TreeRecorder {
   async copyTree(from: string, to: string, options: Parameters<CopyTree>[2] = {}): Promise<TreeCounts> {
     const source = await lstatOrNull(this.#inner, from);
     const target = await lstatOrNull(this.#inner, to);
-    if (this.#inner.asidePath !== undefined && source?.type === "dir" && target === null)
+    if (this.#inner.abilities.asides && source?.type === "dir" && target === null)
       return this.#copyStaged(from, to, options);
     const made = new Map<string, WriteResult>();
     const onMade = (path: string, result: WriteResult): void => {
       made.set(path.slice(to.length), result);
     };
-    const top = await entryPathVia(this.#inner, to);
+    const top = await entryPath(this.#inner, to);
     return this.#recording.step(
       () => this.#copySteps(from, to, options.signal),
       async () =>
@@ -118,8 +119,8 @@ export class TreeRecorder {
    */
   async #copyStaged(from: string, to: string, options: Parameters<CopyTree>[2]): Promise<TreeCounts> {
     const inner = this.#inner;
-    const real = await entryPathVia(inner, to);
-    const stage = inner.asidePath?.(real) as string;
+    const real = await entryPath(inner, to);
+    const stage = inner.asidePath(real);
     const scratch = {
       kind: "create",
       path: stage,
@@ -140,14 +141,14 @@ export class TreeRecorder {
       const yielder = new Yielder({ signal: options?.signal });
       for (const { path } of await entriesOfTree(inner, stage, this.#recording.maxEntries, options?.signal)) {
         await yielder.yieldIfDue();
-        const stat = await lstatVia(inner, path);
+        const stat = await inner.lstat(path);
         const at = real + path.slice(stage.length);
         const kind = stat.type === "dir" ? "mkdir" : stat.type === "symlink" ? "symlink" : "create";
         made.push([{ kind, path: at, before: null, after: preImageOf(stat) }, toStepResult(stat)]);
       }
       await this.#recording.appear(made, async () => {
         try {
-          await inner.rename?.(stage, to, { overwrite: false });
+          await inner.rename(stage, to, { overwrite: false });
         } catch (error) {
           throw error instanceof FilewrightError ? errorForPath(error, to) : error;
         }
@@ -159,9 +160,9 @@ export class TreeRecorder {
   /** Returns the steps of a copy that is one call of the backend. */
   async #copySteps(from: string, to: string, signal?: AbortSignal): Promise<readonly NewStep[]> {
     const inner = this.#inner;
-    const target = await entryPathVia(inner, to);
+    const target = await entryPath(inner, to);
     const fresh = (await lstatOrNull(inner, target)) === null;
-    const top = await entryPathVia(inner, from);
+    const top = await entryPath(inner, from);
     const steps: NewStep[] = [];
     const yielder = new Yielder({ signal });
     for (const { path, type } of await entriesOfTree(inner, top, this.#recording.maxEntries, signal)) {
@@ -170,7 +171,7 @@ export class TreeRecorder {
       const at = target + path.slice(top.length);
       const before = fresh ? null : await this.#steps.keep(at, false);
       if (type === "dir" && before?.type === "dir") continue;
-      const link = type === "symlink" ? (await lstatVia(inner, path)).target : undefined;
+      const link = type === "symlink" ? (await inner.lstat(path)).target : undefined;
       const after: PreImage =
         type === "file"
           ? await this.#steps.copyOf(path)
@@ -194,12 +195,12 @@ function errorForPath(
  * CANCELLED
  */
 async function entriesOfTree(
-  fs: FsBackend,
+  fs: Files,
   path: string,
   maxEntries: number,
   signal?: AbortSignal,
 ): Promise<readonly Pick<FsEntry, "path" | "type" | "size">[]> {
-  const top = await lstatVia(fs, path);
+  const top = await fs.lstat(path);
   const found: Pick<FsEntry, "path" | "type" | "size">[] = [{ path, type: top.type, size: top.size }];
   if (top.type !== "dir") return found;
   let characters = 0;

@@ -5,10 +5,9 @@
  * An agent can write a `.git` file. What a backend reads, it may read wherever that file leads. A confined backend
  * follows it out of its roots only to a worktree that git made for this very directory ({@link linkedRepository}).
  */
+import type { Files } from "../files.ts";
 import { engine } from "../../engine/current.ts";
 import { IGNORE_LIMITS } from "../../engine/generated/records.ts";
-import type { FsBackend, MaybePromise } from "../backend.ts";
-import { lstatVia } from "../fallback/fallback.ts";
 import { childOf, isWithin, joinPath, nameOf, normalise, parentOf } from "../paths.ts";
 
 /** The directories of a linked worktree. Paths are absolute and real. */
@@ -19,14 +18,8 @@ export interface LinkedRepository {
   readonly common: string;
 }
 
-/** The part of a backend through which repositories are read. */
-export interface RepositorySource extends Pick<FsBackend, "stat" | "lstat" | "realpath" | "readBytes"> {
-  /**
-   * Of a confined backend: returns the content of `info/exclude` of the repository outside the roots of which git made a
-   * directory a linked worktree; undefined where either side does not name the other.
-   */
-  gitExclude?(directory: string): MaybePromise<Uint8Array | undefined>;
-}
+/** The part of files through which repositories are read. */
+export type RepositorySource = Pick<Files, "stat" | "lstat" | "realpath" | "readBytes" | "gitExclude">;
 
 /** The text before the path in a `.git` file. */
 const GIT_FILE_KEY = "gitdir: ";
@@ -56,7 +49,7 @@ export async function excludeOfNamedRepository(
   const named = await namedGitDirectory(fs, directory);
   if (named === undefined) return undefined;
   try {
-    const own = (await fs.realpath?.(named)) ?? named;
+    const own = await fs.realpath(named);
     visit(own);
     const path = await gitPathAt(fs, childOf(own, "commondir"), "");
     const shared = path === undefined ? own : resolveFrom(own, path);
@@ -66,7 +59,7 @@ export async function excludeOfNamedRepository(
   } catch {
     // The directory is missing, or outside the roots.
   }
-  return fs.gitExclude?.(directory);
+  return fs.gitExclude(directory);
 }
 
 /** Returns the content of `info/exclude` of the repository of a linked worktree; undefined without one. */
@@ -153,7 +146,7 @@ async function readSmallFile(
   limit: number,
 ): Promise<Uint8Array | undefined> {
   try {
-    const { type, size } = await lstatVia(fs, path);
+    const { type, size } = await fs.lstat(path);
     if (type !== "file" || size > limit) return undefined;
     const content = await fs.readBytes(path);
     return content.length <= limit ? content : undefined;
@@ -164,14 +157,13 @@ async function readSmallFile(
 
 async function typeAt(fs: RepositorySource, path: string): Promise<string | undefined> {
   try {
-    return (await lstatVia(fs, path)).type;
+    return (await fs.lstat(path)).type;
   } catch {
     return undefined;
   }
 }
 
 async function realPath(fs: RepositorySource, path: string): Promise<string> {
-  if (fs.realpath === undefined) throw new TypeError("this storage does not resolve links");
   return fs.realpath(path);
 }
 

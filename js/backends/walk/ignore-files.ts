@@ -1,9 +1,9 @@
 /** Reads the ignore files that apply to a walk: those of its directories, and those of the directories above it. */
+import type { Files } from "../files.ts";
 import { engine } from "../../engine/current.ts";
 import { IGNORE_FILE_NAME_WORDS, IGNORE_LIMITS } from "../../engine/generated/records.ts";
 import type { IgnoreFile } from "../../engine/search.ts";
-import type { FsBackend, FsEntry } from "../backend.ts";
-import { lstatVia, realpathVia } from "../fallback/fallback.ts";
+import type { FsEntry } from "../backend.ts";
 import { childOf, isWithin, parentOf } from "../paths.ts";
 import { excludeOfNamedRepository, type RepositorySource } from "./git-directory.ts";
 import { rulesInside } from "./walk.ts";
@@ -13,20 +13,20 @@ import type { DirectoriesAbove, IgnoreFiles } from "./walk-memo.ts";
 export const IGNORE_FILES: readonly string[] = Object.freeze([...IGNORE_FILE_NAME_WORDS]);
 
 /** The part of a backend that ignore files are read through. */
-export type IgnoreSource = RepositorySource & Pick<FsBackend, "listDir">;
+export type IgnoreSource = RepositorySource & Pick<Files, "listDir">;
 
 /** Returns a backend as a source of ignore files whose directories and files are read in another way. */
 export function ignoreSourceOf(
-  fs: FsBackend & RepositorySource,
-  { listDir, readBytes }: Pick<FsBackend, "listDir" | "readBytes">,
+  fs: Files & RepositorySource,
+  { listDir, readBytes }: Pick<Files, "listDir" | "readBytes">,
 ): IgnoreSource {
   return {
     listDir,
     readBytes,
     stat: (path) => fs.stat(path),
-    lstat: (path) => lstatVia(fs, path),
-    realpath: (path) => realpathVia(fs, path),
-    gitExclude: async (directory) => fs.gitExclude?.(directory),
+    lstat: (path) => fs.lstat(path),
+    realpath: (path) => fs.realpath(path),
+    gitExclude: async (directory) => fs.gitExclude(directory),
   };
 }
 

@@ -8,20 +8,23 @@
 import { checkCalls, standardChecks } from "../call-options.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type {
-  FsBackend,
+  DeleteOptions,
   FsEntry,
   FsStat,
+  LockHandle,
+  LockOptions,
+  MoveOptions,
   ReadOptions,
   TreeCounts,
   VersionedBytes,
   WriteOptions,
   WriteResult,
 } from "../backend.ts";
+import { CompleteFiles } from "../complete.ts";
 import { checkRange, checkSignal, backendError, tooLargeError } from "../failure.ts";
-import { sortEntries } from "../fallback/fallback.ts";
-import { filesBelow, walkTree, globFiles } from "../fallback/walk-tree.ts";
+import { assertVersion, sortEntries } from "../fallback/fallback.ts";
+import { walkTree } from "../fallback/walk-tree.ts";
 import { childOf, nameOf, normalise, parentOf } from "../paths.ts";
-import { decodeText, encodeText } from "../text.ts";
 import {
   directoryFacts,
   fileFacts,
@@ -31,7 +34,7 @@ import {
   versionOf,
 } from "./content.ts";
 import { convertException, fromHandleName, isWebTempName, toHandleName } from "./platform.ts";
-import { withExclusiveLock, holdName, withRetry } from "./locks.ts";
+import { hasWebLocks, holdName, withExclusiveLock, withRetry } from "./locks.ts";
 import { canMove, moveFile, writeContent, removeOrphan } from "./put.ts";
 import { HandleTree } from "./walk.ts";
 
@@ -57,16 +60,13 @@ export interface HandleSource {
   readonly moves: boolean;
 }
 
-const CALL_CHECKS = standardChecks("HandleBackend");
-
 /** Files below a directory handle. */
-export class HandleBackend implements FsBackend {
+export class HandleBackend extends CompleteFiles {
   readonly #place: HandleSource;
   readonly #tree: HandleTree;
 
-  declare readonly lock?: NonNullable<FsBackend["lock"]>;
-
   constructor(place: HandleSource) {
+    super({ conditions: true, ranges: true, moves: place.moves, locks: hasWebLocks() });
     let top: Promise<FileSystemDirectoryHandle> | undefined;
     this.#place = place;
     this.#tree = new HandleTree(() => {
@@ -76,14 +76,14 @@ export class HandleBackend implements FsBackend {
       });
       return top;
     });
-    if (typeof navigator === "undefined" || !("locks" in navigator)) return;
-    const lock: NonNullable<FsBackend["lock"]> = (path, options) =>
-      holdName(`${place.scope}/call${normalise(path).path}`, path, options);
-    Object.defineProperty(this, "lock", { value: lock, enumerable: true, configurable: true });
-    checkCalls(this, CALL_CHECKS);
   }
 
-  async exists(path: string): Promise<boolean> {
+  override lock(path: string, options: LockOptions): Promise<LockHandle> {
+    if (!hasWebLocks()) return super.lock(path, options);
+    return holdName(`${this.#place.scope}/call${normalise(path).path}`, path, options);
+  }
+
+  override async exists(path: string): Promise<boolean> {
     try {
       return (await this.#tree.find(this.#tree.path(path))) !== null;
     } catch (error) {
@@ -105,7 +105,7 @@ export class HandleBackend implements FsBackend {
     });
   }
   /** Returns facts without the version, without reading the file. */
-  async lstat(path: string): Promise<FsStat> {
+  override async lstat(path: string): Promise<FsStat> {
     const at = this.#tree.path(path);
     const found = await this.#tree.get(at);
     if (found.type === "dir") return directoryFacts(at);
@@ -114,10 +114,7 @@ export class HandleBackend implements FsBackend {
       return fileFacts(at, size, lastModified, versionByTime(size, lastModified));
     });
   }
-  async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
-    return decodeText(await this.readBytes(path), options.encoding, path);
-  }
-  async readBytes(path: string): Promise<Uint8Array> {
+  override async readBytes(path: string): Promise<Uint8Array> {
     const handle = await this.#tree.file(this.#tree.path(path));
     return translateErrors(path, () => readWholeFile(handle, path));
   }
@@ -134,14 +131,6 @@ export class HandleBackend implements FsBackend {
     const { bytes, version, mtime } = moment;
     if (ifNoneMatch === version) return null;
     return Object.freeze({ bytes, version, stat: fileFacts(at, moment.size, mtime, version) });
-  }
-  async writeText(
-    path: string,
-    content: string,
-    options: WriteOptions & { readonly encoding?: string } = {},
-  ): Promise<WriteResult> {
-    const { encoding, ...write } = options;
-    return this.writeBytes(path, encodeText(content, encoding, path), write);
   }
   async writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
     const { ifVersion, ifAbsent, createDirs, signal } = options;
@@ -188,11 +177,12 @@ export class HandleBackend implements FsBackend {
     }
   }
 
-  async delete(path: string): Promise<void> {
+  async delete(path: string, { ifVersion }: DeleteOptions = {}): Promise<void> {
     const at = this.#tree.path(path);
     if (at === "/") throw backendError("PROTECTED_PATH", path, "the root cannot be deleted");
     await this.#changing([at], path, undefined, async () => {
       const { type } = await this.#tree.get(at);
+      await assertVersion(this, path, ifVersion);
       if (type === "dir") await this.sweep(at);
       await this.#remove(at, false);
     });
@@ -234,24 +224,17 @@ export class HandleBackend implements FsBackend {
     });
   }
 
-  async *iterFiles(root: string): AsyncGenerator<string> {
-    yield* filesBelow(this, this.#tree.path(root));
-  }
-  async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
-    const root = this.#tree.path(options.root ?? "/");
-    return globFiles(this.iterFiles(root), root, pattern);
-  }
-
   /**
    * Moves a file in one step. @throws UNSUPPORTED_OPERATION for directories, and where files
    * cannot be moved
    */
-  async rename(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {
+  override async rename(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
     const [source, target] = [this.#tree.path(from), this.#tree.path(to)];
     if (!this.#place.moves || !canMove() || source === target)
       throw backendError("UNSUPPORTED_OPERATION", from, "the browser cannot move this in one step");
     await this.#changing([source, target], to, undefined, async () => {
       const found = await this.#tree.get(source);
+      await assertVersion(this, from, options.ifVersion);
       if (found.type === "dir")
         throw backendError("UNSUPPORTED_OPERATION", from, "a browser cannot move a directory in one step");
       const there = await this.#tree.find(target);
@@ -261,8 +244,9 @@ export class HandleBackend implements FsBackend {
         moveFile(found.handle, parent, toHandleName(nameOf(target), to), to),
       );
     });
+    return {};
   }
-  async removeTree(
+  override async removeTree(
     path: string,
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<TreeCounts> {
@@ -286,7 +270,7 @@ export class HandleBackend implements FsBackend {
     });
   }
   /** Removes the temporary files of pages and workers that no longer exist. */
-  async sweep(path: string): Promise<void> {
+  override async sweep(path: string): Promise<void> {
     const at = this.#tree.path(path);
     const names = await this.#names(at).catch(() => []);
     for (const { name } of names)
@@ -313,7 +297,7 @@ export class HandleBackend implements FsBackend {
   }
 }
 
-checkCalls(HandleBackend.prototype, CALL_CHECKS);
+checkCalls(HandleBackend.prototype, standardChecks("HandleBackend"));
 
 /** Runs an operation and converts the browser's exceptions to errors for the path the caller gave. */
 async function translateErrors<T>(path: string, run: () => Promise<T>): Promise<T> {

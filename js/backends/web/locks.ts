@@ -50,6 +50,11 @@ async function underLock<T>(
   }
 }
 
+/** Returns true where locks exclude other pages and workers. */
+export function hasWebLocks(): boolean {
+  return webLocks() !== undefined;
+}
+
 function webLocks(): LockManager | undefined {
   return typeof navigator === "undefined" ? undefined : (navigator as Partial<Navigator>).locks;
 }

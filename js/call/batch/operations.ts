@@ -2,8 +2,8 @@
  * The operations of a batch. Each is a call on the files of the trial: it passes the hooks before it and is judged as any
  * other call. Nothing is changed for the operations here.
  */
+import type { Files } from "../../backends/files.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { FsBackend } from "../../backends/backend.ts";
 import { Facts } from "../../pipeline/facts.ts";
 import { failedEarly, failureResult } from "../../pipeline/answer.ts";
 import { type GuardSettings, guardSettingsOf } from "../../pipeline/guard.ts";
@@ -114,7 +114,7 @@ export function toolOfOperation(name: string): AnyReadingTool | AnyChangingTool 
 const NOTHING_DONE_DATA: BatchData = Object.freeze({ results: [], applied: false, rolled_back: true });
 
 /** Checks the arguments of every operation before the first one begins. `storage` has the files of the trial. */
-export async function prepareOperations(batch: BatchCall, storage: FsBackend): Promise<readonly Operation[]> {
+export async function prepareOperations(batch: BatchCall, storage: Files): Promise<readonly Operation[]> {
   const { session } = batch;
   // The files of the trial are no snapshot of a moment.
   const files = { ...session.files, enterMoment: undefined };
@@ -146,7 +146,7 @@ async function meantOperation(
   { session, request, call }: BatchCall,
   tool: AnyReadingTool | AnyChangingTool,
   given: unknown,
-  storage: FsBackend,
+  storage: Files,
 ): Promise<MeantCall> {
   const { options } = request;
   const { callId, agent, turn } = call.about;

@@ -1,5 +1,5 @@
 /** Carries out a plan of a rewind. An undo is the rewind of one record; it fails where a rewind would leave a path. */
-import type { FsBackend } from "../../backends/backend.ts";
+import type { Files } from "../../backends/files.ts";
 import { backendError } from "../../backends/failure.ts";
 import { parentOf } from "../../backends/paths.ts";
 import { type Code, FilewrightError, makeError } from "../../engine/errors.ts";
@@ -27,7 +27,7 @@ const REMEDY_BY_CODE: Partial<Readonly<Record<Code, string>>> = {
 
 /** Rolls back the steps of a plan. @throws CONFLICT with a path that cannot be put back, or the error of the storage */
 export async function rollBackPlan(
-  fs: FsBackend,
+  fs: Files,
   { steps, given }: JoinedSteps,
   signal: AbortSignal | undefined,
   hint?: string,
@@ -58,7 +58,7 @@ type UndoFacts = Pick<ChangeFacts, "callId" | "agent" | "signal" | "unreviewed" 
 /** Plans the undo of a change. The paths that others have changed since are left in the plan. */
 export function planUndo(
   log: Log,
-  fs: FsBackend,
+  fs: Files,
   record: HistoryRecord,
   signal: AbortSignal | undefined,
 ): Promise<RewindPlan> {
@@ -68,12 +68,7 @@ export function planUndo(
 }
 
 /** Restores the state before a change, by another change. @throws CONFLICT when a path has changed since */
-export async function undoRecord(
-  log: Log,
-  fs: FsBackend,
-  record: HistoryRecord,
-  as: UndoFacts,
-): Promise<void> {
+export async function undoRecord(log: Log, fs: Files, record: HistoryRecord, as: UndoFacts): Promise<void> {
   const { isOneCommit } = log;
   const { signal } = as;
   const undone = record.header.callId;
@@ -99,7 +94,7 @@ function changedSinceError(path: string): FilewrightError {
 }
 
 /** Makes the missing parents of all changed paths, as a storage does. Where the undo fails, its draft drops them. */
-async function makeDirectoriesOf(fs: FsBackend, { paths }: HistoryRecord): Promise<void> {
+async function makeDirectoriesOf(fs: Files, { paths }: HistoryRecord): Promise<void> {
   const own = new Set(paths);
   for (const directory of new Set(paths.map(parentOf)))
     if (!own.has(directory)) await fs.mkdir(directory, { parents: true, existOk: true });

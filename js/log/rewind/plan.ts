@@ -5,8 +5,9 @@
  * change left it. If they differ, a person or another program has changed the path since: this change and all older
  * ones of the path stay. What depends on a path that is left is left as well.
  */
-import { hashVia, entryPathVia, lstatOrNull } from "../../backends/fallback/fallback.ts";
-import type { FsBackend, FsStat } from "../../backends/backend.ts";
+import type { Files } from "../../backends/files.ts";
+import { entryPath, lstatOrNull, hashOf } from "../../backends/fallback/fallback.ts";
+import type { FsStat } from "../../backends/backend.ts";
 import { isWithin, parentOf } from "../../backends/paths.ts";
 import {
   isModeLost,
@@ -75,7 +76,7 @@ export interface RewindPlan extends JoinedSteps {
 
 /** The request for a rewind. */
 export interface RewindRequest {
-  readonly fs: FsBackend;
+  readonly fs: Files;
   /** Every change since that point of the history, the newest first. */
   readonly records: readonly HistoryRecord[];
   /** Returns the steps of a change. */
@@ -277,7 +278,7 @@ class Planning {
     const { fs, isOneCommit } = this.#request;
     if (isOneCommit === true) return true;
     // A directory with hidden entries is not empty, either.
-    const entries = await (fs.trusted?.() ?? fs).listDir(disk, { facts: false });
+    const entries = await fs.trusted().listDir(disk, { facts: false });
     return entries.every(({ name }) => this.#tree.nodes.get(`${path}/${name}`)?.image === null);
   }
 
@@ -339,7 +340,7 @@ class Planning {
     if (stat.type !== "file" || stat.version !== undefined) return found;
     // Where files have no versions, the hash tells whether the file changes before it is restored.
     const { fs } = this.#request;
-    return { ...found, hash: await hashVia(fs.trusted?.() ?? fs, disk as string) };
+    return { ...found, hash: await hashOf(fs.trusted(), disk as string) };
   }
 
   /** Returns true when a path is now, or after the undone steps, as a change left it. */
@@ -435,7 +436,7 @@ class Planning {
 
   /** Returns true when no link leads to the directory of a path. */
   async #isPlain(path: string): Promise<boolean> {
-    return (await entryPathVia(this.#request.fs, path)) === path;
+    return (await entryPath(this.#request.fs, path)) === path;
   }
 }
 

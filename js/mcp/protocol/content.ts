@@ -258,6 +258,6 @@ export async function mediaBlockOf(
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
   const family = mimeType.split("/", 1)[0];
   if (family === "image" || family === "audio") return [{ type: family, data, mimeType }];
-  const real = await ws.fs.realpath?.(path);
+  const real = await ws.fs.realpath(path);
   return [{ type: "resource", resource: { uri: fileUriOf(real ?? path, "/"), mimeType, blob: data } }];
 }

@@ -3,7 +3,7 @@
  * left is what the next change of the file has replaced, or the file itself, if its hash is still the one that the call
  * left.
  */
-import type { FsBackend } from "../../backends/backend.ts";
+import type { Files } from "../../backends/files.ts";
 import { lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { parentOf } from "../../backends/paths.ts";
 import type { PreImage } from "../../backends/transaction/pre-image.ts";
@@ -69,7 +69,7 @@ async function laterRecords(log: Log, callId: string): Promise<readonly HistoryR
 
 /** Returns the state that a call left at a path, with its content if that is still known. */
 async function sideLeft(
-  fs: FsBackend,
+  fs: Files,
   later: LaterRecords,
   { path, after, image, leftMode }: StateBefore,
 ): Promise<ChangeSide | null> {
@@ -87,7 +87,7 @@ async function sideLeft(
 
 /** Returns the entry that the next change of a path found, or that is there now. */
 async function nextSide(
-  fs: FsBackend,
+  fs: Files,
   later: LaterRecords,
   path: string,
   left: PreImage,

@@ -1,5 +1,6 @@
 /** One path that a past call changed, or that a rewind changes, with the contents before and after. */
-import type { EntryType, FsBackend, FsStat } from "../../backends/backend.ts";
+import type { Files } from "../../backends/files.ts";
+import type { EntryType, FsStat } from "../../backends/backend.ts";
 import type { PreImage } from "../../backends/transaction/pre-image.ts";
 import { storedContentOf } from "../../storage/staged/stored-content.ts";
 import { engine } from "../../engine/current.ts";
@@ -125,7 +126,7 @@ export function sideOf(image: PreImage | null): ChangeSide | null {
 }
 
 /** Returns the present entry of a path as one side of a change, with the content of a file that can be read. */
-export async function readSide(fs: FsBackend, path: string, stat: FsStat | null): Promise<ChangeSide | null> {
+export async function readSide(fs: Files, path: string, stat: FsStat | null): Promise<ChangeSide | null> {
   if (stat === null) return null;
   const { type, mode } = stat;
   if (type !== "file") return { type, mode };

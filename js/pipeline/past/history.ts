@@ -3,8 +3,8 @@
  * unfinished changes of dead processes. The journal records the steps; this file applies the policy
  * and the locks to them, shows each caller its own changes, and describes a recovery in one line.
  */
-import type { FsBackend } from "../../backends/backend.ts";
-import { entryPathVia, lstatOrNull } from "../../backends/fallback/fallback.ts";
+import type { Files } from "../../backends/files.ts";
+import { entryPath, lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { isBelowAny, parentOf } from "../../backends/paths.ts";
 import type { Location } from "../../policy/index.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
@@ -127,7 +127,7 @@ export async function undoCall(
 }
 
 /** Returns the paths that are no directories now and have others among them below: these become directories again. */
-async function changedNonDirectories(fs: FsBackend, paths: readonly string[]): Promise<ReadonlySet<string>> {
+async function changedNonDirectories(fs: Files, paths: readonly string[]): Promise<ReadonlySet<string>> {
   const all = new Set(paths);
   const above = new Set<string>();
   for (const path of paths)
@@ -170,7 +170,7 @@ async function lockPathsForWrite(
   const locations: Location[] = paths.map((path) => session.files.resolver.resolve(path, "write"));
   const uses: PathUse[] = [];
   for (const path of paths) {
-    const leads = await entryPathVia(session.files.fs, path).then(
+    const leads = await entryPath(session.files.fs, path).then(
       () => true,
       () => false,
     );

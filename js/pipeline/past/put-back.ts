@@ -1,5 +1,5 @@
 /** What a person sees of the paths that are put back, by an undo or by a rewind, before it is made. */
-import type { FsBackend } from "../../backends/backend.ts";
+import type { Files } from "../../backends/files.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { RewindPlan, RewoundPath } from "../../log/index.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
@@ -8,7 +8,7 @@ import { contentsOf, type HistoryChange, historyChange, readSide, sideOf } from 
 
 /** Returns the changes that a plan makes, with the contents before and after. */
 export async function changesOfPlan(
-  fs: FsBackend,
+  fs: Files,
   { paths }: Pick<RewindPlan, "paths">,
   display: (path: string) => string,
 ): Promise<readonly HistoryChange[]> {
@@ -18,7 +18,7 @@ export async function changesOfPlan(
 }
 
 async function changeOf(
-  fs: FsBackend,
+  fs: Files,
   { path, now, image, from, contentAt }: RewoundPath,
   display: (path: string) => string,
 ): Promise<HistoryChange> {

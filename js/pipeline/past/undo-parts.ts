@@ -2,7 +2,8 @@
  * Undoes some hunks of a past call. The engine composes each file without them, from the content before the call and
  * the hunks that stay. Where the file has changed since in other lines, the result is merged into it.
  */
-import type { FsBackend, FsStat } from "../../backends/backend.ts";
+import type { Files } from "../../backends/files.ts";
+import type { FsStat } from "../../backends/backend.ts";
 import { lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { hasForeignMode, isModeLost } from "../../backends/transaction/pre-image.ts";
 import { engine } from "../../engine/current.ts";
@@ -145,7 +146,7 @@ function chosenChanges(
 
 /** Composes the content of a file without the chosen hunks. @throws CONFLICT */
 async function composeWithout(
-  fs: FsBackend,
+  fs: Files,
   { change, part }: ChosenChange,
   found: StateBefore | undefined,
 ): Promise<ComposedFile> {
@@ -232,10 +233,10 @@ function isSame({ now, result, stat, mode }: ComposedFile): boolean {
   return equalBytes(now, result) && (mode === undefined || stat?.mode === undefined || mode === stat.mode);
 }
 
-async function writeFile(fs: FsBackend, { path, stat, now, result, mode }: ComposedFile): Promise<void> {
+async function writeFile(fs: Files, { path, stat, now, result, mode }: ComposedFile): Promise<void> {
   if (result === null) await fs.delete(path, { ifVersion: stat?.version });
   else if (stat === null) await fs.writeBytes(path, result, { ifAbsent: true, createDirs: true, mode });
-  else if (now !== null && equalBytes(now, result)) await fs.chmod?.(path, mode as number);
+  else if (now !== null && equalBytes(now, result)) await fs.chmod(path, mode as number);
   else await fs.writeBytes(path, result, { ifVersion: stat.version, mode });
 }
 

@@ -3,7 +3,7 @@
  * decides which files a change concerns.
  */
 import type { FsStat } from "../../backends/backend.ts";
-import { hashVia, lstatOrNull } from "../../backends/fallback/fallback.ts";
+import { lstatOrNull, hashOf } from "../../backends/fallback/fallback.ts";
 import { parentOf } from "../../backends/paths.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -97,7 +97,7 @@ async function contentSeen(
 ): Promise<SeenFile | undefined> {
   const earlier = call.seen.recallEarlier(path);
   if (last?.hash === undefined && earlier.size === 0) return undefined;
-  const hash = await hashVia(call.fs, path, call.signal);
+  const hash = await hashOf(call.fs, path, call.signal);
   return last?.hash === hash ? last : earlier.get(hash);
 }
 

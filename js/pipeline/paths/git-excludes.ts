@@ -4,8 +4,8 @@
  *
  * They are read once, when a workspace opens, because the threads that walk may have no access to them.
  */
+import type { Files } from "../../backends/files.ts";
 import { parseGitConfig } from "../../policy/git-config.ts";
-import type { FsBackend } from "../../backends/backend.ts";
 import { isWithin, joinPath, normalise, parentOf } from "../../backends/paths.ts";
 import { namedRepository } from "../../backends/walk/git-directory.ts";
 
@@ -31,7 +31,7 @@ export interface GitConfigLocations {
  * learn the content of other files from the names that are hidden.
  */
 export async function readGitExcludes(
-  fs: FsBackend,
+  fs: Files,
   root: string | undefined,
   { home, environment }: GitConfigLocations,
 ): Promise<string | undefined> {
@@ -44,7 +44,7 @@ export async function readGitExcludes(
 
 /** Returns the path that the configurations of the machine and the user name; the last one applies. */
 async function excludesNamedByUser(
-  fs: FsBackend,
+  fs: Files,
   home: string | undefined,
   configHome: string | undefined,
   environment: GitConfigLocations["environment"],
@@ -69,7 +69,7 @@ async function excludesNamedByUser(
 
 /** Returns the path that the configuration of a root's repository names, when it is below the root. */
 async function excludesNamedByRepository(
-  fs: FsBackend,
+  fs: Files,
   root: string,
   home: string | undefined,
 ): Promise<string | undefined> {
@@ -97,7 +97,7 @@ interface ExcludesPlace {
 
 /** Returns the `core.excludesFile` of a configuration and those that it includes; "" for no file. */
 async function excludesFilesNamedBy(
-  fs: FsBackend,
+  fs: Files,
   config: string,
   { home, base = parentOf(config), depth = 0 }: ExcludesPlace,
 ): Promise<string | undefined> {
@@ -120,7 +120,7 @@ function resolveExcludesPath(value: string, base: string, home: string | undefin
 }
 
 /** Returns the content of a small text file; undefined when there is none. */
-async function readSmallText(fs: FsBackend, path: string): Promise<string | undefined> {
+async function readSmallText(fs: Files, path: string): Promise<string | undefined> {
   try {
     const { size, isFile } = await fs.stat(path);
     if (!isFile || size > MAX_EXCLUDES_BYTES) return undefined;

@@ -7,8 +7,8 @@
  * that would create a second entry with that look is refused, because users could not distinguish
  * the two.
  */
+import type { Files } from "../../backends/files.ts";
 import type { Location, SandboxPolicy } from "../../policy/index.ts";
-import type { FsBackend } from "../../backends/backend.ts";
 import { childOf, isWithin, joinPath, normalise } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
@@ -18,7 +18,7 @@ import { refuseOddNewNames } from "./new-names.ts";
 
 /** The properties of the workspace that the search needs. */
 export interface LookAlikeContext {
-  readonly fs: FsBackend;
+  readonly fs: Files;
   readonly cwd: string;
   readonly roots: readonly string[];
   display(path: string): string;
@@ -146,7 +146,7 @@ async function findLookAlikePath(
 }
 
 async function findLookAlikeEntry(
-  fs: FsBackend,
+  fs: Files,
   directory: string,
   name: string,
   keyOf: (name: string) => string,
@@ -209,7 +209,7 @@ export async function pathInOtherRoot(
 export async function* existingPathsInRoots(
   typed: string,
   roots: readonly string[],
-  fs: FsBackend,
+  fs: Files,
   keeps: (path: string) => Promise<boolean> = () => Promise.resolve(false),
 ): AsyncGenerator<string> {
   if (typed.startsWith("/")) return;

@@ -2,7 +2,7 @@
  * Refuses to make a name that people cannot tell from another one: with white space at an end, as models send it
  * behind a path, or with a line break.
  */
-import type { FsBackend } from "../../backends/backend.ts";
+import type { Files } from "../../backends/files.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { entryExists } from "./entry-exists.ts";
@@ -27,7 +27,7 @@ const plainName = (name: string): string => name.trim().replaceAll(LINE_BREAKS, 
  */
 export async function refuseOddNewNames(
   { argument, typed, path }: NewEntry,
-  { fs, display }: { readonly fs: FsBackend; display(path: string): string },
+  { fs, display }: { readonly fs: Files; display(path: string): string },
 ): Promise<void> {
   const names = path.split("/");
   for (const [index, name] of names.entries()) {

@@ -5,8 +5,8 @@
  * An exact name always wins. Otherwise the path is refused, with the path that works. Accepting it
  * as a name would create a directory called `~`, or a file called `src\a.ts` next to `src`.
  */
+import type { Files } from "../../backends/files.ts";
 import type { Location } from "../../policy/index.ts";
-import type { FsBackend } from "../../backends/backend.ts";
 import { childOf, isWithin, joinPath, normalise } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
@@ -16,7 +16,7 @@ import { mayCreate } from "./look-alikes.ts";
 
 /** The properties of the workspace that the checks need. */
 export interface PathContext {
-  readonly fs: FsBackend;
+  readonly fs: Files;
   readonly cwd: string;
   /** `windows` when a backslash separates directories, too. */
   readonly paths?: "windows" | undefined;
@@ -177,11 +177,11 @@ function displayIfInside(path: string, { cwd, display }: PathContext): string {
 }
 
 /** Returns true when an entry exists. What cannot be looked at, outside the roots or an impossible name, does not. */
-function isThere(fs: FsBackend, path: string): Promise<boolean> {
+function isThere(fs: Files, path: string): Promise<boolean> {
   return entryExists(fs, normalise(path).path, false);
 }
 
-async function isDirectory(fs: FsBackend, path: string): Promise<boolean> {
+async function isDirectory(fs: Files, path: string): Promise<boolean> {
   try {
     return (await fs.stat(normalise(path).path)).isDir;
   } catch {

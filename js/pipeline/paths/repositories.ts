@@ -7,11 +7,11 @@
  * Repositories that contain the roots are read once, when a workspace opens. A repository below a
  * root is read when a path in it is written.
  */
+import type { Files } from "../../backends/files.ts";
 import { parseGitConfig } from "../../policy/git-config.ts";
 import type { SandboxPolicy } from "../../policy/index.ts";
 import { pathPlace } from "../../backends/confined/places.ts";
-import type { FsBackend, FsEntry, FsStat } from "../../backends/backend.ts";
-import { realpathVia } from "../../backends/fallback/fallback.ts";
+import type { FsEntry, FsStat } from "../../backends/backend.ts";
 import { isWithin, joinPath, nameOf, normalise, parentOf } from "../../backends/paths.ts";
 
 /** The maximum size of one file that is read, in bytes. */
@@ -32,7 +32,7 @@ const MAX_PARENT_DIRECTORIES = 64;
 
 /** The state of reading one repository. */
 interface RepositoryReading {
-  readonly fs: FsBackend;
+  readonly fs: Files;
   readonly home: string | undefined;
   readonly places: Set<string>;
   readonly read: Set<string>;
@@ -51,7 +51,7 @@ const NO_NAMED_PATHS: NamedPaths = { places: [], configs: [] };
  * names.
  */
 async function placesNamedByNearestRepository(
-  fs: FsBackend,
+  fs: Files,
   directory: string,
   home: string | undefined,
 ): Promise<readonly string[]> {
@@ -72,7 +72,7 @@ function userConfigFiles(home: string | undefined): readonly string[] {
 
 /** Returns the paths named by the repository whose `.git` is in a directory; undefined without a repository. */
 async function placesNamedByRepository(
-  fs: FsBackend,
+  fs: Files,
   worktree: string,
   home: string | undefined,
 ): Promise<NamedPaths | undefined> {
@@ -114,7 +114,7 @@ async function linkTargetsOfGitFiles(
     ...read,
     ...linked.slice(0, MAX_CHECKED_HOOKS).map(({ path }) => path),
   ]);
-  const real = await Promise.all([...named].map((path) => realpathVia(fs, path).catch(() => path)));
+  const real = await Promise.all([...named].map((path) => fs.realpath(path).catch(() => path)));
   return real.filter((path) => !named.has(path) && !places.has(path));
 }
 
@@ -178,7 +178,7 @@ function resolveAgainst(base: string, path: string): string {
   return normalise(joinPath(base, path)).path;
 }
 
-async function statOrUndefined(fs: FsBackend, path: string): Promise<FsStat | undefined> {
+async function statOrUndefined(fs: Files, path: string): Promise<FsStat | undefined> {
   try {
     return await fs.stat(path);
   } catch {
@@ -186,7 +186,7 @@ async function statOrUndefined(fs: FsBackend, path: string): Promise<FsStat | un
   }
 }
 
-async function entriesOrEmpty(fs: FsBackend, directory: string): Promise<readonly FsEntry[]> {
+async function entriesOrEmpty(fs: Files, directory: string): Promise<readonly FsEntry[]> {
   try {
     return await fs.listDir(directory);
   } catch {
@@ -195,7 +195,7 @@ async function entriesOrEmpty(fs: FsBackend, directory: string): Promise<readonl
 }
 
 /** Returns the content of a small text file; undefined when there is none. */
-async function readSmallText(fs: FsBackend, path: string): Promise<string | undefined> {
+async function readSmallText(fs: Files, path: string): Promise<string | undefined> {
   try {
     const { size, isFile } = await fs.stat(path);
     if (!isFile || size > MAX_CONFIG_BYTES) return undefined;
@@ -212,7 +212,7 @@ async function readSmallText(fs: FsBackend, path: string): Promise<string | unde
  */
 export async function protectNamedPlaces(
   policy: SandboxPolicy,
-  fs: FsBackend,
+  fs: Files,
   roots: readonly string[],
   home: string | undefined,
 ): Promise<SandboxPolicy> {
@@ -237,7 +237,7 @@ export interface Repositories {
   /** Returns the paths named by the repository whose `.git` is in a directory; empty without a repository. */
   placesOf(directory: string): Promise<readonly string[]>;
   /** Returns the repositories of the same files through another object, such as that of a stage. */
-  on(fs: FsBackend): Repositories;
+  on(fs: Files): Repositories;
 }
 
 /** The maximum number of directories whose result is cached. */
@@ -250,7 +250,7 @@ const MAX_CACHED_DIRECTORIES = 4096;
  * repository.
  */
 export function makeRepositories(
-  fs: FsBackend,
+  fs: Files,
   roots: readonly string[],
   home: string | undefined,
 ): Repositories {
@@ -264,7 +264,7 @@ interface KnownRepositories {
   readonly known: Map<string, { readonly stamp: string; readonly named: NamedPaths }>;
 }
 
-function repositoriesOn(fs: FsBackend, shared: KnownRepositories): Repositories {
+function repositoriesOn(fs: Files, shared: KnownRepositories): Repositories {
   const { roots, home, known } = shared;
   const stampOf = async (entry: FsStat, configs: readonly string[]): Promise<string> => {
     const stats = await Promise.all(configs.map((path) => statOrUndefined(fs, path)));

@@ -6,7 +6,7 @@
  * and keep their message. The first line has at most 200 characters, hostile names are escaped, and
  * no path appears that the caller did not type, except existing names near it.
  */
-import type { FsBackend } from "../../backends/backend.ts";
+import type { Files } from "../../backends/files.ts";
 import { type Code, FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import { nodePermissionError } from "../../engine/node-permission.ts";
 import { nearest } from "../../schema/nearest.ts";
@@ -49,7 +49,7 @@ export interface FailedCall {
   /** The locations of the paths that were checked. */
   readonly locations: readonly Location[];
   /** The storage as the call may see it. */
-  readonly fs: FsBackend;
+  readonly fs: Files;
   /** The working directory. */
   readonly cwd: string;
   /** The directories that may be read. */
@@ -318,7 +318,7 @@ function globRemedy(typed: string, tool: string, names: ReaderNames): string {
 const MAX_PARENT_LEVELS = 100;
 
 /** Returns true when the root that contains a path was deleted. */
-async function isInGoneRoot(fs: FsBackend, path: string): Promise<boolean> {
+async function isInGoneRoot(fs: Files, path: string): Promise<boolean> {
   try {
     await fs.stat(path);
     return false;
@@ -328,7 +328,7 @@ async function isInGoneRoot(fs: FsBackend, path: string): Promise<boolean> {
 }
 
 /** Returns true when an entry exists; false also when the storage refuses to tell. */
-async function existsOrFalse(fs: FsBackend, path: string): Promise<boolean> {
+async function existsOrFalse(fs: Files, path: string): Promise<boolean> {
   try {
     return await fs.exists(path);
   } catch {
@@ -336,7 +336,7 @@ async function existsOrFalse(fs: FsBackend, path: string): Promise<boolean> {
   }
 }
 
-async function isDirectory(fs: FsBackend, path: string): Promise<boolean> {
+async function isDirectory(fs: Files, path: string): Promise<boolean> {
   try {
     return (await fs.stat(path)).isDir;
   } catch {

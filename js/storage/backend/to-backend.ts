@@ -2,65 +2,47 @@
  * A backend over a storage, so that every tool works with it. A storage answers for many paths at once and follows
  * no links; this adapter resolves paths as POSIX does and turns each change into one commit with conditions.
  */
-import { checkCalls, standardChecks } from "../../backends/call-options.ts";
-import { FilewrightError } from "../../engine/errors.ts";
+import { provideShortcuts } from "../../backends/abilities.ts";
 import type {
   DeleteOptions,
-  FsBackend,
   FsEntry,
   FsStat,
-  GlobRoot,
   ListOptions,
+  LockHandle,
+  LockOptions,
   MkdirOptions,
   MoveOptions,
   ReadOptions,
-  TextOptions,
   TreeCounts,
   VersionedBytes,
   WriteOptions,
   WriteResult,
 } from "../../backends/backend.ts";
+import { checkCalls, standardChecks } from "../../backends/call-options.ts";
+import { CompleteFiles } from "../../backends/complete.ts";
+import type { TreePage, TreeRequest } from "../../backends/entry.ts";
 import { backendError, checkRange, checkSignal, tooLargeError } from "../../backends/failure.ts";
 import { sortEntries } from "../../backends/fallback/fallback.ts";
-import { globFiles } from "../../backends/fallback/walk-tree.ts";
-import { provideAbilities } from "../../backends/abilities.ts";
+import type { FileHash, Files } from "../../backends/files.ts";
 import { movedPath, nameOf, normalise } from "../../backends/paths.ts";
-import { decodeText, encodeText } from "../../backends/text.ts";
-import {
-  type ForkSearchOrigin,
-  type SearchMethods,
-  type SearchedStorage,
-  StorageSearches,
-} from "../search/searches.ts";
 import type { Stage } from "../../backends/transaction/stage.ts";
+import { toFsEntry, toFsStat } from "../../backends/tree/facts.ts";
+import { FilewrightError, type Signalled } from "../../engine/errors.ts";
+import type {
+  FindQuery,
+  FindResult,
+  FuzzyQuery,
+  FuzzyResult,
+  SearchQuery,
+  SearchResult,
+} from "../../engine/search-types.ts";
+import { type ForkSearchOrigin, type SearchedStorage, StorageSearches } from "../search/searches.ts";
 import { CallStage } from "../staged/stage.ts";
 import type { Storage } from "../storage.ts";
 import { StorageChanges } from "./changes.ts";
 import { Contention } from "./contention.ts";
-import { toFsEntry, toFsStat } from "../../backends/tree/facts.ts";
-import { locksOf } from "./leases.ts";
+import { type LockPaths, locksOf } from "./leases.ts";
 import { assertFound, entriesBelow, type FoundStoredPlace, look, type StorageView } from "./look.ts";
-
-/** The methods of the backend of a storage. It has no `close`: the host closes its storage. */
-export type StorageBackend = FsBackend &
-  Required<
-    Pick<
-      FsBackend,
-      | "read"
-      | "hash"
-      | "rename"
-      | "copyFile"
-      | "lstat"
-      | "readLink"
-      | "symlink"
-      | "realpath"
-      | "chmod"
-      | "removeTree"
-    >
-  > &
-  SearchMethods;
-
-const CALL_CHECKS = standardChecks("toBackend");
 
 /** The calls of a storage that a backend over it makes. */
 type BackedStorage = SearchedStorage & Pick<Storage, "lockAll" | "records">;
@@ -70,7 +52,7 @@ type BackedStorage = SearchedStorage & Pick<Storage, "lockAll" | "records">;
  * was planned on. A path that met a conflict is locked for all replicas by `lockAll`, or by a lease in the records;
  * without either the queue of the process has to do.
  */
-export function toBackend(storage: BackedStorage): StorageBackend {
+export function toBackend(storage: BackedStorage): Files {
   return openBackend(storage).backend;
 }
 
@@ -82,55 +64,50 @@ export type BeginStage = (mayAssume: boolean) => CallStage;
 
 /** What serves the calls over a storage. */
 export interface StorageParts {
-  readonly backend: FsBackend;
+  readonly backend: Files;
   readonly searches: StorageSearches;
   readonly beginStage: BeginStage;
 }
 
 /** Returns the parts over a storage. `origin` says where a fork comes from. */
-export function openBackend(
-  storage: BackedStorage,
-  origin?: ForkSearchOrigin,
-): StorageParts & { readonly backend: StorageBackend } {
+export function openBackend(storage: BackedStorage, origin?: ForkSearchOrigin): StorageParts {
   const lock = locksOf(storage);
   const contention = new Contention();
-  const over = (view: StorageView): BackendOfStorage => new BackendOfStorage(view, contention);
+  const over = (view: StorageView): FilesOfStorage => new FilesOfStorage(view, contention);
   const searches = new StorageSearches(storage, over, origin);
   const noting = searches.noting(storage);
-  const backend = Object.assign(over(noting), searches.methods());
-  if (lock !== undefined)
-    backend.lock = (path, options) =>
-      options.optimistic === true && !contention.isContended(path)
-        ? Promise.resolve({ skipped: true, release: () => {} })
-        : lock([path], options);
-  checkCalls(backend, CALL_CHECKS);
-  const enterStage = (entered: Stage): FsBackend => {
+  const backend = new PresentFiles({ view: noting, contention, searches, lock });
+  const enterStage = (entered: Stage): Files => {
     const stage = entered as CallStage;
     const staged = over(stage);
     // What the call has changed is no moment of the storage: it is walked.
     const changed = over(stage);
-    provideAbilities(staged, {
+    provideShortcuts(staged, {
       stage,
       moments: async (options) => (stage.isChanged ? changed : (await searches.moment(options)).fs),
     });
     return staged;
   };
-  provideAbilities(backend, { moments: async (options) => (await searches.moment(options)).fs, enterStage });
+  provideShortcuts(backend, {
+    moments: async (options) => (await searches.moment(options)).fs,
+    enterStage,
+  });
   const beginStage: BeginStage = (mayAssume) => new CallStage(noting, { contention, lock, mayAssume });
   return { backend, searches, beginStage };
 }
 
-class BackendOfStorage implements FsBackend {
+/** Files over a view of a storage. They have no `close`: the host closes its storage. */
+class FilesOfStorage extends CompleteFiles {
   readonly #view: StorageView;
   readonly #changes: StorageChanges;
-  declare lock?: NonNullable<FsBackend["lock"]>;
 
-  constructor(view: StorageView, contention: Contention) {
+  constructor(view: StorageView, contention: Contention, locks = false) {
+    super({ conditions: true, links: true, modes: true, moves: true, locks });
     this.#view = view;
     this.#changes = new StorageChanges(view, contention);
   }
 
-  async exists(path: string): Promise<boolean> {
+  override async exists(path: string): Promise<boolean> {
     try {
       return (await look(this.#view, path, { follow: true, bodies: false })).found !== null;
     } catch (error) {
@@ -144,16 +121,8 @@ class BackendOfStorage implements FsBackend {
     return toFsStat(normalise(path).path, (await this.#existing(path, true)).entry);
   }
 
-  async lstat(path: string): Promise<FsStat> {
+  override async lstat(path: string): Promise<FsStat> {
     return toFsStat(normalise(path).path, (await this.#existing(path, false)).entry);
-  }
-
-  async readBytes(path: string): Promise<Uint8Array> {
-    return ((await this.read(path)) as VersionedBytes).bytes;
-  }
-
-  async readText(path: string, options: TextOptions = {}): Promise<string> {
-    return decodeText(await this.readBytes(path), options.encoding, path);
   }
 
   async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
@@ -174,19 +143,19 @@ class BackendOfStorage implements FsBackend {
     return Object.freeze({ bytes, version, stat: toFsStat(normalise(path).path, entry) });
   }
 
-  async hash(path: string): Promise<{ readonly hash: string; readonly version: string }> {
+  override async hash(path: string): Promise<FileHash> {
     const { entry } = await this.#existing(path, true);
     if (entry.type === "dir") throw backendError("IS_DIRECTORY", path);
     return { hash: entry.hash ?? "", version: entry.version };
   }
 
-  async readLink(path: string): Promise<string> {
+  override async readLink(path: string): Promise<string> {
     const { entry } = await this.#existing(path, false);
     if (entry.type !== "symlink") throw backendError("INVALID_ARGUMENT", path, "not a symbolic link");
     return entry.target ?? "";
   }
 
-  async realpath(path: string): Promise<string> {
+  override async realpath(path: string): Promise<string> {
     const place = await look(this.#view, path, { follow: true, bodies: false, keepMissingDirectory: true });
     return place.path;
   }
@@ -200,21 +169,11 @@ class BackendOfStorage implements FsBackend {
     return Object.freeze(sortEntries(found));
   }
 
-  async *iterFiles(root: string): AsyncGenerator<string> {
+  override async *iterFiles(root: string): AsyncGenerator<string> {
     const typed = normalise(root).path;
     const { path: real } = await this.#directory(root);
     for await (const entry of entriesBelow(this.#view, real))
       if (entry.type === "file") yield movedPath(entry.path, real, typed);
-  }
-
-  async glob(pattern: string, options: GlobRoot = {}): Promise<readonly string[]> {
-    const root = normalise(options.root ?? "/").path;
-    return globFiles(this.iterFiles(root), root, pattern);
-  }
-
-  writeText(path: string, content: string, options: WriteOptions & TextOptions = {}): Promise<WriteResult> {
-    const { encoding, ...write } = options;
-    return this.writeBytes(path, encodeText(content, encoding, path), write);
   }
 
   async writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
@@ -229,23 +188,23 @@ class BackendOfStorage implements FsBackend {
     await this.#changes.mkdir(path, options);
   }
 
-  async rename(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
+  override async rename(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
     return this.#changes.rename(from, to, options);
   }
 
-  async copyFile(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
+  override async copyFile(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
     return this.#changes.copyFile(from, to, options);
   }
 
-  async symlink(target: string, path: string): Promise<void> {
+  override async symlink(target: string, path: string): Promise<void> {
     await this.#changes.symlink(target, path);
   }
 
-  async chmod(path: string, mode: number): Promise<void> {
+  override async chmod(path: string, mode: number): Promise<void> {
     await this.#changes.chmod(path, mode);
   }
 
-  async removeTree(
+  override async removeTree(
     path: string,
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<TreeCounts> {
@@ -264,4 +223,49 @@ class BackendOfStorage implements FsBackend {
   }
 }
 
-checkCalls(BackendOfStorage.prototype, CALL_CHECKS);
+checkCalls(FilesOfStorage.prototype, standardChecks("toBackend"));
+
+/** What the present files of a storage work with. */
+interface PresentParts {
+  readonly view: StorageView;
+  readonly contention: Contention;
+  readonly searches: StorageSearches;
+  /** Undefined for a storage without locks. */
+  readonly lock: LockPaths | undefined;
+}
+
+/** The present files of a storage: each search and listing is of a moment, and a lock is one of all replicas. */
+class PresentFiles extends FilesOfStorage {
+  readonly #parts: PresentParts;
+
+  constructor(parts: PresentParts) {
+    super(parts.view, parts.contention, parts.lock !== undefined);
+    this.#parts = parts;
+  }
+
+  async #moment(signal: AbortSignal | undefined): Promise<Files> {
+    return (await this.#parts.searches.moment({ signal })).fs;
+  }
+
+  override grep(root: string, query: SearchQuery & Signalled): Promise<SearchResult> {
+    return this.#parts.searches.grep(root, query);
+  }
+  override async find(root: string, query: FindQuery & Signalled): Promise<FindResult> {
+    return (await this.#moment(query.signal)).find(root, query);
+  }
+  override async findFiles(root: string, query: Omit<FuzzyQuery, "rank"> & Signalled): Promise<FuzzyResult> {
+    return (await this.#moment(query.signal)).findFiles(root, query);
+  }
+  override async listTree(root: string, request: TreeRequest): Promise<TreePage> {
+    return (await this.#moment(request.signal)).listTree(root, request);
+  }
+  override lock(path: string, options: LockOptions): Promise<LockHandle> {
+    const { lock, contention } = this.#parts;
+    if (lock === undefined) return super.lock(path, options);
+    return options.optimistic === true && !contention.isContended(path)
+      ? Promise.resolve({ skipped: true, release: () => {} })
+      : lock([path], options);
+  }
+}
+
+checkCalls(PresentFiles.prototype, standardChecks("toBackend"));

@@ -1,14 +1,9 @@
 /** The file store of a backend: the files below one of its directories, with links and permission bits where it has them. */
-import type { FsBackend, FsEntry, FsStat } from "../../backends/backend.ts";
+import type { Files } from "../../backends/files.ts";
+import type { FsEntry, FsStat } from "../../backends/backend.ts";
 import { concurrentGroups } from "../../backends/concurrent.ts";
-import {
-  chmodVia,
-  lstatOrNull,
-  readVersioned,
-  symlinkVia,
-  writeVia,
-} from "../../backends/fallback/fallback.ts";
-import { deleteVia, renameVia } from "../../backends/fallback/fallback-tree.ts";
+import { lstatOrNull } from "../../backends/fallback/fallback.ts";
+import { moveEntry } from "../../backends/fallback/fallback-tree.ts";
 import { backendError, isMissing } from "../../backends/failure.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -21,21 +16,20 @@ import {
 } from "./file-store.ts";
 
 /** Returns the file store of a backend below a root. */
-export function filesOfBackend(backend: FsBackend, root: string): FileStore {
+export function filesOfBackend(backend: Files, root: string): FileStore {
   return new BackendFiles(backend, root);
 }
 
 class BackendFiles implements FileStore {
   readonly abilities: FileStore["abilities"];
-  readonly #backend: FsBackend;
+  readonly #backend: Files;
   readonly #paths: ReturnType<typeof pathsBelow>;
 
-  constructor(backend: FsBackend, root: string) {
+  constructor(backend: Files, root: string) {
     this.#backend = backend;
     this.#paths = pathsBelow(root);
-    const { symlink, lstat, readLink, chmod } = backend;
-    const links = symlink !== undefined && lstat !== undefined && readLink !== undefined;
-    this.abilities = Object.freeze({ emptyDirs: true, links, modes: chmod !== undefined, moves: "trees" });
+    const { links, modes } = backend.abilities;
+    this.abilities = Object.freeze({ emptyDirs: true, links, modes, moves: "trees" });
   }
 
   async stat(path: string): Promise<FoundEntry | null> {
@@ -78,17 +72,15 @@ class BackendFiles implements FileStore {
   }
 
   async read(path: string): Promise<{ readonly bytes: Uint8Array; readonly file: FoundFile }> {
-    const content = await readVersioned(this.#backend, this.#paths.real(path));
+    const content = await this.#backend.read(this.#paths.real(path));
     const { bytes, version, stat } = content as NonNullable<typeof content>;
     return { bytes, file: toFile(path, { ...stat, size: bytes.length }, version) };
   }
 
   async hash(path: string): Promise<{ readonly hash: string; readonly file: FoundFile }> {
-    if (this.#backend.hash !== undefined) {
-      const { hash, version } = await this.#backend.hash(this.#paths.real(path));
-      const stat = await lstatOrNull(this.#backend, this.#paths.real(path));
-      if (stat?.version === version) return { hash, file: toFile(path, stat, version) };
-    }
+    const { hash, version } = await this.#backend.hash(this.#paths.real(path));
+    const stat = await lstatOrNull(this.#backend, this.#paths.real(path));
+    if (stat?.version === version) return { hash, file: toFile(path, stat, version) };
     const { bytes, file } = await this.read(path);
     return { hash: await engine().onThreads.sha256(bytes), file };
   }
@@ -97,24 +89,24 @@ class BackendFiles implements FileStore {
     const real = this.#paths.real(path);
     const condition = ifVersion === null ? { ifAbsent: true } : { ifVersion };
     const options = { ...condition, hash, ...(mode === undefined ? {} : { mode }) };
-    const { version } = await writeVia(this.#backend, real, body, options);
+    const { version } = await this.#backend.writeBytes(real, body, options);
     const now = await this.#present(path);
     if (now.type !== "file") return now;
     // What another program has written since is not given other bits, and does not count as written here.
     const isOurs = version === undefined || version === now.version;
     const hasBits = mode === undefined || now.mode === undefined || (now.mode & 0o7777) === mode;
     // The umask may have taken bits away.
-    if (isOurs && !hasBits && this.#backend.chmod !== undefined) return this.chmod(path, mode);
+    if (isOurs && !hasBits && this.#backend.abilities.modes) return this.chmod(path, mode);
     return version === undefined ? now : { ...now, version, size: body.length };
   }
 
   async remove(path: string, ifVersion?: string): Promise<void> {
     const options = ifVersion === undefined ? {} : { ifVersion };
-    await deleteVia(this.#backend, this.#paths.real(path), options);
+    await this.#backend.delete(this.#paths.real(path), options);
   }
 
   async move(from: string, to: string, ifVersion?: string): Promise<FoundEntry> {
-    await renameVia(this.#backend, this.#paths.real(from), this.#paths.real(to), { ifVersion });
+    await moveEntry(this.#backend, this.#paths.real(from), this.#paths.real(to), { ifVersion });
     return this.#present(to);
   }
 
@@ -124,12 +116,12 @@ class BackendFiles implements FileStore {
   }
 
   async symlink(path: string, target: string): Promise<FoundEntry> {
-    await symlinkVia(this.#backend, target, this.#paths.real(path));
+    await this.#backend.symlink(target, this.#paths.real(path));
     return this.#present(path);
   }
 
   async chmod(path: string, mode: number): Promise<FoundEntry> {
-    await chmodVia(this.#backend, this.#paths.real(path), mode);
+    await this.#backend.chmod(this.#paths.real(path), mode);
     return this.#present(path);
   }
 

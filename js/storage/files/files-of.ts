@@ -11,6 +11,7 @@ import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { engine } from "../../engine/current.ts";
 import { randomHex } from "../../engine/hex.ts";
 import { type FsBackend, isFsBackend } from "../../backends/backend.ts";
+import { asFiles } from "../../backends/host-files.ts";
 import { backendError } from "../../backends/failure.ts";
 import { checkPath, isWithin, normalise } from "../../backends/paths.ts";
 import {
@@ -117,7 +118,9 @@ export function filesOf(files: Driver | FsBackend, options: FilesOptions = {}): 
   const { root = "/", exclusive = false } = checkOptions(options);
   checkPath(root);
   const top = normalise(root).path;
-  const store = isFsBackend(files) ? filesOfBackend(files, top) : filesOfDriver(checkDriver(files), top);
+  const store = isFsBackend(files)
+    ? filesOfBackend(asFiles(files), top)
+    : filesOfDriver(checkDriver(files), top);
   return new PlacedStorage(store, exclusive);
 }
 

@@ -2,8 +2,8 @@
  * Searches a fork with the copy of its parent's files on the disk. The copy is searched for the files that both have
  * in common, and the files that differ are walked in the fork. The files of the fork are not copied.
  */
+import type { Files } from "../../backends/files.ts";
 import type { SearchResult } from "../../engine/search-types.ts";
-import type { FsBackend } from "../../backends/backend.ts";
 import { isWithin } from "../../backends/paths.ts";
 import {
   type ChangedEntries,
@@ -15,7 +15,7 @@ import {
   namesToChanges,
   type SearchParts,
 } from "../../backends/search/divided-search.ts";
-import { abilitiesOf } from "../../backends/abilities.ts";
+import { shortcutsOf } from "../../backends/abilities.ts";
 import { inBatches } from "../../backends/search/read-ahead.ts";
 import { SearchWalk } from "../../backends/search/search-walk.ts";
 import { IGNORE_FILES, ignoreSourceOf } from "../../backends/walk/ignore-files.ts";
@@ -52,7 +52,7 @@ export async function searchFork(
 /** Walks the paths that differ. A directory above them has only its ignore files and the entries that lead to them. */
 async function walkChanged(
   parts: SearchParts,
-  walked: FsBackend,
+  walked: Files,
   request: ChangedRequest,
 ): Promise<ChangedEntries> {
   const { real } = parts;
@@ -60,19 +60,19 @@ async function walkChanged(
   const leading = namesToChanges(parts);
   const { respectIgnore, ignoreFiles = IGNORE_FILES } = request.query;
   const rules = new Set(respectIgnore === false ? [] : [...ignoreFiles, ".git"]);
-  const listDir: FsBackend["listDir"] = async (directory, options) => {
+  const listDir: Files["listDir"] = async (directory, options) => {
     const entries = await walked.listDir(directory, options);
     if (isChanged(directory) && isWithin(directory, real)) return entries;
     const names = leading.get(directory);
     return entries.filter(({ name }) => rules.has(name) || names?.has(name) === true);
   };
-  const readBytes: FsBackend["readBytes"] = (path) => walked.readBytes(path);
+  const readBytes: Files["readBytes"] = (path) => walked.readBytes(path);
   const walk = new SearchWalk(ignoreSourceOf(walked, { listDir, readBytes }), real, {
     ...request,
     wants: (path, entry) => isChanged(entry.path) && request.wants(path, entry),
     counted: (entry) => isChanged(entry.path),
   });
-  const ahead = await abilitiesOf(walked).readAhead?.(real);
+  const ahead = await shortcutsOf(walked).readAhead?.(real);
   const { maxFileBytes = Number.POSITIVE_INFINITY, query } = request;
   const more = { maxFileBytes, signal: query.signal };
   return {

@@ -1,6 +1,6 @@
 /** A copy of the files of a storage on this machine, as the searches of the storage see it. */
+import type { Files } from "../../backends/files.ts";
 import type { SearchQuery, SearchResult } from "../../engine/search-types.ts";
-import type { FsBackend } from "../../backends/backend.ts";
 import type { SandboxPolicy } from "../../backends/policy.ts";
 import type { Signalled } from "../../backends/search/search-grep.ts";
 import type { NearContents } from "./contents.ts";
@@ -16,7 +16,7 @@ export interface MirrorSearch {
   /** The real paths of the secrets that may be read. */
   readonly granted: readonly string[];
   /** The files of the moment as the caller may see them, without searches. */
-  readonly walked: FsBackend;
+  readonly walked: Files;
 }
 
 /** A copy of the files of a storage. */

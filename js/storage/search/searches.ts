@@ -2,15 +2,12 @@
  * The searches and listings of a backend over a storage. Each is answered from one moment: a snapshot of all entries,
  * kept in memory, that does not change while a search runs.
  */
-import type { SearchResult } from "../../engine/search-types.ts";
-import type { FsBackend } from "../../backends/backend.ts";
-import { listPageVia, realpathVia } from "../../backends/fallback/fallback.ts";
-import { walkedTree } from "../../backends/fallback/tree-page.ts";
+import type { Files } from "../../backends/files.ts";
+import type { Signalled } from "../../engine/errors.ts";
+import type { SearchQuery, SearchResult } from "../../engine/search-types.ts";
 import { childOf, normalise } from "../../backends/paths.ts";
-import { abilitiesOf, provideAbilities } from "../../backends/abilities.ts";
+import { type Able, provideShortcuts } from "../../backends/abilities.ts";
 import type { MomentOptions } from "../../backends/search/moments.ts";
-import { findFilesBackend } from "../../backends/search/search-fuzzy.ts";
-import { findBackend, grepBackend } from "../../backends/search/search.ts";
 import type { StorageView } from "../backend/look.ts";
 import type { Entry, Version } from "../entry.ts";
 import type { Storage } from "../storage.ts";
@@ -22,15 +19,10 @@ import { TreeStorage } from "./tree-storage.ts";
 import { StorageTrees } from "./trees.ts";
 import type { StorageTree } from "./tree.ts";
 import { isDirNode, nodeAt } from "../../backends/tree/nodes.ts";
-import type { StorageMirror } from "./mirrored.ts";
+import type { MirrorSearch, StorageMirror } from "./mirrored.ts";
 
 /** The methods of a storage that searches use. */
 export type SearchedStorage = StorageView & Partial<Pick<Storage, "changes">>;
-
-/** The methods of a backend that searches and lists. */
-export type SearchMethods = Required<
-  Pick<FsBackend, "grep" | "find" | "findFiles" | "listTree" | "listPage">
->;
 
 /** Where a fork comes from, for its searches. */
 export interface ForkSearchOrigin {
@@ -42,7 +34,7 @@ export interface ForkSearchOrigin {
 
 /** A storage as it is at one moment. */
 export interface StorageMoment {
-  readonly fs: FsBackend;
+  readonly fs: Files;
   /** The version of the storage that it shows. */
   readonly version: Version;
 }
@@ -54,22 +46,22 @@ export class StorageSearches {
   /** The index of contents; that of a fork is the index of its parent, because their trees share entries. */
   readonly #signs: ContentSigns;
   readonly #walks = new CachedWalks();
-  readonly #backendOf: (view: StorageView) => FsBackend;
+  readonly #filesOf: (view: StorageView) => Files & Able;
   readonly #parent: StorageSearches | undefined;
-  #last: (StorageMoment & { readonly tree: StorageTree }) | undefined;
+  #last: (StorageMoment & { readonly tree: StorageTree; readonly files: TreeStorage }) | undefined;
   #mirror: StorageMirror | undefined;
 
   /** With `origin` the storage is a fork, which shares the trees and the copy of its parent. */
   constructor(
     storage: SearchedStorage,
-    backendOf: (view: StorageView) => FsBackend,
+    filesOf: (view: StorageView) => Files & Able,
     origin?: ForkSearchOrigin,
   ) {
     this.#parent = origin?.parent;
     this.trees = new StorageTrees(storage, origin && { trees: origin.parent.trees, at: origin.at });
     this.contents = new TreeContents(storage, () => this.mirror);
     this.#signs = origin === undefined ? new ContentSigns() : origin.parent.#signs;
-    this.#backendOf = backendOf;
+    this.#filesOf = filesOf;
   }
 
   /** The copy on this machine of the files of this storage, or of the storage that it was forked from. */
@@ -91,39 +83,41 @@ export class StorageSearches {
     const tree = await this.trees.fresh(options);
     if (this.#last?.tree === tree) return this.#last;
     const files = new TreeStorage(tree, this.contents);
-    const backend = withKnownListings(this.#backendOf(files), tree);
+    const backend = withKnownListings(this.#filesOf(files), tree);
     const shared = { signs: this.#signs, walks: this.#walks, contents: this.contents };
-    provideAbilities(backend, {
-      contents: contentsOfTree(tree, shared, (path) => realpathVia(backend, path)),
+    provideShortcuts(backend, {
+      contents: contentsOfTree(tree, shared, (path) => backend.realpath(path)),
       readAhead: async (root) => {
-        const real = (await backend.realpath?.(root)) ?? normalise(root).path;
+        const real = await backend.realpath(root);
         return async (paths, signal) => {
           const entries = paths.map((path) => files.entry(childOf(real, path)));
           await this.contents.prefetch(entries.filter(isFile), signal);
         };
       },
-      momentSearch: {
-        grep: async (root, query, policy, granted, walked) => {
-          const search = { root, query, policy, granted, walked };
-          if (this.#mirror !== undefined) return this.#mirror.grep(files, search);
-          return this.#parent?.mirror?.grepFork(files, search);
-        },
-      },
+      searchUnder: ({ policy, granted, walked }) => ({
+        grep: (root, query) => this.#grepCopy(files, { root, query, policy, granted, walked }),
+        find: async () => undefined,
+      }),
     });
-    this.#last = Object.freeze({ fs: backend, version: tree.version, tree });
+    this.#last = Object.freeze({ fs: backend, version: tree.version, tree, files });
     return this.#last;
   }
 
-  /** Returns the search methods of a backend. Each call enters a new moment. */
-  methods(): SearchMethods {
-    const moment = async (signal: AbortSignal | undefined) => (await this.moment({ signal })).fs;
-    return {
-      grep: async (root, query) => grepMoment(await moment(query.signal), root, query),
-      find: async (root, query) => findBackend(await moment(query.signal), root, query),
-      findFiles: async (root, query) => findFilesBackend(await moment(query.signal), root, query),
-      listTree: async (root, request) => walkedTree(await moment(request.signal), root, request),
-      listPage: async (path, options) => listPageVia(await moment(undefined), path, options),
-    };
+  /** Searches a moment by the copy; undefined where the moment has to be walked. */
+  async #grepCopy(files: TreeStorage, search: MirrorSearch): Promise<SearchResult | undefined> {
+    if (this.#mirror !== undefined) return this.#mirror.grep(files, search);
+    return this.#parent?.mirror?.grepFork(files, search);
+  }
+
+  /** Searches the contents of the present moment, in the copy where it can answer. */
+  async grep(root: string, query: SearchQuery & Signalled): Promise<SearchResult> {
+    const { fs } = await this.moment(query);
+    const files = this.#last?.fs === fs ? this.#last.files : undefined;
+    const real = await fs.realpath(root);
+    const isDirectory = real === normalise(root).path && (await fs.stat(real)).isDir;
+    const search = { root: real, query, policy: undefined, granted: [], walked: fs };
+    const found = isDirectory && files !== undefined ? await this.#grepCopy(files, search) : undefined;
+    return found ?? fs.grep(root, query);
   }
 
   /**
@@ -146,7 +140,7 @@ export class StorageSearches {
 }
 
 /** Changes a backend so that it keeps the listings of a tree's directories, because every walk asks for them again. */
-function withKnownListings(backend: FsBackend, tree: StorageTree): FsBackend {
+function withKnownListings<T extends Files>(backend: T, tree: StorageTree): T {
   const { listDir } = backend;
   backend.listDir = async (path, options) => {
     const node = nodeAt(tree.root, path);
@@ -157,20 +151,6 @@ function withKnownListings(backend: FsBackend, tree: StorageTree): FsBackend {
     return facts.listing;
   };
   return backend;
-}
-
-/** Searches contents in the copy where it can answer, and by a walk otherwise. */
-async function grepMoment(
-  moment: FsBackend,
-  root: string,
-  query: Parameters<SearchMethods["grep"]>[1],
-): Promise<SearchResult> {
-  const real = (await moment.realpath?.(root)) ?? root;
-  const isDirectory = real === normalise(root).path && (await moment.stat(real)).isDir;
-  const found = isDirectory
-    ? await abilitiesOf(moment).momentSearch?.grep(real, query, undefined, [], moment)
-    : undefined;
-  return found ?? grepBackend(moment, root, query);
 }
 
 function isFile(entry: Entry | undefined): entry is Entry {

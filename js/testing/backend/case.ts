@@ -2,9 +2,10 @@
  * A test case of a backend: the files it begins with, calls with their answers in order, and the files that are there in
  * the end.
  */
-import type { Capability, FsBackend, MaybePromise } from "../../backends/backend.ts";
-import { listPageVia, readVersioned, writeVia } from "../../backends/fallback/fallback.ts";
-import { copyFileVia, copyTreeVia, removeTreeVia, renameVia } from "../../backends/fallback/fallback-tree.ts";
+import type { FileAbilities, Files } from "../../backends/files.ts";
+import { asFiles } from "../../backends/host-files.ts";
+import type { FsBackend, MaybePromise } from "../../backends/backend.ts";
+import { copyEntry, moveEntry } from "../../backends/fallback/fallback-tree.ts";
 import { childOf } from "../../backends/paths.ts";
 import type { Code } from "../../engine/errors.ts";
 import { assertEqual, assertFails, assertTrue } from "../case.ts";
@@ -23,8 +24,8 @@ export interface ContractSubject {
 /** One test case of the contract. */
 export interface ContractCase {
   readonly name: string;
-  /** The capabilities that the case tests. It is skipped on a backend without them. */
-  readonly needs?: readonly Capability[];
+  /** The abilities that the case tests. It is skipped on files without them. */
+  readonly needs?: readonly (keyof FileAbilities)[];
   /** True when the case changes nothing after its files are made, so that it is also run on a read-only backend. */
   readonly reads?: true;
   /** The files that the case begins with, by their paths below the root. */
@@ -40,7 +41,7 @@ export type Tree = Readonly<Record<string, string>>;
 
 /** The objects that a case works with. */
 export interface Context {
-  readonly backend: FsBackend;
+  readonly backend: Files;
   readonly root: string;
   /** Returns the absolute path of a path relative to the root. */
   at(path: string): string;
@@ -70,7 +71,7 @@ export function refused(...codes: readonly Code[]): Refused {
 /** The answer of a call whose result is of no interest. */
 export const DONE: unique symbol = Symbol("done");
 
-type Method = (this: FsBackend, ...all: readonly unknown[]) => unknown;
+type Method = (this: Files, ...all: readonly unknown[]) => unknown;
 type Make = (context: Context, path: string, first: never, second: never) => unknown;
 
 /** The calls that are not the method of their name, with the path first, or whose result is compared in part. */
@@ -80,13 +81,13 @@ const CALLS: Readonly<Record<string, Make>> = {
     return type === "file" ? size : type;
   },
   mode: async ({ backend, at }, path) => (await backend.stat(at(path))).mode,
-  lstat: async ({ backend, at }, path) => (await backend.lstat?.(at(path)))?.type,
+  lstat: async ({ backend, at }, path) => (await backend.lstat(at(path))).type,
   read: async ({ backend, at }, path, options) => {
-    const read = await readVersioned(backend, at(path), options);
+    const read = await backend.read(at(path), options);
     return read && new TextDecoder().decode(read.bytes);
   },
-  writeVia: ({ backend, at }, path, text, options) =>
-    writeVia(backend, at(path), new TextEncoder().encode(text), options),
+  writeBytes: ({ backend, at }, path, text, options) =>
+    backend.writeBytes(at(path), new TextEncoder().encode(text), options),
   listDir: async ({ backend, at, below }, path) =>
     (await backend.listDir(at(path))).map((one) =>
       one.path.endsWith(`/${one.name}`) ? below(one.path) : one,
@@ -102,34 +103,32 @@ const CALLS: Readonly<Record<string, Make>> = {
   },
   glob: async ({ backend, at, below }, path, pattern) =>
     (await backend.glob(pattern, { root: at(path) })).map(below),
-  symlink: ({ backend, at }, path, target) => backend.symlink?.(target, at(path)),
-  realpath: async ({ backend, at, below }, path) => below((await backend.realpath?.(at(path))) ?? ""),
-  rename: ({ backend, at }, from, to, options) => renameVia(backend, at(from), at(to), options),
-  copyFile: ({ backend, at }, from, to, options) => copyFileVia(backend, at(from), at(to), options),
-  copyTree: ({ backend, at }, from, to, options) => copyTreeVia(backend, at(from), at(to), options),
-  removeTree: ({ backend, at }, path) => removeTreeVia(backend, at(path)),
-  listPage: async ({ backend, at }, path, limit) => {
-    const names: string[] = [];
-    for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
-      const page = await listPageVia(backend, at(path), { cursor, limit });
-      names.push(...page.entries.map(({ name }) => name));
-      cursor = page.next;
-    }
-    return names;
-  },
+  symlink: ({ backend, at }, path, target) => backend.symlink(target, at(path)),
+  realpath: async ({ backend, at, below }, path) => below(await backend.realpath(at(path))),
+  rename: ({ backend, at }, from, to, options) => moveEntry(backend, at(from), at(to), options),
+  copyFile: ({ backend, at }, from, to, options) => backend.copyFile(at(from), at(to), options),
+  copyTree: ({ backend, at }, from, to, options) => copyEntry(backend, at(from), at(to), options),
+  removeTree: ({ backend, at }, path) => backend.removeTree(at(path)),
 };
 
-/** The methods whose steps are left out where the backend has none. */
-const OPTIONAL: ReadonlySet<string> = new Set(["lstat", "readLink", "symlink", "realpath", "chmod"]);
+/** The ability that a method needs, without which its steps are left out. */
+const NEEDS: Readonly<Partial<Record<string, keyof FileAbilities>>> = {
+  lstat: "links",
+  readLink: "links",
+  symlink: "links",
+  realpath: "links",
+  chmod: "modes",
+};
 
 /** Returns a case of calls. In the end `left` is there; without it, the files are as they were. */
 export function steps(all: readonly Step[], left?: Tree): Pick<ContractCase, "run"> {
   return {
     run: async (context) => {
       const before = left ?? (await treeOf(context));
-      for (const step of all.flatMap(singleSteps))
-        if (!OPTIONAL.has(step[0]) || context.backend[step[0] as Capability] !== undefined)
-          await makeStep(context, step);
+      for (const step of all.flatMap(singleSteps)) {
+        const need = NEEDS[step[0]];
+        if (need === undefined || context.backend.abilities[need]) await makeStep(context, step);
+      }
       assertEqual(await treeOf(context), before, "the files in the end");
     },
   };
@@ -145,7 +144,7 @@ async function makeStep(context: Context, [call, path, answer, ...rest]: Step): 
   const what = `${call} of ${JSON.stringify([path, ...rest]).slice(0, 200)}`;
   const make = async (): Promise<unknown> =>
     CALLS[call] === undefined
-      ? (backend[call as Capability] as Method).call(backend, at(path), ...rest)
+      ? (backend[call as keyof Files] as Method).call(backend, at(path), ...rest)
       : CALLS[call](context, path, ...(rest as [never, never]));
   if (answer instanceof Refused) {
     const error = await assertFails(make, answer.codes, what);
@@ -183,13 +182,14 @@ export async function seedTree({ backend, root, at }: Context, files: Tree): Pro
     const cut = path.lastIndexOf("/");
     if (text === "(empty)") await backend.mkdir(at(path));
     else if (cut > 0) await backend.mkdir(at(path.slice(0, cut)));
-    if (text.startsWith("-> ")) await backend.symlink?.(text.slice(3).replace(/^(?=\/)/u, root), at(path));
+    if (text.startsWith("-> ")) await backend.symlink(text.slice(3).replace(/^(?=\/)/u, root), at(path));
     else if (text !== "(empty)") await backend.writeText(at(path), text);
   }
 }
 
 /** Makes the context of a case. */
-export function contextOf({ backend, root }: ContractSubject): Context {
+export function contextOf({ backend: given, root }: ContractSubject): Context {
+  const backend = asFiles(given);
   const below = (path: string): string => (path === root ? "" : path.slice(childOf(root, "x").length - 1));
   return { backend, root, at: (path) => (path === "" ? root : childOf(root, path)), below };
 }

@@ -2,9 +2,10 @@
  * Makes a list of changes: all or none. A file is written, removed or moved only with the version that the plan found, and
  * a directory is removed only where one still is.
  */
-import type { FsBackend, WriteOptions, WriteResult } from "../../backends/backend.ts";
-import { lstatOrNull, lstatVia, missingParents, writeVia } from "../../backends/fallback/fallback.ts";
-import { copyTreeVia, deleteVia, removeTreeVia, renameVia } from "../../backends/fallback/fallback-tree.ts";
+import type { Files } from "../../backends/files.ts";
+import type { WriteOptions, WriteResult } from "../../backends/backend.ts";
+import { lstatOrNull, missingParents } from "../../backends/fallback/fallback.ts";
+import { copyEntry, moveEntry } from "../../backends/fallback/fallback-tree.ts";
 import { transact } from "../../backends/transaction/transaction.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -56,7 +57,7 @@ async function makeSeveral(changes: readonly Change[], call: Call): Promise<read
 }
 
 /** Compares the version of a file with that of the plan, before the first change of several is made. @throws CONFLICT */
-async function assertAsFound(change: Change, fs: FsBackend): Promise<void> {
+async function assertAsFound(change: Change, fs: Files): Promise<void> {
   if (change.do !== "put" && change.do !== "remove") return;
   const { path, was } = change;
   const isThere = (await lstatOrNull(fs, path)) !== null;
@@ -65,7 +66,7 @@ async function assertAsFound(change: Change, fs: FsBackend): Promise<void> {
   throw new FilewrightError("CONFLICT", "changed since it was read", { path });
 }
 
-function makeOne(change: Change, fs: FsBackend, call: Call): Promise<Outcome> {
+function makeOne(change: Change, fs: Files, call: Call): Promise<Outcome> {
   switch (change.do) {
     case "put":
       return put(change, fs, call);
@@ -81,7 +82,7 @@ function makeOne(change: Change, fs: FsBackend, call: Call): Promise<Outcome> {
 /** The outcome of a change that says nothing. */
 const DONE: Outcome = Object.freeze({ written: Object.freeze({}), files: 0, directories: 0, bytes: 0 });
 
-async function put(change: Put, fs: FsBackend, { settings, signal }: Call): Promise<Outcome> {
+async function put(change: Put, fs: Files, { settings, signal }: Call): Promise<Outcome> {
   const { target, was, now } = change;
   const condition: WriteOptions = withoutUndefined({
     // The directory of a file that is there exists.
@@ -94,20 +95,20 @@ async function put(change: Put, fs: FsBackend, { settings, signal }: Call): Prom
     hash: typeof now.hash === "string" ? now.hash : undefined,
   });
   try {
-    return { ...DONE, written: await writeVia(fs, target, now.bytes, condition) };
+    return { ...DONE, written: await fs.writeBytes(target, now.bytes, condition) };
   } catch (error) {
     throw toConflict(error, condition, change.mayReplace);
   }
 }
 
-async function remove(change: Remove, fs: FsBackend, { signal }: Call): Promise<Outcome> {
+async function remove(change: Remove, fs: Files, { signal }: Call): Promise<Outcome> {
   const { path, type, was } = change;
   const condition = { ifVersion: was.version };
   try {
     // A directory has no version, so that only its type tells what took its place.
     if (was.version === undefined) await assertType(change, fs);
-    if (change.tree) return { ...DONE, ...(await removeTreeVia(fs, path, { signal })) };
-    await deleteVia(fs, path, condition);
+    if (change.tree) return { ...DONE, ...(await fs.removeTree(path, { signal })) };
+    await fs.delete(path, condition);
   } catch (error) {
     // What is gone, or another entry by now, is planned again.
     throw isGone(error) ? changedError(path, error) : error;
@@ -116,8 +117,8 @@ async function remove(change: Remove, fs: FsBackend, { signal }: Call): Promise<
 }
 
 /** Checks that the entry to remove is still one of the planned type. @throws CONFLICT; NOT_FOUND when there is none */
-async function assertType({ path, type }: Remove, fs: FsBackend): Promise<void> {
-  const now = await lstatVia(fs, path);
+async function assertType({ path, type }: Remove, fs: Files): Promise<void> {
+  const now = await fs.lstat(path);
   if (now.type !== type) throw changedError(path);
 }
 
@@ -126,16 +127,16 @@ const isGone = (error: unknown): boolean => error instanceof FilewrightError && 
 const changedError = (path: string, cause?: unknown): FilewrightError =>
   new FilewrightError("CONFLICT", "changed while it was removed", { path, cause });
 
-async function mkdir(change: MakeDirectory, fs: FsBackend): Promise<Outcome> {
+async function mkdir(change: MakeDirectory, fs: Files): Promise<Outcome> {
   await fs.mkdir(change.path, { parents: change.parents, existOk: change.existOk });
   return DONE;
 }
 
-async function transfer(change: Transfer, fs: FsBackend, { signal }: Call): Promise<Outcome> {
+async function transfer(change: Transfer, fs: Files, { signal }: Call): Promise<Outcome> {
   const { from, path, overwrite, version } = change;
   const options = { overwrite, ifVersion: version, signal };
-  if (change.do === "copy") return { ...DONE, ...(await copyTreeVia(fs, from, path, options)) };
-  return { ...DONE, written: await renameVia(fs, from, path, options) };
+  if (change.do === "copy") return { ...DONE, ...(await copyEntry(fs, from, path, options)) };
+  return { ...DONE, written: await moveEntry(fs, from, path, options) };
 }
 
 /**
@@ -143,7 +144,7 @@ async function transfer(change: Transfer, fs: FsBackend, { signal }: Call): Prom
  * @throws FilewrightError NOT_FOUND when parents are missing and are not to be made
  */
 async function withCreatedParents(
-  fs: FsBackend,
+  fs: Files,
   { path, parents }: Transfer,
   action: () => Promise<Outcome>,
 ): Promise<Outcome> {

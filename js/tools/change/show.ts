@@ -1,5 +1,5 @@
 /** Makes of a list of changes what a reviewer sees, and the list that is left after his choice. */
-import { entryPathVia } from "../../backends/fallback/fallback.ts";
+import { entryPath } from "../../backends/fallback/fallback.ts";
 import { engine } from "../../engine/current.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import { Yielder } from "../../engine/yielder.ts";
@@ -162,7 +162,7 @@ async function showRemoved(change: Remove, call: Call): Promise<Shown> {
 }
 
 async function showRemovedTree(change: Remove, call: Call): Promise<Shown> {
-  const tree = await readTreeFacts(call, await entryPathVia(call.fs, change.path));
+  const tree = await readTreeFacts(call, await entryPath(call.fs, change.path));
   return {
     ...NOTHING_MORE,
     change,
@@ -175,7 +175,7 @@ async function showRemovedTree(change: Remove, call: Call): Promise<Shown> {
 
 async function showTransfer(change: Transfer, call: Call): Promise<Shown> {
   const { from, type, over } = change;
-  const to = await entryPathVia(call.fs, change.path);
+  const to = await entryPath(call.fs, change.path);
   const moved = (path: string): string => `${to}${path.slice(from.length)}`;
   const pathOf = (one: { readonly path: string; readonly type: PreviewChange["type"] }): PreviewChange => ({
     path: moved(one.path),

@@ -2,7 +2,6 @@
  * The note about matches outside dependencies and build output, for a page that shows only matches inside:
  * without an ignore file, a search in path order may spend all its results on `node_modules`.
  */
-import { grepBackend } from "../../backends/search/search.ts";
 import { childOf, relativeTo } from "../../backends/paths.ts";
 import type { SearchQuery, SearchResult } from "../../engine/search-types.ts";
 import type { CheckedArgs } from "../generated/internal.ts";
@@ -59,7 +58,7 @@ export async function matchesElsewhereNote(
     seen.add(directory);
   }
   if (seen.size === 0) return undefined;
-  const others = await grepBackend(call.fs, root, {
+  const others = await call.fs.grep(root, {
     ...query,
     exclude: [...(query.exclude ?? []), ...DERIVED_DIRECTORY_NAMES],
     output: "files",

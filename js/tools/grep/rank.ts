@@ -5,10 +5,10 @@
  * Only the first `MAX_RANKED_MATCHES` matches in path order are ranked. An answer that had to stop there says that it
  * is incomplete. It has no cursor.
  */
+import type { Files } from "../../backends/files.ts";
 import { concurrentGroups } from "../../backends/concurrent.ts";
-import { grepBackend, timeOf } from "../../backends/search/search.ts";
+import { timeOf } from "../../backends/search/search.ts";
 import { childOf } from "../../backends/paths.ts";
-import type { FsBackend } from "../../backends/backend.ts";
 import type { FileCount, SearchMatch, SearchQuery, SearchResult } from "../../engine/search-types.ts";
 import { STEPS_PER_YIELD_CHECK, sortYielding, Yielder } from "../../engine/yielder.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
@@ -28,7 +28,7 @@ const BYTES_PER_ROW_FRAME = 4;
  * UTF-8 bytes, and one more, because an answer cannot show more.
  */
 export async function rankedGrep(
-  backend: FsBackend,
+  backend: Files,
   root: string,
   query: SearchQuery & { readonly signal?: AbortSignal | undefined },
   { rank, answerBytes }: RankOptions,
@@ -36,7 +36,7 @@ export async function rankedGrep(
   const { maxResults: most = MAX_RANKED_MATCHES } = query;
   const yielder = new Yielder({ signal: query.signal });
   const wide = { ...query, maxResults: Math.max(most, MAX_RANKED_MATCHES) };
-  const found = await grepBackend(backend, root, wide);
+  const found = await backend.grep(root, wide);
   const first =
     rank === "recent"
       ? await sortByTime(backend, root, found, yielder)
@@ -44,7 +44,7 @@ export async function rankedGrep(
         ? { matches: await sortDefinitionsFirst(found.matches, yielder), counts: found.counts }
         : await sortDefiningFilesFirst(found, yielder, async () => {
             const lines = { ...wide, output: "content", before: 0, after: 0, context: 0 } as const;
-            return (await grepBackend(backend, root, lines)).matches;
+            return (await backend.grep(root, lines)).matches;
           });
   const matches = first.matches.slice(0, most);
   const counts = query.output === "content" ? found.counts : first.counts.slice(0, most);
@@ -118,7 +118,7 @@ async function sortDefiningFilesFirst(
 }
 
 async function sortByTime(
-  backend: FsBackend,
+  backend: Files,
   root: string,
   found: SearchResult,
   yielder: Yielder,

@@ -1,6 +1,5 @@
 /** The search behind `grep`, including that of a preset which excludes lines by a second regular expression. */
-import type { FsBackend } from "../../backends/backend.ts";
-import { grepBackend } from "../../backends/search/search.ts";
+import type { Files } from "../../backends/files.ts";
 import { engine } from "../../engine/current.ts";
 import type { Counting, SearchMatch, SearchQuery, SearchResult } from "../../engine/search-types.ts";
 import { encodeCursor } from "../../engine/wire/cursor.ts";
@@ -15,18 +14,18 @@ const MIN_MATCHES_PER_PAGE = 1000;
 
 /** Searches below a directory and leaves out lines that match the regular expression `excludeLines`. */
 export async function grepWithoutExcludedLines(
-  fs: FsBackend,
+  fs: Files,
   root: string,
   query: CancellableQuery,
   excludeLines: string | undefined,
 ): Promise<SearchResult> {
-  if (excludeLines === undefined) return grepBackend(fs, root, query);
+  if (excludeLines === undefined) return fs.grep(root, query);
   const began = performance.now();
   const included = new IncludedMatches(query);
   let [searched, binary, pages] = [0, 0, 0];
   let { cursor } = query;
   for (;;) {
-    const page = await grepBackend(fs, root, {
+    const page = await fs.grep(root, {
       ...query,
       cursor,
       maxResults: Math.max(MIN_MATCHES_PER_PAGE, query.maxResults ?? MIN_MATCHES_PER_PAGE),

@@ -1,7 +1,8 @@
 /** Reads files for tools that need them whole, with their version. */
+import type { Files } from "../../backends/files.ts";
 import type { Location } from "../../policy/index.ts";
-import type { FsBackend, FsStat, VersionedBytes, WriteOptions } from "../../backends/backend.ts";
-import { lstatOrNull, readVersioned } from "../../backends/fallback/fallback.ts";
+import type { FsStat, VersionedBytes, WriteOptions } from "../../backends/backend.ts";
+import { lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { FileKind, Page, PageRequest } from "../../engine/read.ts";
@@ -11,14 +12,14 @@ import { type Call, locationError } from "./tool.ts";
  * Refuses a path that ends in `/` for an operation on a file: it names a directory or nothing.
  * @throws IS_DIRECTORY, NOT_DIRECTORY, NOT_FOUND
  */
-export async function assertFile(fs: FsBackend, at: Location): Promise<void> {
+export async function assertFile(fs: Files, at: Location): Promise<void> {
   if (!at.directory) return;
   const { isDir } = await fs.stat(at.path);
   throw locationError(isDir ? "IS_DIRECTORY" : "NOT_DIRECTORY", at);
 }
 
 /** Returns the facts about a path, or null when nothing exists there. Links are followed. */
-export async function statOrNull(fs: FsBackend, path: string): Promise<FsStat | null> {
+export async function statOrNull(fs: Files, path: string): Promise<FsStat | null> {
   try {
     return await fs.stat(path);
   } catch (error) {
@@ -38,18 +39,14 @@ export function isTextKind(kind: FileKind): boolean {
  */
 export async function readWholeFile(call: Call, at: Location, limit: number): Promise<VersionedBytes> {
   if (at.directory) await assertFile(call.fs, at);
-  const found = await readVersioned(call.fs, at.path, { maxBytes: limit, signal: call.signal });
+  const found = await call.fs.read(at.path, { maxBytes: limit, signal: call.signal });
   return found as VersionedBytes; // `null` only answers `ifNoneMatch`.
 }
 
-/** Reads a page of a file: through the backend's `readLines`, or else from the whole content. */
-export async function readPage(call: Call, at: Location, request: PageRequest): Promise<Page> {
-  const { fs, signal } = call;
+/** Reads a page of a file. */
+export function readPage({ fs, signal }: Call, at: Location, request: PageRequest): Promise<Page> {
   // The signal is the first key, because adding a key after a spread takes ten times as long.
-  if (fs.readLines !== undefined) return fs.readLines(at.path, { signal, ...request });
-  const { bytes, version, stat } = (await readVersioned(fs, at.path, { signal })) as VersionedBytes;
-  const page = await pageOfBytes({ bytes, name: at.path }, request, signal);
-  return Object.assign(page, { version, mtime: stat.mtime });
+  return fs.readLines(at.path, { signal, ...request });
 }
 
 async function pageOfBytes(
@@ -124,7 +121,7 @@ const MIN_BACKGROUND_PAGE_BYTES = 64 * 1024;
  * otherwise its target. If the backend has no versions, the version is the content's hash for a file, and the
  * time and names for a directory.
  */
-export async function currentVersion(fs: FsBackend, path: string, entry: boolean): Promise<string | null> {
+export async function currentVersion(fs: Files, path: string, entry: boolean): Promise<string | null> {
   const stat = await (entry ? lstatOrNull(fs, path) : statOrNull(fs, path));
   if (stat === null) return null;
   if (stat.version !== undefined) return stat.version;

@@ -2,9 +2,8 @@
  * Finds an entry that a search left out, so that a note can name it with the reason. A search itself only counts such
  * entries. The look is bounded: it finds secrets by their names wherever they are, and anything else near the start.
  */
-import type { FsBackend, FsEntry, FsStat, ListOptions, MaybePromise } from "../../backends/backend.ts";
-import { lstatVia, realpathVia } from "../../backends/fallback/fallback.ts";
-import type { RepositorySource } from "../../backends/walk/git-directory.ts";
+import type { IgnoreSource } from "../../backends/walk/ignore-files.ts";
+import type { FsEntry, FsStat, ListOptions } from "../../backends/backend.ts";
 import { placeRows } from "../../backends/confined/places.ts";
 import { isWithin, relativeTo } from "../../backends/paths.ts";
 import { fileFilterOf } from "../../backends/search/search.ts";
@@ -117,7 +116,7 @@ async function nearEntry(
 }
 
 /** The storage for a walk. It keeps the first directory that cannot be listed. */
-class WatchedTree implements RepositorySource {
+class WatchedTree implements IgnoreSource {
   /** The number of directories that were listed. */
   lists = 0;
   closed: LeftOutEntry | undefined;
@@ -140,21 +139,20 @@ class WatchedTree implements RepositorySource {
     }
   }
 
-  readBytes(path: string): MaybePromise<Uint8Array> {
+  readBytes(path: string): Promise<Uint8Array> {
     return this.#call.fs.readBytes(path);
   }
-  stat(path: string): MaybePromise<FsStat> {
+  stat(path: string): Promise<FsStat> {
     return this.#call.fs.stat(path);
   }
-  lstat(path: string): MaybePromise<FsStat> {
-    return lstatVia(this.#call.fs, path);
+  lstat(path: string): Promise<FsStat> {
+    return this.#call.fs.lstat(path);
   }
   realpath(path: string): Promise<string> {
-    return realpathVia(this.#call.fs, path);
+    return this.#call.fs.realpath(path);
   }
-  gitExclude(directory: string): MaybePromise<Uint8Array | undefined> {
-    const fs: FsBackend & Pick<RepositorySource, "gitExclude"> = this.#call.fs;
-    return fs.gitExclude?.(directory);
+  gitExclude(directory: string): Promise<Uint8Array | undefined> {
+    return this.#call.fs.gitExclude(directory);
   }
 }
 
@@ -173,7 +171,7 @@ async function refusalOf(
 ): Promise<LeftOutEntry | undefined> {
   if (type !== "file") return undefined;
   try {
-    if (call.fs.read === undefined) await call.fs.readBytes(path);
+    if (!call.fs.abilities.ranges) await call.fs.readBytes(path);
     else await call.fs.read(path, { range: { start: 0, end: 1 } });
     return undefined;
   } catch (thrown) {

@@ -1,5 +1,5 @@
 /** The history as tools see it: the calls that can be undone, and what undoing one would change. */
-import type { FsBackend } from "../../backends/backend.ts";
+import type { Files } from "../../backends/files.ts";
 import type { PastState } from "../../backends/transaction/pre-image.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
 import type { Preview } from "../change/change.ts";
@@ -8,7 +8,7 @@ import type { HistoryEntry } from "./history-entry.ts";
 /** The call of `undo` by which another call is undone. */
 interface UndoingCall {
   /** The backend of the undoing call, with which it restores: paths that the policy forbids are refused. */
-  readonly fs: FsBackend;
+  readonly fs: Files;
   readonly callId: string;
   readonly agent: string | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -1,7 +1,7 @@
 /** Computes the result of `apply_patch` before anything is written: contents, and the list of changes. */
 import { equalBytes } from "../../engine/wire/bytes.ts";
 import type { Location } from "../../policy/index.ts";
-import { lstatOrNull, realpathVia } from "../../backends/fallback/fallback.ts";
+import { lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { forEachYielding, STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -71,7 +71,7 @@ async function readMembers(args: PatchRequest, call: Call, yielder: Yielder): Pr
   for (const [index, name] of args.names.entries()) {
     await yielder.yieldIfDue();
     const at = call.locations[index] as Location;
-    const real = await realpathVia(call.fs, at.path);
+    const real = await call.fs.realpath(at.path);
     const other = byPlace.get(real);
     if (other !== undefined) {
       same[name] = other;

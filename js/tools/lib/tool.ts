@@ -6,11 +6,12 @@
  * proposes a list of changes; the pipeline shows the list to a reviewer and makes it under the lock, if what the
  * plan read is unchanged. `render` converts data to the text for the model; a preset replaces nothing else.
  */
+import type { Files } from "../../backends/files.ts";
 import type { NamedSource, Grant, Intent, Location } from "../../policy/index.ts";
 import type { SandboxProvider, SandboxStatus } from "../../backends/sandbox/sandbox.ts";
 import type { StateDirectory } from "../../backends/state-directory.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
-import type { Durability, FsBackend, MaybePromise } from "../../backends/backend.ts";
+import type { Durability, MaybePromise } from "../../backends/backend.ts";
 import type { EngineInfo } from "../../engine/engine.ts";
 import {
   type Code,
@@ -222,7 +223,7 @@ export interface CallSettings {
 export interface Call {
   readonly about: CallAbout;
   /** The storage within the policy: every path that the policy does not allow is refused. */
-  readonly fs: FsBackend;
+  readonly fs: Files;
   /** The locations of the paths that the tool's `paths` returned, in the same order. */
   readonly locations: readonly Location[];
   readonly reach: CallReach;

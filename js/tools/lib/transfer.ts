@@ -1,7 +1,8 @@
 /** The common part of `copy` and `move`: the checks of source and destination, and the change. */
+import type { Files } from "../../backends/files.ts";
 import type { Location } from "../../policy/index.ts";
-import type { FsStat, FsBackend } from "../../backends/backend.ts";
-import { entryPathVia, lstatOrNull, lstatVia, realpathVia } from "../../backends/fallback/fallback.ts";
+import type { FsStat } from "../../backends/backend.ts";
+import { entryPath, lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { relationOf, type TransferEnd } from "../../backends/fallback/same-entry.ts";
 import { isWithin, nameOf } from "../../backends/paths.ts";
 import { currentVersion } from "./contents.ts";
@@ -65,7 +66,7 @@ export async function proposeTransfer(
   const target = await lstatOrNull(call.fs, to.path);
   if (target === null && to.directory && !source.isDir) throw locationError("NOT_DIRECTORY", to);
   const realFrom = await realPathOf(call.fs, from.path);
-  const realTo = await entryPathVia(call.fs, to.path);
+  const realTo = await entryPath(call.fs, to.path);
   await assertApart(call, verb, { path: realFrom, stat: source }, { path: realTo, stat: target });
   if (target !== null) assertReplaceable(args, call, source, target);
   await checkLinkTargets(call, { verb, from: realFrom, to: realTo }, source.type);
@@ -119,8 +120,11 @@ function headingOf(
 
 /** A copy follows a link to its target; a move moves the link itself. */
 const LINKS_BY_VERB = {
-  copy: { statOf: async (fs: FsBackend, path: string) => fs.stat(path), realPathOf: realpathVia },
-  move: { statOf: lstatVia, realPathOf: entryPathVia },
+  copy: {
+    statOf: async (fs: Files, path: string) => fs.stat(path),
+    realPathOf: (fs: Files, path: string) => fs.realpath(path),
+  },
+  move: { statOf: (fs: Files, path: string) => fs.lstat(path), realPathOf: entryPath },
 } as const;
 
 /** Refuses to put the source where something is that it may not replace. @throws ALREADY_EXISTS and others */

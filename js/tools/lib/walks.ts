@@ -5,7 +5,6 @@
 import type { FindQuery, FindResult } from "../../engine/search-types.ts";
 import { childOf } from "../../backends/paths.ts";
 import { globsInForm } from "../../backends/windows-globs.ts";
-import { findBackend } from "../../backends/search/search.ts";
 import type { Call } from "./tool.ts";
 
 /**
@@ -37,7 +36,7 @@ export function searchedGlobs(
 
 /** Finds entries below a directory; the paths are absolute. */
 export async function findPaths(call: Call, root: string, query: FindQuery): Promise<FindResult> {
-  const result = await findBackend(call.fs, root, {
+  const result = await call.fs.find(root, {
     ...query,
     pattern: searchedGlobs(call, query.pattern),
     exclude: query.exclude && searchedGlobs(call, query.exclude),

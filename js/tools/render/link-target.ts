@@ -3,9 +3,7 @@
  * hidden target would become visible.
  */
 import type { FsStat } from "../../backends/backend.ts";
-import { readLinkVia, realpathVia } from "../../backends/fallback/fallback.ts";
 import { childOf, isWithin, joinPath, nameOf, normalise, parentOf } from "../../backends/paths.ts";
-import { findBackend } from "../../backends/search/search.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { type Call, locationError } from "../lib/tool.ts";
@@ -24,9 +22,9 @@ export async function shownLinkTarget(
   known?: string,
 ): Promise<string | undefined> {
   try {
-    const target = known ?? (await readLinkVia(call.fs, link));
+    const target = known ?? (await call.fs.readLink(link));
     const beside = parentOf(link);
-    const written = normalise(joinPath(await realpathVia(call.fs, beside), target)).path;
+    const written = normalise(joinPath(await call.fs.realpath(beside), target)).path;
     if (!call.reach.mayTell(normalise(joinPath(beside, target)).path) || !call.reach.mayTell(written))
       return undefined;
     const directory = await resolveTarget(call, parentOf(written));
@@ -41,7 +39,7 @@ export async function shownLinkTarget(
 /** Returns the path without links; undefined when a name is missing or links form a loop. */
 async function resolveTarget({ fs }: Pick<Call, "fs">, path: string): Promise<string | undefined> {
   try {
-    return await realpathVia(fs, path);
+    return await fs.realpath(path);
   } catch (error) {
     if (error instanceof FilewrightError && UNRESOLVED_CODES.has(error.code)) return undefined;
     throw error;
@@ -61,7 +59,7 @@ export async function checkLinkTargets(call: Call, transfer: Transfer, type: FsS
   if (type === "symlink") return checkLinkTarget(call, transfer, from);
   if (type !== "dir") return;
   const { signal } = call;
-  const links = await findBackend(call.fs, from, {
+  const links = await call.fs.find(from, {
     pattern: "**",
     type: "symlink",
     respectIgnore: false,
@@ -83,7 +81,7 @@ interface Transfer {
  */
 async function checkLinkTarget(call: Call, { verb, from, to }: Transfer, link: string): Promise<void> {
   // A target that cannot be read is not shown in the new place either.
-  const target = await readLinkVia(call.fs, link).catch(() => undefined);
+  const target = await call.fs.readLink(link).catch(() => undefined);
   if (
     target === undefined ||
     target.startsWith("/") ||

@@ -2,14 +2,14 @@
  * Creates previews of changes for reviewers: the text in the file's own encoding, the whole diff, and the
  * hash of the bytes to be written.
  */
+import type { Files } from "../../backends/files.ts";
 import { concurrentGroups } from "../../backends/concurrent.ts";
 import { engine } from "../../engine/current.ts";
 import type { DecodedText } from "../../engine/read.ts";
 import type { DiffOptions, DiffResult } from "../../engine/text/diff.ts";
 import { FilewrightError, type Signalled } from "../../engine/errors.ts";
 import { MIN_THREAD_BYTES } from "../../engine/threads.ts";
-import type { EntryType, FsBackend } from "../../backends/backend.ts";
-import { lstatVia, readVersioned } from "../../backends/fallback/fallback.ts";
+import type { EntryType } from "../../backends/backend.ts";
 import { walkTree } from "../../backends/fallback/walk-tree.ts";
 import { currentVersion } from "../lib/contents.ts";
 import { encodeUtf8 } from "../lib/text.ts";
@@ -110,7 +110,7 @@ export async function readTreeFacts(call: Call, path: string): Promise<TreeFacts
     if (type === "dir") base.push(...(await currentVersionsOf(call.fs, [at])));
     else files.push(at);
   };
-  const { type } = await lstatVia(call.fs, path);
+  const { type } = await call.fs.lstat(path);
   await add({ path, type });
   let more = false;
   if (type === "dir") {
@@ -126,7 +126,7 @@ export async function readTreeFacts(call: Call, path: string): Promise<TreeFacts
 
 /** Returns the current versions of entries. Links are not followed. */
 export async function currentVersionsOf(
-  fs: FsBackend,
+  fs: Files,
   paths: readonly string[],
 ): Promise<readonly BaseVersion[]> {
   const base: BaseVersion[] = [];
@@ -153,7 +153,7 @@ export function formatTreeCounts({ files, directories, more }: TreeFacts): strin
 /** Returns the bytes of a file for a preview; null for a large file, and for an entry that is not a file. */
 export async function readBytesForPreview(call: Call, path: string): Promise<Uint8Array | null> {
   try {
-    const found = await readVersioned(call.fs, path, { maxBytes: MAX_PREVIEW_BYTES, signal: call.signal });
+    const found = await call.fs.read(path, { maxBytes: MAX_PREVIEW_BYTES, signal: call.signal });
     return found === null ? null : found.bytes;
   } catch (error) {
     if (error instanceof FilewrightError && error.code !== "CANCELLED") return null;

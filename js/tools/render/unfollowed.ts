@@ -3,9 +3,7 @@
  * lead to does not exist.
  */
 import type { FsEntry } from "../../backends/backend.ts";
-import { realpathVia } from "../../backends/fallback/fallback.ts";
 import { childOf, isWithin, relativeTo } from "../../backends/paths.ts";
-import { findBackend } from "../../backends/search/search.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { WalkQuery } from "../../engine/search-types.ts";
@@ -79,7 +77,7 @@ async function linksBelow(
   { exclude, hidden, respectIgnore, ignoreFiles }: LinkedSearch,
 ): Promise<{ readonly paths: readonly string[]; readonly beyond: number }> {
   try {
-    const { paths, total } = await findBackend(call.fs, root, {
+    const { paths, total } = await call.fs.find(root, {
       ...{ pattern: "**", type: "symlink", exclude, hidden, respectIgnore, ignoreFiles },
       ...{ limit: MAX_EXAMINED, timeoutMs: MAX_MILLISECONDS, signal: call.signal },
     });
@@ -118,7 +116,7 @@ async function targetOf(
   link: string,
 ): Promise<{ readonly path: string; readonly isDir: boolean } | "outside" | undefined> {
   try {
-    const path = await realpathVia(fs, link);
+    const path = await fs.realpath(link);
     return { path, isDir: (await fs.stat(path)).isDir };
   } catch (error) {
     if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;

@@ -2,10 +2,11 @@
  * The files of a fork, in two kinds with the same calls: a fork that the storage itself makes, and a layer in memory
  * over the files of the parent, for a disk and for every backend and storage without forks of its own.
  */
-import type { FsBackend } from "../../backends/backend.ts";
+import type { Files } from "../../backends/files.ts";
 import { forkOverlay } from "../../backends/overlay/overlay.ts";
+import { mayShowChanges, OverlaySearch } from "../../backends/overlay/overlay-search.ts";
 import { makeOps } from "../../backends/transaction/op.ts";
-import { provideAbilities } from "../../backends/abilities.ts";
+import { provideShortcuts } from "../../backends/abilities.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { cannotBeReviewedError, unreviewedRecord } from "../../log/index.ts";
 import type { BeginStage } from "../../storage/backend/to-backend.ts";
@@ -15,7 +16,6 @@ import type { Entry, MergeOfForkOptions, PlannedMerge, Storage } from "../../sto
 import type { Call } from "../../tools/lib/tool.ts";
 import type { Resolver } from "../../policy/index.ts";
 import type { OpenedFork } from "../storage.ts";
-import { allowsChanges } from "./allowed.ts";
 import { sidesOf } from "./sides.ts";
 import { MERGE } from "../../tools/host-calls.ts";
 
@@ -32,7 +32,7 @@ export interface ForkPlan {
 /** The files of a fork. */
 export interface ForkFiles {
   /** The files, confined no further than those of the parent. */
-  readonly fs: FsBackend;
+  readonly fs: Files;
   /** The storage of the fork, where it is one of its own. */
   readonly storage?: Storage;
   /** How the fork of a storage is searched at one moment. */
@@ -115,11 +115,13 @@ export function storageFiles(
 }
 
 /** Returns the files of a fork in memory over those of its parent, as the parent sees them by its policy. */
-export function layerFiles(parent: FsBackend, resolver: Resolver): ForkFiles {
+export function layerFiles(parent: Files, resolver: Resolver): ForkFiles {
   const { overlay, layer } = forkOverlay(parent);
-  const isAllowed = allowsChanges(layer, resolver);
-  provideAbilities(overlay, {
-    answersOnlyAllowed: (policy) => policy === resolver.policy && isAllowed(),
+  const search = new OverlaySearch(layer, overlay, parent);
+  provideShortcuts(overlay, {
+    // The files of the parent are confined already.
+    searchUnder: (searcher) =>
+      searcher.policy === resolver.policy && mayShowChanges(layer, searcher) ? search : undefined,
   });
   return {
     fs: overlay,

@@ -2,7 +2,7 @@
  * The session of a fork. It takes over the settings of the parent's session, and replaces every part that works on
  * files: a fork has its own files, journal, reads, approvals and locks.
  */
-import type { FsBackend } from "../../backends/backend.ts";
+import type { Files } from "../../backends/files.ts";
 import { sandboxFork } from "../../backends/confined/sandboxed.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { makeApprovals } from "../../hooks/approvals.ts";
@@ -88,9 +88,9 @@ function makeFilesOfFork(
   const made = new MadeParts();
   made.add(close);
   made.add(() => reads.close());
-  const confine = (within: SandboxPolicy): FsBackend => sandboxFork(parent.files.fs, inner, within);
+  const confine = (within: SandboxPolicy): Files => sandboxFork(parent.files.fs, inner, within);
   const fs = confine(policy);
-  made.add(() => fs.close?.());
+  made.add(() => fs.close());
   const own = makeViews(fs, (globs) => confine({ ...policy, deny: [...policy.deny, ...globs] }));
   // A fork that is a layer in memory reads unchanged files through the parent.
   const views = files.isCommit ? own : grantingTo(parent.files.views, own);
@@ -156,7 +156,7 @@ function accessWithin(
  * Returns the protected places of the repositories in the parent together with those in the fork. The parent's include
  * those of the user's git configuration, and the fork may have changed or added repositories.
  */
-function repositoriesOf(parent: Session, inner: FsBackend, policy: SandboxPolicy): Repositories | undefined {
+function repositoriesOf(parent: Session, inner: Files, policy: SandboxPolicy): Repositories | undefined {
   const above = parent.files.repositories;
   if (above === undefined) return undefined;
   const own = makeRepositories(inner, policy.write, undefined);

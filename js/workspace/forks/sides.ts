@@ -3,7 +3,6 @@
  * and its state here. The plan of the merge is that of the storages.
  */
 import { concurrentGroups } from "../../backends/concurrent.ts";
-import { readVersioned } from "../../backends/fallback/fallback.ts";
 import { type DraftState, givenMode, type Known, nodeOf } from "../../backends/overlay/draft.ts";
 import { nullIfKept, type OverlayLayer } from "../../backends/overlay/overlay-layer.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -26,7 +25,7 @@ export function sidesOf(
   const entry = (path: string, known: Known): Entry | null => {
     // The modes of directories count only where the overlay has changed them: new ones get those of the system.
     const isCounted = known?.type !== "dir" || givenMode(state.get(path)) !== undefined;
-    const hasMode = lower.chmod !== undefined && isCounted;
+    const hasMode = lower.abilities.modes && isCounted;
     return known && entryOf(path, known, hasMode);
   };
   const base = async (path: string): Promise<Entry | null> => {
@@ -47,7 +46,7 @@ export function sidesOf(
     return (was?.type === "file" ? was.bytes : null) ?? EMPTY_BYTES;
   };
   const ourBody = async (path: string): Promise<Uint8Array> => {
-    const found = await readVersioned(lower, path).catch(nullIfKept);
+    const found = await lower.read(path).catch(nullIfKept);
     // What may not be read is merged as one content.
     return found?.bytes ?? UNREADABLE_BYTES;
   };

@@ -1,5 +1,5 @@
 /** The workspace of a fork: that of its session, with the calls of a fork. */
-import { usedCapabilities } from "../../backends/confined/used.ts";
+
 import { NO_RECOVERY } from "../../log/index.ts";
 import type { CallOptions } from "../../pipeline/enter.ts";
 import type { ToolArgs } from "../../tools/index.ts";
@@ -36,7 +36,7 @@ export function makeForkWorkspace(
 ): ForkWorkspace {
   const capabilities: Capabilities = {
     ...parent,
-    backend: usedCapabilities(session.files.fs),
+    backend: session.files.fs.abilities,
     confinement: session.files.access.confinement,
     // A fork is new, so nothing was interrupted in it.
     recovery: NO_RECOVERY,

@@ -1,6 +1,7 @@
 /** Marks, and the rewind of a workspace to a place in its history. */
-import { entryPathVia } from "../../backends/fallback/fallback.ts";
-import type { FsBackend, FsStat } from "../../backends/backend.ts";
+import type { Files } from "../../backends/files.ts";
+import { entryPath } from "../../backends/fallback/fallback.ts";
+import type { FsStat } from "../../backends/backend.ts";
 import { type ErrorData, errorOfData } from "../../pipeline/result.ts";
 import { engine } from "../../engine/current.ts";
 import { escapeControls } from "../../engine/escape.ts";
@@ -78,7 +79,7 @@ export async function rewindTo(
   const { signal, digest, dryRun = false, by } = options;
   const { display } = session.files.resolver;
   const source = await readRewind(withStage(session, false), to, options);
-  const plan = (fs: FsBackend, by: AbortSignal | undefined): Promise<PlannedRewind> =>
+  const plan = (fs: Files, by: AbortSignal | undefined): Promise<PlannedRewind> =>
     planOf(source, fs, by, display);
   for (let attempt = 1; ; attempt++) {
     // A plan for each attempt has a stage of its own, and so the present state.
@@ -144,7 +145,7 @@ async function readRewind(
   for (const typed of paths) {
     const { path } = resolver.resolve(typed, "write");
     // The history has real paths. That of an entry whose directory is gone is as it was written.
-    within.push(await entryPathVia(fs, path).catch(() => path));
+    within.push(await entryPath(fs, path).catch(() => path));
   }
   return { log, isReachable, records, agent, within };
 }
@@ -171,7 +172,7 @@ const CALL_ID = /^[0-9a-z]{9}-[0-9a-f]{12}$/u;
 /** Plans a rewind of the files of a backend, with the contents that it changes. */
 async function planOf(
   { log, isReachable, records, agent, within }: RewindSource,
-  fs: FsBackend,
+  fs: Files,
   signal: AbortSignal | undefined,
   display: (path: string) => string,
 ): Promise<PlannedRewind> {

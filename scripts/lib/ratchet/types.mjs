@@ -53,9 +53,11 @@ function classCounts(context, node, type) {
       .flatMap((heritage) => checker.getPropertiesOfType(checker.getTypeAtLocation(heritage)))
       .map(({ name }) => name),
   );
+  // A member that a type alone declares has no declaration of its own.
   const isPublic = ({ valueDeclaration }) =>
-    !ts.isPrivateIdentifier(valueDeclaration.name) &&
-    !(ts.getCombinedModifierFlags(valueDeclaration) & ts.ModifierFlags.NonPublicAccessibilityModifier);
+    valueDeclaration === undefined ||
+    (!ts.isPrivateIdentifier(valueDeclaration.name) &&
+      !(ts.getCombinedModifierFlags(valueDeclaration) & ts.ModifierFlags.NonPublicAccessibilityModifier));
   const own = membersOf(context, type).filter((member) => isPublic(member) && !inherited.has(member.name));
   return countsOf(context, own);
 }

@@ -11,7 +11,7 @@ import {
   SandboxedBackend,
   SandboxPolicy,
 } from "../../../js/index.node.ts";
-import { provideAbilities } from "../../../js/backends/abilities.ts";
+import { provideShortcuts } from "../../../js/backends/abilities.ts";
 import { withPathsOf } from "../../../js/backends/windows-paths.ts";
 import { caseFoldingVolume } from "./windows-volume.ts";
 
@@ -19,7 +19,7 @@ const SEED = { "/repo/Private.txt": "content that is denied\n", "/repo/src/Open.
 
 function makeVolume() {
   const made = caseFoldingVolume(SEED);
-  provideAbilities(made.volume, { paths: () => true });
+  provideShortcuts(made.volume, { paths: () => true });
   return made;
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { GRANTS_COMMAND } from "../../../js/cli/commands/grants.ts";
 import { literalWindowsGlob } from "../../../js/backends/windows-globs.ts";
-import { provideAbilities } from "../../../js/backends/abilities.ts";
+import { provideShortcuts } from "../../../js/backends/abilities.ts";
 import { innerWindowsPath, withPathsOf } from "../../../js/backends/windows-paths.ts";
 import {
   headlessApprover,
@@ -28,7 +28,7 @@ const SEED = {
 
 async function open(more: Partial<WorkspaceOptions> = {}, seed: Record<string, string> = SEED) {
   const { volume } = windowsVolume(seed);
-  provideAbilities(volume, { paths: "windows" });
+  provideShortcuts(volume, { paths: "windows" });
   const roots = ["C:\\repo", "C:\\lib", "D:\\b"];
   return openWorkspace({ backend: volume, roots, history: false, ...more } as WorkspaceOptions);
 }
@@ -147,7 +147,7 @@ it("a path of the network has no glob, because nothing of it is reached", () => 
 describe("a policy of the host", () => {
   it("keeps its globs when it is intersected twice", () => {
     const { volume } = windowsVolume(SEED);
-    provideAbilities(volume, { paths: "windows" });
+    provideShortcuts(volume, { paths: "windows" });
     const one = SandboxPolicy.workspaceOnly("C:\\repo\\app{x", { deny: ["*.pem"] });
     const windows = withPathsOf(volume, SandboxPolicy.workspaceOnly("C:\\repo"));
     const both = SandboxPolicy.intersect(windows, one);

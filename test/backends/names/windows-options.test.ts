@@ -1,6 +1,6 @@
 /** What hosts and callers write about a Windows disk: rules, globs, grants, presets, agents, mounts. On every system. */
 import { describe, expect, it } from "vitest";
-import { provideAbilities } from "../../../js/backends/abilities.ts";
+import { provideShortcuts } from "../../../js/backends/abilities.ts";
 import { withPathsOf } from "../../../js/backends/windows-paths.ts";
 import {
   headlessApprover,
@@ -22,7 +22,7 @@ const SEED = {
 
 function windowsDisk(seed: Record<string, string> = SEED) {
   const made = windowsVolume(seed);
-  provideAbilities(made.volume, { paths: "windows" });
+  provideShortcuts(made.volume, { paths: "windows" });
   return made;
 }
 
@@ -229,7 +229,7 @@ describe("mounts of a Windows disk", () => {
 
   it("a disk that folds letter case folds it in the tree, too", async () => {
     const { volume } = caseFoldingVolume({ "/repo/Private.txt": "denied\n" });
-    provideAbilities(volume, { paths: () => true });
+    provideShortcuts(volume, { paths: () => true });
     const confined = new SandboxedBackend(
       new MountBackend({ "/work": { backend: volume, root: "/repo" } }),
       SandboxPolicy.workspaceOnly("/work", { deny: ["Private.txt"] }),

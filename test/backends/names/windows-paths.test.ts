@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { openWorkspace, type Workspace, type WorkspaceOptions } from "../../../js/index.node.ts";
-import { provideAbilities } from "../../../js/backends/abilities.ts";
+import { provideShortcuts } from "../../../js/backends/abilities.ts";
 import {
   innerWindowsPath,
   displayPath,
@@ -32,7 +32,7 @@ const CONTENT = "the content of the place";
 
 async function open(seed: Record<string, string>, more: Partial<WorkspaceOptions> = {}) {
   const { disk, volume } = windowsVolume(seed);
-  provideAbilities(volume, { paths: "windows" });
+  provideShortcuts(volume, { paths: "windows" });
   const ws = await openWorkspace({
     backend: volume,
     root: "C:\\repo",

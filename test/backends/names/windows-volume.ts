@@ -2,7 +2,10 @@
  * A storage that finds names as a Windows disk does: in any letter case, without dots and spaces at the end, without
  * a stream, and by the short name that Windows generates. So a spelling that a check lets through reaches the file.
  */
-import { type FsBackend, MemoryBackend } from "../../../js/index.node.ts";
+import { assembledFiles } from "../../../js/backends/complete.ts";
+import type { Files } from "../../../js/backends/files.ts";
+import type { Able } from "../../../js/backends/abilities.ts";
+import { MemoryBackend } from "../../../js/index.node.ts";
 import { childOf } from "../../../js/backends/paths.ts";
 
 /** Returns the short name that Windows generates first for a name. */
@@ -29,7 +32,7 @@ type Seed = ConstructorParameters<typeof MemoryBackend>[0];
 /** A storage, and the one beneath it, which shows what is really there. */
 interface Volume {
   readonly disk: MemoryBackend;
-  readonly volume: FsBackend;
+  readonly volume: Files & Able;
 }
 
 /** Returns a volume that finds names as Windows does. */
@@ -95,7 +98,7 @@ function volumeOf(
     copyFile: async (from: string, to: string, how?: object) =>
       disk.copyFile(await stored(from), await stored(to), how),
     symlink: async (target: string, path: string) => disk.symlink(target, await stored(path)),
-  } as Record<string, unknown>;
+  } as Partial<Record<keyof Files, unknown>>;
   for (const method of [
     "stat",
     "lstat",
@@ -112,5 +115,5 @@ function volumeOf(
     "removeTree",
   ] as const)
     volume[method] = one(method);
-  return { disk, volume: volume as unknown as FsBackend };
+  return { disk, volume: assembledFiles(volume as Partial<Files>, disk.abilities) };
 }

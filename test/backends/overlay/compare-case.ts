@@ -2,13 +2,14 @@
  * Generated changes of an overlay over a disk, and searches that must have the same answers in the overlay and in a
  * real copy of the tree that it shows.
  */
+import type { Files } from "../../../js/backends/files.ts";
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import { decodeCursor } from "../../../js/engine/wire/cursor.ts";
 import type { FindQuery, SearchQuery } from "../../../js/engine/search.ts";
 import { walkTree } from "../../../js/backends/fallback/walk-tree.ts";
-import { FilewrightError, type FsBackend, LocalBackend, OverlayBackend } from "../../../js/index.node.ts";
+import { FilewrightError, LocalBackend, OverlayBackend } from "../../../js/index.node.ts";
 
 /** A generator of numbers below a bound: the same for the same seed. */
 function numbers(seed: number): (below: number) => number {
@@ -124,7 +125,7 @@ async function change(overlay: OverlayBackend, root: string, seed: number): Prom
 }
 
 /** Copies what a backend shows to the disk. */
-async function flatten(backend: FsBackend, from: string, to: string): Promise<void> {
+async function flatten(backend: Files, from: string, to: string): Promise<void> {
   for await (const entry of walkTree(backend, from)) {
     const path = to + entry.path.slice(from.length);
     if (entry.type === "dir") fs.mkdirSync(path, { recursive: true });
@@ -184,7 +185,7 @@ async function answerOrCode<T>(run: () => T): Promise<Awaited<T> | string> {
 }
 
 /** Returns all pages of a search of contents. */
-async function grepPages(backend: FsBackend, root: string, query: SearchQuery): Promise<unknown[]> {
+async function grepPages(backend: Files, root: string, query: SearchQuery): Promise<unknown[]> {
   const pages: unknown[] = [];
   for (let cursor: string | undefined; pages.length < 300; ) {
     const found = await answerOrCode(() => backend.grep?.(root, { ...query, cursor }));
@@ -216,7 +217,7 @@ async function grepPages(backend: FsBackend, root: string, query: SearchQuery): 
 }
 
 /** Returns all pages of a search for names. */
-async function findPages(backend: FsBackend, root: string, query: FindQuery): Promise<unknown[]> {
+async function findPages(backend: Files, root: string, query: FindQuery): Promise<unknown[]> {
   const pages: unknown[] = [];
   for (let cursor: string | undefined; pages.length < 300; ) {
     const found = await backend.find?.(root, { ...query, cursor });

@@ -47,10 +47,10 @@ async function remove(directory: string): Promise<void> {
 export const subjects: Readonly<Record<string, Subject>> = {
   memory: {
     make: async () => ({ backend: new MemoryBackend({ "/ws": { type: "dir" } }), root: "/ws" }),
-    options: { requires: ["read", "rename", "symlink"] },
+    options: { requires: ["conditions", "ranges", "links", "modes"] },
   },
-  opfs: { make: opfs, options: { requires: ["read", "rename", "lock", "sweep"] } },
-  picked: { make: picked, options: { requires: ["read", "lock"] } },
+  opfs: { make: opfs, options: { requires: ["conditions", "ranges", "locks"] } },
+  picked: { make: picked, options: { requires: ["conditions", "ranges", "locks"] } },
 };
 
 /** Runs every case over a backend. */

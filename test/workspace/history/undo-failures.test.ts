@@ -1,15 +1,16 @@
 /** An undo and a rewind that the storage refuses: the code of the cause, nothing changed, and both work afterwards. */
+import { shortcutsOf, provideShortcuts } from "../../../js/backends/abilities.ts";
+import type { Able } from "../../../js/backends/abilities.ts";
+import type { Files } from "../../../js/backends/files.ts";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   FilewrightError,
-  type FsBackend,
   LocalBackend,
   MemoryBackend,
   openWorkspace,
-  type SandboxPolicy,
   type Workspace,
 } from "../../../js/index.node.ts";
 import { filesOf, memoryStorage, type Storage } from "../../../js/storage/index.ts";
@@ -26,17 +27,16 @@ interface Fault {
 }
 
 /** Lets the writes of a backend, or of what it confines, fail. */
-function faulty<B extends FsBackend>(backend: B, fault: Fault): B {
-  const { confine } = backend;
+function faulty<B extends Files & Able>(backend: B, fault: Fault): B {
+  const { confine } = shortcutsOf(backend);
   const write = backend.writeBytes.bind(backend);
+  if (confine !== undefined)
+    provideShortcuts(backend, { confine: (policy) => faulty(confine(policy) as Files & Able, fault) });
   return Object.assign(backend, {
     async writeBytes(...all: Parameters<typeof write>) {
       if (fault.now !== null && all[1].length > fault.above) throw fault.now();
       return write(...all);
     },
-    ...(confine && {
-      confine: (policy: SandboxPolicy) => faulty(confine.call(backend, policy), fault),
-    }),
   });
 }
 

@@ -2,17 +2,13 @@
  * The worlds of the undo table: a workspace on the disk and one in memory, each with files, and another process that
  * changes them without the workspace.
  */
+import { shortcutsOf, provideShortcuts } from "../../../../js/backends/abilities.ts";
+import type { Able } from "../../../../js/backends/abilities.ts";
+import type { Files } from "../../../../js/backends/files.ts";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import {
-  type FsBackend,
-  LocalBackend,
-  MemoryBackend,
-  openWorkspace,
-  type SandboxPolicy,
-  type Workspace,
-} from "../../../../js/index.node.ts";
+import { LocalBackend, MemoryBackend, openWorkspace, type Workspace } from "../../../../js/index.node.ts";
 import { afterThisTest } from "../../../support/cleanups.ts";
 import { type Entry, parseTree, printTree } from "./notation.ts";
 
@@ -65,18 +61,19 @@ export async function openWorld(
 }
 
 /** Runs `atLast` before the backend, or what it confines, writes the last file. */
-function failingAtLast<B extends FsBackend>(backend: B, atLast: (() => Promise<never>) | undefined): B {
+function failingAtLast<B extends Files & Able>(backend: B, atLast: (() => Promise<never>) | undefined): B {
   if (atLast === undefined) return backend;
-  const { confine } = backend;
+  const { confine } = shortcutsOf(backend);
   const write = backend.writeBytes.bind(backend);
+  if (confine !== undefined)
+    provideShortcuts(backend, {
+      confine: (policy) => failingAtLast(confine(policy) as Files & Able, atLast),
+    });
   return Object.assign(backend, {
     async writeBytes(...all: Parameters<typeof write>) {
       if (all[0].endsWith(`/${LAST_FILE}`)) await atLast();
       return write(...all);
     },
-    ...(confine && {
-      confine: (policy: SandboxPolicy) => failingAtLast(confine.call(backend, policy), atLast),
-    }),
   });
 }
 

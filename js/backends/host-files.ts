@@ -1,0 +1,129 @@
+/**
+ * The files of a host, who has the eleven methods of {@link FsBackend} and need not know any option: with everything
+ * that follows from them. A version is the one that `stat` gives, or else the hash of the content. Conditions are checked
+ * here, one write of a path at a time; the caller holds the lock of the path.
+ */
+import { engine } from "../engine/current.ts";
+import type {
+  DeleteOptions,
+  FsBackend,
+  FsEntry,
+  FsStat,
+  GlobRoot,
+  ListOptions,
+  MkdirOptions,
+  ReadOptions,
+  TextOptions,
+  VersionedBytes,
+  WriteOptions,
+  WriteResult,
+} from "./backend.ts";
+import { Able } from "./abilities.ts";
+import { CompleteFiles } from "./complete.ts";
+import { backendError, checkSignal } from "./failure.ts";
+import { assertVersion, lstatOrNull, missingParents, readWhole } from "./fallback/fallback.ts";
+import type { Files } from "./files.ts";
+import { parentOf } from "./paths.ts";
+
+/** Returns the files of a backend: itself where it is of a class of this package. */
+export function asFiles(backend: FsBackend): Files {
+  return backend instanceof Able ? (backend as Able & Files) : new HostFiles(backend);
+}
+
+class HostFiles extends CompleteFiles {
+  readonly #backend: FsBackend;
+  /** The last write of each path that is not yet made. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(backend: FsBackend) {
+    super();
+    this.#backend = backend;
+  }
+
+  override async exists(path: string): Promise<boolean> {
+    return this.#backend.exists(path);
+  }
+  async stat(path: string): Promise<FsStat> {
+    return this.#backend.stat(path);
+  }
+  override async readText(path: string, options?: TextOptions): Promise<string> {
+    return this.#backend.readText(path, options);
+  }
+  override async readBytes(path: string): Promise<Uint8Array> {
+    return this.#backend.readBytes(path);
+  }
+  async listDir(path: string, options?: ListOptions): Promise<readonly FsEntry[]> {
+    return this.#backend.listDir(path, options);
+  }
+  override iterFiles(root: string): AsyncIterable<string> | Iterable<string> {
+    return this.#backend.iterFiles(root);
+  }
+  override async glob(pattern: string, options?: GlobRoot): Promise<readonly string[]> {
+    return this.#backend.glob(pattern, options);
+  }
+  async mkdir(path: string, options?: MkdirOptions): Promise<void> {
+    await this.#backend.mkdir(path, options);
+  }
+  async delete(path: string, options: DeleteOptions = {}): Promise<void> {
+    return this.#inTurn(path, async () => {
+      await assertVersion(this, path, options.ifVersion);
+      await this.#backend.delete(path, options);
+    });
+  }
+
+  read(path: string, request: ReadOptions = {}): Promise<VersionedBytes | null> {
+    return readWhole(this.#backend, path, request);
+  }
+
+  writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
+    return this.#inTurn(path, () => this.#write(path, content, options));
+  }
+
+  async #write(path: string, content: Uint8Array, options: WriteOptions): Promise<WriteResult> {
+    checkSignal(options.signal, path);
+    // Passes `createDirs` on: on a backend where directories are only prefixes, the parents still do not
+    // exist.
+    const { ifVersion, ifAbsent, ...rest } = options;
+    const there = await lstatOrNull(this, path);
+    if (ifAbsent === true && there !== null) throw backendError("ALREADY_EXISTS", path);
+    if (there?.isDir) throw backendError("IS_DIRECTORY", path);
+    if (ifVersion !== undefined) {
+      const now = there === null ? null : await this.read(path);
+      if (now?.version !== ifVersion) throw backendError("CONFLICT", path);
+    }
+    const made = there === null ? await this.#ensureParent(path, options.createDirs === true) : [];
+    try {
+      await this.#backend.writeBytes(path, content, rest);
+    } catch (error) {
+      // Only directories that were created for this write are removed. One that another process has filled
+      // meanwhile stays.
+      for (const directory of made)
+        await Promise.resolve(this.#backend.delete(directory)).catch(() => undefined);
+      throw error;
+    }
+    const version = (await this.#backend.stat(path)).version ?? engine().sha256(content);
+    return Object.freeze({ version });
+  }
+
+  /** Creates or checks the parent of a new path. Returns the directories that it created, innermost first. */
+  async #ensureParent(path: string, create: boolean): Promise<readonly string[]> {
+    const missing = await missingParents(this, path);
+    const at = parentOf(missing.at(-1) ?? path);
+    if (at !== "/" && !(await this.stat(at)).isDir) throw backendError("NOT_DIRECTORY", path);
+    if (missing.length === 0) return missing;
+    if (!create) throw backendError("NOT_FOUND", path, "the parent directory does not exist");
+    await this.mkdir(missing[0] as string, { parents: true, existOk: true });
+    return missing;
+  }
+
+  async #inTurn<T>(path: string, run: () => Promise<T>): Promise<T> {
+    const mine = (this.#turns.get(path) ?? Promise.resolve()).then(run, run);
+    const settled = mine.catch(() => undefined);
+    this.#turns.set(path, settled);
+    try {
+      return await mine;
+    } finally {
+      if (this.#turns.get(path) === settled) this.#turns.delete(path);
+    }
+  }
+}
