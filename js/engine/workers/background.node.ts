@@ -2,13 +2,14 @@
  * The worker threads for calls that would block the event loop: the longer ones of the WebAssembly engine, and those of
  * built files. They end some time after the last call.
  */
-import type { RunOptions } from "./pool.ts";
-import { type SharedWorkers, shareWorkers } from "./threads.node.ts";
+import type { RunOptions, WorkerPool } from "./pool.ts";
+import { getEnginePool, makeThreadPool } from "./threads.node.ts";
 
 /** The time in milliseconds after which unused workers end. Starting one takes about 100 ms, and it needs some 30 MB. */
 const MAX_IDLE_MS = 30_000;
 
-let workers: SharedWorkers | undefined;
+/** The pool of those that did not ask for one. That of `useWorkers` is used in its place. */
+let ownPool: WorkerPool | undefined;
 let calls = 0;
 let idle: NodeJS.Timeout | undefined;
 
@@ -19,11 +20,12 @@ export async function runInBackground<T>(
   inPlace: () => T | Promise<T>,
   options: RunOptions = {},
 ): Promise<T> {
-  workers ??= shareWorkers();
+  if (getEnginePool() === undefined) ownPool ??= makeThreadPool();
+  const pool = (getEnginePool() ?? ownPool) as WorkerPool;
   clearTimeout(idle);
   calls += 1;
   try {
-    return await workers.pool.run(name, args, inPlace, options);
+    return await pool.run(name, args, inPlace, options);
   } finally {
     calls -= 1;
     if (calls === 0) idle = setTimeout(endWorkers, MAX_IDLE_MS).unref();
@@ -31,6 +33,6 @@ export async function runInBackground<T>(
 }
 
 function endWorkers(): void {
-  workers?.release();
-  workers = undefined;
+  ownPool?.close();
+  ownPool = undefined;
 }

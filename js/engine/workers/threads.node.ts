@@ -9,22 +9,8 @@ import { type SpawnWorker, type WorkerMessage, WorkerPool, type WorkerPort } fro
 
 /** The pool of `useWorkers`, until it is closed. */
 let enginePool: WorkerPool | undefined;
-/** The pool of those that did not ask for one, and the number of its users. */
-let commonPool: { readonly pool: WorkerPool; users: number } | undefined;
 
-/**
- * Workers that several users have in common.
- *
- * @internal
- */
-export interface SharedWorkers {
-  /** The pool at this moment: that of `useWorkers` if there is one. */
-  readonly pool: WorkerPool;
-  /** Ends the use. The last user ends the workers. */
-  release(): void;
-}
-
-/** Sets the pool that is used from now on in place of the common one, or ends its use. */
+/** Sets the pool that is used from now on in place of one of the process's own, or ends its use. */
 export function setEnginePool(pool: WorkerPool | undefined): void {
   enginePool = pool;
 }
@@ -32,30 +18,6 @@ export function setEnginePool(pool: WorkerPool | undefined): void {
 /** Returns the pool of `useWorkers`. */
 export function getEnginePool(): WorkerPool | undefined {
   return enginePool;
-}
-
-/**
- * Returns the workers of this process for one more user. None is started before its first call.
- *
- * @internal
- */
-export function shareWorkers(): SharedWorkers {
-  commonPool ??= { pool: makeThreadPool(), users: 0 };
-  const shared = commonPool;
-  shared.users++;
-  let released = false;
-  return {
-    get pool() {
-      return enginePool ?? shared.pool;
-    },
-    release() {
-      if (released) return;
-      released = true;
-      if (--shared.users > 0) return;
-      shared.pool.close();
-      if (commonPool === shared) commonPool = undefined;
-    },
-  };
 }
 
 /** Returns a new pool, by default of one worker fewer than processors, at least 1 and at most 4. */
