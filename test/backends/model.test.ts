@@ -9,6 +9,7 @@ import {
   FilewrightError,
   type FsStat,
   LocalBackend,
+  NodeBackend,
   MemoryBackend,
   SandboxedBackend,
   SandboxPolicy,
@@ -125,15 +126,19 @@ async function staysBelow(memory: MemoryBackend, base: string, args: readonly Ar
   return true;
 }
 
-/** Runs the operations on both, below one scratch directory; `wrap` confines each to it. */
-async function agree(ops: readonly Op[], wrap: (on: Files, root: string) => Files): Promise<void> {
+/** Runs the operations on memory and a disk, below one scratch directory; `wrap` confines each to it. */
+async function agree(
+  ops: readonly Op[],
+  disk: () => Files,
+  wrap: (on: Files, root: string) => Files,
+): Promise<void> {
   const base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "fw-model-")));
   const root = join(base, "n/n/n");
   fs.mkdirSync(root, { recursive: true });
   try {
     const memory = new MemoryBackend({ [root]: { type: "dir" } });
     const one = wrap(memory, root);
-    const other = wrap(new LocalBackend({ durability: "none" }), root);
+    const other = wrap(disk(), root);
     for (const [what, ...given] of ops) {
       const args = given.map((arg) => (typeof arg === "string" ? arg.replace(/^ROOT/, root) : arg));
       if (!(await staysBelow(memory, base, args))) continue;
@@ -151,10 +156,10 @@ async function agree(ops: readonly Op[], wrap: (on: Files, root: string) => File
 
 const numberOf = (name: string): number => Number(process.env[`FILEWRIGHT_MODEL_${name}`] ?? 0);
 const [wantedRuns, seed, seconds] = [numberOf("RUNS"), numberOf("SEED"), numberOf("SECONDS")];
-// The same sequences every time, unless `npm run deep -- model` asks for new ones. Two properties share the seconds.
+// The same sequences every time, unless `npm run deep -- model` asks for new ones. Four properties share the seconds.
 const RUNS =
   wantedRuns > 0
-    ? { numRuns: wantedRuns, seed, ...(seconds > 0 ? { interruptAfterTimeLimit: seconds * 500 } : {}) }
+    ? { numRuns: wantedRuns, seed, ...(seconds > 0 ? { interruptAfterTimeLimit: seconds * 250 } : {}) }
     : { numRuns: 100, seed: 20_261_122 };
 const sequences = fc.array(op, { minLength: 5, maxLength: 40 });
 
@@ -165,20 +170,25 @@ afterAll(() => {
   if (file !== undefined) fs.writeFileSync(file, String(tried));
 });
 
-describe("model", { timeout: wantedRuns > 0 ? 7_200_000 : 600_000 }, () => {
+const DISKS: readonly (readonly [string, () => Files])[] = [
+  ["the disk", () => new LocalBackend({ durability: "none" })],
+  ["the disk without the addon", () => new NodeBackend({ durability: "none" })],
+];
+
+describe.each(DISKS)("model of %s", { timeout: wantedRuns > 0 ? 7_200_000 : 600_000 }, (_, disk) => {
   const agreeing = (around: (on: Files, root: string) => Files) =>
     fc.asyncProperty(sequences, (ops) => {
       tried += 1;
-      return agree(ops, around);
+      return agree(ops, disk, around);
     });
 
-  it("memory and the disk agree, operation by operation", () =>
+  it("memory and it agree, operation by operation", () =>
     fc.assert(
       agreeing((on) => on),
       RUNS,
     ));
 
-  it("confined, memory and the disk agree, refusals included", () => {
+  it("confined, memory and it agree, refusals included", () => {
     const confine = (on: Files, root: string): Files =>
       new SandboxedBackend(on, SandboxPolicy.workspaceOnly(root, { deny: ["b/c"] }));
     return fc.assert(agreeing(confine), RUNS);
