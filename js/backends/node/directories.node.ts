@@ -1,5 +1,4 @@
 /** Making and listing directories by their real paths. */
-import type { Dirent } from "node:fs";
 import * as fs from "node:fs";
 import { STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 import type { EntryType, FsEntry, ListOptions, MkdirOptions } from "../backend.ts";
@@ -10,8 +9,8 @@ import { isTempName } from "../walk/temp-name.ts";
 import { systemErrorName } from "./errors.node.ts";
 import { millis, typeOf } from "./facts.node.ts";
 import { pathOfHostBytes } from "./host-path.node.ts";
-import { atEntry, type PinnedDirectory, type PinnedEntry, pinDirectory, whileHeld } from "./pinned.node.ts";
-import { isLargeDirectory, isUncertainName, namesFromBytes, settle, syncDirectory } from "./temp.node.ts";
+import { atEntry, type PinnedEntry, pinDirectory, whileHeld } from "./pinned.node.ts";
+import { entriesOf, settle, syncDirectory } from "./temp.node.ts";
 
 /** Makes a directory by its real path. */
 export async function makeDirectory(
@@ -101,30 +100,6 @@ export async function listDirectory(
     }
   });
   return Object.freeze(sortEntries(found));
-}
-
-/** An entry as a listing names it, with its type where the system tells it. */
-interface NamedEntry {
-  readonly name: string;
-  readonly type: EntryType | undefined;
-}
-
-/** Returns the entries of a held directory, with pauses. */
-async function entriesOf(directory: PinnedDirectory, yielder: Yielder): Promise<readonly NamedEntry[]> {
-  const at = directory.at(".");
-  const entries = isLargeDirectory(directory)
-    ? await fs.promises.readdir(at, { withFileTypes: true })
-    : fs.readdirSync(at, { withFileTypes: true });
-  // Some names may not be UTF-8: they are read again as bytes. What `lstat` tells of them is what counts.
-  if (entries.some(({ name }) => isUncertainName(name)))
-    return (await namesFromBytes(directory, yielder)).map((name) => ({ name, type: undefined }));
-  return entries.map((entry) => ({ name: entry.name, type: hasType(entry) ? typeOf(entry) : undefined }));
-}
-
-/** Returns true for an entry whose type the file system tells with its name. */
-function hasType(entry: Dirent): boolean {
-  if (entry.isFile() || entry.isDirectory() || entry.isSymbolicLink()) return true;
-  return entry.isFIFO() || entry.isSocket() || entry.isBlockDevice() || entry.isCharacterDevice();
 }
 
 /** Returns an entry of a listing; undefined for a temporary file and for one that is no longer there. */

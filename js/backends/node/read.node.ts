@@ -147,13 +147,11 @@ export async function pageOf(
   request: PageRequest,
   signal: AbortSignal | undefined,
 ): Promise<Page> {
-  if (!mayEndInHead(request)) return pageOfContent(path, await read({ signal }), request, signal);
-  const head = await read({ range: { start: 0, end: PAGE_HEAD_BYTES }, signal });
-  if (head !== null && head.bytes.length === PAGE_HEAD_BYTES) {
-    const page = await pageOfHead(path, head, request, signal);
-    return page ?? pageOfContent(path, await read({ signal }), request, signal);
-  }
-  return pageOfContent(path, head, request, signal);
+  const range = mayEndInHead(request) ? { start: 0, end: PAGE_HEAD_BYTES } : undefined;
+  const found = (await read({ range, signal })) as VersionedBytes; // `null` only answers `ifNoneMatch`.
+  if (found.bytes.length !== range?.end) return pageOfContent(path, found, request, signal);
+  const page = await pageOfHead(path, found, request, signal);
+  return page ?? pageOfContent(path, (await read({ signal })) as VersionedBytes, request, signal);
 }
 
 /** Returns false for a page that needs the end of the file, or an encoding whose lines cannot be told byte by byte. */
@@ -189,11 +187,10 @@ async function pageOfHead(
 /** Returns a page of a text file whose content was read. */
 async function pageOfContent(
   path: string,
-  found: VersionedBytes | null,
+  { bytes, version, stat }: VersionedBytes,
   request: PageRequest,
   signal: AbortSignal | undefined,
 ): Promise<Page> {
-  const { bytes, version, stat } = found as VersionedBytes; // `null` only answers `ifNoneMatch`.
   const page =
     bytes.length > MIN_BACKGROUND_PAGE_BYTES
       ? await engine().reading.readPage(bytes, request, path, { signal })

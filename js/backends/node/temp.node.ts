@@ -3,15 +3,15 @@
  * change in a directory, after which that is done.
  */
 import { randomBytes } from "node:crypto";
-import type { BigIntStats } from "node:fs";
+import type { BigIntStats, Dirent } from "node:fs";
 import * as fs from "node:fs";
 import process from "node:process";
 import { STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
-import type { Durability } from "../backend.ts";
+import type { Durability, EntryType } from "../backend.ts";
 import { textOfNameBytes } from "../name-escapes.ts";
 import { isTempName } from "../walk/temp-name.ts";
 import { pathChanged, systemErrorName } from "./errors.node.ts";
-import { fileIdOf } from "./facts.node.ts";
+import { fileIdOf, typeOf } from "./facts.node.ts";
 import type { PinnedDirectory, PinnedEntry } from "./pinned.node.ts";
 import { hasEnded, ownIdentity, type ProcessIdentity } from "./process-identity.node.ts";
 
@@ -97,7 +97,7 @@ export async function sweepDirectory(directory: PinnedDirectory): Promise<number
   const yielder = new Yielder({});
   let swept = 0;
   let seen = 0;
-  for (const name of await namesIn(directory, yielder)) {
+  for (const { name } of await entriesOf(directory, yielder)) {
     if (++seen % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
     if (!isTempName(name) || !isStale(directory.entry(name))) continue;
     try {
@@ -130,37 +130,37 @@ function isStale(entry: PinnedEntry): boolean {
 /** The size in bytes of a directory above which its names are read on a thread of Node. */
 const MAX_SYNC_DIRECTORY_BYTES = 64n * 1024n;
 
-/** Returns true for a directory whose names are read on a thread of Node, because reading them takes long. */
-export function isLargeDirectory({ facts }: PinnedDirectory): boolean {
-  return facts.size > MAX_SYNC_DIRECTORY_BYTES;
+/** An entry as a listing names it, with its type where the system tells it. */
+export interface NamedEntry {
+  readonly name: string;
+  readonly type: EntryType | undefined;
 }
 
-/** Returns true for the text of a name that may not be the whole name, because its bytes are no UTF-8. */
-export function isUncertainName(name: string): boolean {
-  return name.includes("\ufffd") || name.includes("\\");
-}
-
-/** Returns the names in a held directory, with pauses. */
-async function namesIn(directory: PinnedDirectory, yielder: Yielder): Promise<readonly string[]> {
-  const at = directory.at(".");
-  const names = isLargeDirectory(directory) ? await fs.promises.readdir(at) : fs.readdirSync(at);
-  return names.some(isUncertainName) ? namesFromBytes(directory, yielder) : names;
-}
-
-/** Returns the names in a held directory, read as bytes, with pauses. */
-export async function namesFromBytes(
+/** Returns the entries of a held directory, with pauses. */
+export async function entriesOf(
   directory: PinnedDirectory,
   yielder: Yielder,
-): Promise<readonly string[]> {
+): Promise<readonly NamedEntry[]> {
   const at = directory.at(".");
-  const encoding = { encoding: "buffer" } as const;
-  const names: string[] = [];
-  const found = isLargeDirectory(directory)
-    ? await fs.promises.readdir(at, encoding)
-    : fs.readdirSync(at, encoding);
-  for (const bytes of found)
-    if (names.push(textOfNameBytes(bytes)) % STEPS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
-  return names;
+  const isLarge = directory.facts.size > MAX_SYNC_DIRECTORY_BYTES;
+  const typed = { withFileTypes: true } as const;
+  const entries = isLarge ? await fs.promises.readdir(at, typed) : fs.readdirSync(at, typed);
+  // A name that is not UTF-8 may not be the whole one.
+  if (!entries.some(({ name }) => name.includes("\ufffd") || name.includes("\\")))
+    return entries.map((entry) => ({ name: entry.name, type: hasType(entry) ? typeOf(entry) : undefined }));
+  // The names are read again as bytes. What `lstat` tells of their types is what counts.
+  const raw = { encoding: "buffer" } as const;
+  const found: NamedEntry[] = [];
+  for (const bytes of isLarge ? await fs.promises.readdir(at, raw) : fs.readdirSync(at, raw))
+    if (found.push({ name: textOfNameBytes(bytes), type: undefined }) % STEPS_PER_YIELD_CHECK === 0)
+      await yielder.yieldIfDue();
+  return found;
+}
+
+/** Returns true for an entry whose type the file system tells with its name. */
+function hasType(entry: Dirent): boolean {
+  if (entry.isFile() || entry.isDirectory() || entry.isSymbolicLink()) return true;
+  return entry.isFIFO() || entry.isSocket() || entry.isBlockDevice() || entry.isCharacterDevice();
 }
 
 /**
@@ -211,7 +211,7 @@ export async function removeWithContent(
   const inside = entry.pin();
   try {
     if (how === "force") openToOwner(inside);
-    for (const name of await namesIn(inside, yielder)) await removeBelow(inside.entry(name), removal);
+    for (const { name } of await entriesOf(inside, yielder)) await removeBelow(inside.entry(name), removal);
   } finally {
     inside.close();
   }
