@@ -164,6 +164,16 @@ describe.skipIf(pinMode() !== "descriptor")("without the addon", () => {
     },
   );
 
+  test("a read takes seven calls of the system", async () => {
+    const base = fs.realpathSync(fs.mkdtempSync(join(BASE, "filewright-steps-")));
+    try {
+      const read: Method = (disk, at) => disk.read(at("d/in/s"));
+      expect(await attacked(base, read, MAX_STEPS, false)).toMatchObject({ steps: 7 });
+    } finally {
+      fs.rmSync(base, { recursive: true, force: true });
+    }
+  });
+
   test("a FIFO in the place of a file is never opened, whenever it comes there", async () => {
     const base = fs.realpathSync(fs.mkdtempSync(join(BASE, "filewright-steps-")));
     const [file, fifo] = [join(base, "f"), join(base, "fifo")];
