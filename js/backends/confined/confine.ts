@@ -109,8 +109,8 @@ export class ConfinedFiles extends CompleteFiles {
   #twin: Files | undefined;
 
   constructor({ inner, policy, opened, granted }: Confinement) {
-    // Only files that confine themselves set entries aside.
-    super({ ...inner.abilities, asides: false });
+    // A move is a copy and a removal here where the inner files cannot move. Only a disk that confines itself sets aside.
+    super({ ...inner.abilities, moves: true, asides: false });
     this.#inner = inner;
     this.#policy = policy;
     this.#opened = opened;

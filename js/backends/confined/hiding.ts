@@ -42,7 +42,7 @@ interface Checked {
 }
 
 /** Methods that show nothing of an entry. */
-const UNCHECKED = ["realpath", "lock", "grantSecrets", "gitExclude", "otherNames"] as const;
+const UNCHECKED = ["realpath", "lock", "grantSecrets", "gitExclude"] as const;
 
 /** Walks the visible entries. The methods that take one path are added by {@link hidePaths}. */
 const Walked = CompleteFiles as abstract new (abilities: FileAbilities) => Files & Able;
@@ -76,7 +76,8 @@ class VisibleFiles extends Walked {
   readonly #hidden: HiddenPaths;
 
   constructor(inner: Files, hidden: HiddenPaths) {
-    super(inner.abilities);
+    // The name of an entry that is set aside could be hidden itself.
+    super({ ...inner.abilities, moves: true, asides: false });
     this.#inner = inner;
     this.#hidden = hidden;
     const methods: Partial<Record<keyof Files, AnyMethod>> = {};
@@ -133,9 +134,6 @@ class VisibleFiles extends Walked {
     await this.#check(to, "write", true);
     await this.#checkTree(from, to);
     return this.#inner.copyTree(from, to, options);
-  }
-  override asidePath(path: string): string {
-    return this.#inner.asidePath(path);
   }
   override trusted(): Files {
     return hidePaths(this.#inner.trusted(), this.#hidden);
