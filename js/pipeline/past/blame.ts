@@ -6,7 +6,7 @@
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { HunkRow } from "../../hooks/changed-files.ts";
-import { type HistoryRecord, type Log, type StateBefore, undoableChange } from "../../log/index.ts";
+import type { HistoryRecord, Log, StateBefore } from "../../log/index.ts";
 import { hasTrait, takesBack } from "../../schema/tool-facts.ts";
 import { textIfDecodable } from "../../tools/render/preview.ts";
 import type { Session } from "../session.ts";
@@ -66,8 +66,7 @@ export async function blameFile(workspace: Session, typed: string): Promise<Blam
       hint: "only text has lines",
     });
   const { log } = session.past;
-  const records = (await log.list()).filter(({ undoable }) => undoable);
-  const past: Past = { log, records };
+  const past: Past = { log, records: await log.list() };
   let place: HistoryPosition | undefined = { path, from: 0 };
   for (let read = 0; place !== undefined && read < MAX_READ_CHANGES && !lines.isDone; read++)
     place = await goBackFrom(place, past, lines);
@@ -124,8 +123,8 @@ async function statesOf(
   { header }: HistoryRecord,
   path: string,
 ): Promise<readonly StateBefore[]> {
-  const change = await undoableChange(log, header.callId);
-  return change.states((one) => one === path);
+  const change = await log.get(header.callId);
+  return change === undefined ? [] : change.states((one) => one === path);
 }
 
 type Origin = HistoryRecord | "older" | "elsewhere" | "unknown";

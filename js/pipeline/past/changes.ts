@@ -54,7 +54,7 @@ interface LaterRecords {
 function foundOnce(log: Log): LaterRecords["found"] {
   const known = new Map<string, Promise<readonly StateBefore[]>>();
   return (callId) => {
-    const states = known.get(callId) ?? undoableChange(log, callId).then((one) => one.states(() => true));
+    const states = known.get(callId) ?? log.get(callId).then((one) => one?.states(() => true) ?? []);
     known.set(callId, states);
     return states;
   };
@@ -62,7 +62,7 @@ function foundOnce(log: Log): LaterRecords["found"] {
 
 /** Returns the recorded changes after a call, the oldest first. */
 async function laterRecords(log: Log, callId: string): Promise<readonly HistoryRecord[]> {
-  const records = (await log.list()).filter(({ undoable }) => undoable);
+  const records = await log.list();
   const at = records.findIndex(({ header }) => header.callId === callId);
   return at < 0 ? [] : records.slice(0, at).reverse();
 }
@@ -94,7 +94,10 @@ async function nextSide(
 ): Promise<(ChangeSide & { readonly isSameVersion: boolean }) | undefined> {
   for (const { header, paths } of later.records) {
     if (!paths.some((one) => one === path || isAbove(one, path))) continue;
-    const next = (await later.found(header.callId)).find((state) => state.path === path);
+    const states = await later.found(header.callId);
+    // Nothing is recorded of a command.
+    if (states.length === 0) continue;
+    const next = states.find((state) => state.path === path);
     // A directory above it was moved or removed.
     if (next === undefined) return undefined;
     if (next.image?.type !== "file" || next.image.bytes === undefined) return undefined;

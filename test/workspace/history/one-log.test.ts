@@ -103,5 +103,7 @@ test("a commit of more paths than can be undone is refused as a call that is too
       ),
     });
   expect(await ws.history()).toEqual([]);
+  // Its states are in the history all the same.
+  expect((await ws.blame("a.txt")).lines).toMatchObject([{ origin: "call", callId: id }]);
   await ws.close();
 });
