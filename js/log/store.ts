@@ -1,5 +1,5 @@
 /**
- * The stores of a journal's records: in memory here, in files in `store.node.ts`. A store does not
+ * The stores of the records of a log, which hosts know as journals: in memory here, in files in `store.node.ts`. A store does not
  * interpret the records.
  */
 import { concatBytes } from "../engine/wire/bytes.ts";

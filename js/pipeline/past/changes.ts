@@ -1,5 +1,5 @@
 /**
- * The changes of one past call, with contents. The journal has the contents before a call. The content that the call
+ * The changes of one past call, with contents. The log has the contents before a call. The content that the call
  * left is what the next change of the file has replaced, or the file itself, if its hash is still the one that the call
  * left.
  */

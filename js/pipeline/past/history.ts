@@ -1,6 +1,6 @@
 /**
  * The history of a workspace: lists the calls that can be undone, undoes them, and rolls back the
- * unfinished changes of dead processes. The journal records the steps; this file applies the policy
+ * unfinished changes of dead processes. The log has the steps; this file applies the policy
  * and the locks to them, shows each caller its own changes, and describes a recovery in one line.
  */
 import type { Files } from "../../backends/files.ts";
