@@ -10,6 +10,7 @@ import type {
   Mark,
   ReviewFacts,
   Reviews,
+  StateBefore,
 } from "./log.ts";
 
 /** A place in the history as callers name it: a mark, a moment in milliseconds since 1970, or the state before a call. */
@@ -24,6 +25,20 @@ export async function undoableChange(log: Log, callId: string): Promise<LoggedCh
   const { header, undoable } = change.record;
   if (!undoable) throw notKeptError(callId, header.tool, log.largestUndo?.words ?? "nothing");
   return change;
+}
+
+/**
+ * Returns the states before a change of a list; none where nothing is recorded, as of a command.
+ * @throws UNSUPPORTED_OPERATION for a change whose record is damaged
+ */
+export async function statesOfChange(
+  log: Log,
+  { header, undoable }: HistoryRecord,
+  wantsContent: (path: string) => boolean,
+): Promise<readonly StateBefore[]> {
+  const { callId } = header;
+  const change = undoable ? await undoableChange(log, callId) : await log.get(callId);
+  return change === undefined ? [] : change.states(wantsContent);
 }
 
 /**

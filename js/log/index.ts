@@ -18,6 +18,7 @@ export {
   changesAfter,
   type HistoryPlace,
   keepChanges,
+  statesOfChange,
   undoableChange,
   unreviewedChanges,
 } from "./history.ts";

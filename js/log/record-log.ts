@@ -68,9 +68,10 @@ export class RecordLog implements Log {
     const stored = await options.store.find(group, callId);
     const [record] = stored === null || stored.damaged ? [] : changeIn(stored);
     if (record !== undefined) return loggedChange(record, stored?.entries ?? []);
-    // A change that is not kept has a record of its own, with the id of the call in its header.
+    // A change that is not kept has a record of its own, with the id of the call in its header. Of one whose contents are
+    // damaged there are no steps, either.
     const named = (await this.list()).find(({ header }) => header.callId === callId);
-    return named && loggedChange(named, []);
+    return named && loggedChange({ ...named, undoable: false }, []);
   }
 
   async marks(): Promise<readonly Mark[]> {

@@ -166,7 +166,7 @@ export class StorageLog implements Log {
       const { callId = "", tool = "", undoOf } = past.actor ?? {};
       // Also one that the workspace may not see can have undone some that it does.
       facts.push(withoutUndefined({ callId, tool, undoOf, undoes: undoes.get(callId) }));
-      if (left.delete(callId)) found.push(...this.#shown(past));
+      if (left.delete(callId)) found.push(...this.#mine(past));
       if (left.size === 0 || ++searched === MAX_SEARCHED_COMMITS) break;
     }
     // A change whose commit the storage has forgotten can be neither shown nor undone.
@@ -188,10 +188,14 @@ export class StorageLog implements Log {
   }
 
   /** Returns the change of a commit; empty for one that no call made, or that the workspace may not see. */
-  #shown(past: Past): readonly HistoryRecord[] {
+  #mine(past: Past): readonly HistoryRecord[] {
     const record = recordOf(past);
-    if (record === undefined || record.paths.length === 0) return [];
-    return record.paths.every(this.#source.isMine) ? [record] : [];
+    return record?.paths.every(this.#source.isMine) === true ? [record] : [];
+  }
+
+  /** Returns the change of a commit that changed files. */
+  #shown(past: Past): readonly HistoryRecord[] {
+    return this.#mine(past).filter(({ paths }) => paths.length > 0);
   }
 }
 

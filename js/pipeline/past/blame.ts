@@ -6,7 +6,7 @@
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { HunkRow } from "../../hooks/changed-files.ts";
-import type { HistoryRecord, Log, StateBefore } from "../../log/index.ts";
+import { type HistoryRecord, type Log, type StateBefore, statesOfChange } from "../../log/index.ts";
 import { hasTrait, takesBack } from "../../schema/tool-facts.ts";
 import { textIfDecodable } from "../../tools/render/preview.ts";
 import type { Session } from "../session.ts";
@@ -118,13 +118,8 @@ async function goBackFrom(
   return state === undefined || lines.goBack(record, state) ? { path, from: next } : undefined;
 }
 
-async function statesOf(
-  { log }: Past,
-  { header }: HistoryRecord,
-  path: string,
-): Promise<readonly StateBefore[]> {
-  const change = await log.get(header.callId);
-  return change === undefined ? [] : change.states((one) => one === path);
+function statesOf({ log }: Past, record: HistoryRecord, path: string): Promise<readonly StateBefore[]> {
+  return statesOfChange(log, record, (one) => one === path);
 }
 
 type Origin = HistoryRecord | "older" | "elsewhere" | "unknown";

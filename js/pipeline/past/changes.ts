@@ -8,7 +8,13 @@ import { lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { parentOf } from "../../backends/paths.ts";
 import type { PreImage } from "../../backends/transaction/pre-image.ts";
 import { engine } from "../../engine/current.ts";
-import { type HistoryRecord, type Log, type StateBefore, undoableChange } from "../../log/index.ts";
+import {
+  type HistoryRecord,
+  type Log,
+  type StateBefore,
+  statesOfChange,
+  undoableChange,
+} from "../../log/index.ts";
 import { storedContentOf } from "../../storage/staged/stored-content.ts";
 import type { Session } from "../session.ts";
 import { withStage } from "../staged.ts";
@@ -47,14 +53,15 @@ export async function changesOfCall(workspace: Session, callId: string): Promise
 interface LaterRecords {
   readonly records: readonly HistoryRecord[];
   /** Returns the states that a change has found. */
-  found(callId: string): Promise<readonly StateBefore[]>;
+  found(record: HistoryRecord): Promise<readonly StateBefore[]>;
 }
 
 /** Returns a function that reads the record of each call once. */
 function foundOnce(log: Log): LaterRecords["found"] {
   const known = new Map<string, Promise<readonly StateBefore[]>>();
-  return (callId) => {
-    const states = known.get(callId) ?? log.get(callId).then((one) => one?.states(() => true) ?? []);
+  return (record) => {
+    const { callId } = record.header;
+    const states = known.get(callId) ?? statesOfChange(log, record, () => true);
     known.set(callId, states);
     return states;
   };
@@ -92,9 +99,9 @@ async function nextSide(
   path: string,
   left: PreImage,
 ): Promise<(ChangeSide & { readonly isSameVersion: boolean }) | undefined> {
-  for (const { header, paths } of later.records) {
-    if (!paths.some((one) => one === path || isAbove(one, path))) continue;
-    const states = await later.found(header.callId);
+  for (const record of later.records) {
+    if (!record.paths.some((one) => one === path || isAbove(one, path))) continue;
+    const states = await later.found(record);
     // Nothing is recorded of a command.
     if (states.length === 0) continue;
     const next = states.find((state) => state.path === path);

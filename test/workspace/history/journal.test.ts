@@ -288,3 +288,18 @@ test("git hooks and configuration are protected unless the host says otherwise",
   open.push(free);
   expect((await free.call("write_file", write)).ok).toBe(true);
 });
+
+test("a change whose recorded contents are damaged cannot be undone, and says so", async () => {
+  const ws = await workspace();
+  fs.writeFileSync(join(root, "a"), "the old content");
+  await ws.writeFile({ path: "a", content: "new", whole_file: true });
+  const [{ callId } = { callId: "" }] = await ws.history();
+  const [group = ""] = fs.readdirSync(inState("done"));
+  const record = inState("done", group, callId);
+  const bytes = fs.readFileSync(record);
+  bytes[bytes.indexOf("the old content")] = 0x54;
+  fs.writeFileSync(record, bytes);
+  for (const way of ["undo", "changes", "rewind"] as const)
+    await expect(ws[way](callId)).rejects.toMatchObject({ code: "UNSUPPORTED_OPERATION" });
+  expect(content("a")).toBe("new");
+});
