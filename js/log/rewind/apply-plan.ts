@@ -55,8 +55,8 @@ function storageFailure(
 /** The facts that the caller gives about the change that an undo is itself. */
 type UndoFacts = Pick<ChangeFacts, "callId" | "agent" | "signal" | "unreviewed" | "allowedBy">;
 
-/** Plans the undo of a change. The paths that others have changed since are left in the plan. */
-export function planUndo(
+/** Plans the undo of a change. @throws CONFLICT when a path has changed since */
+export async function planUndo(
   log: Log,
   fs: Files,
   record: HistoryRecord,
@@ -64,7 +64,10 @@ export function planUndo(
 ): Promise<RewindPlan> {
   const steps = async (callId: string): Promise<PastSteps> => (await undoableChange(log, callId)).made;
   const { isOneCommit } = log;
-  return planRewind({ fs, records: [record], steps, isUndone: () => true, isOneCommit, signal });
+  const plan = await planRewind({ fs, records: [record], steps, isUndone: () => true, isOneCommit, signal });
+  const [changed] = plan.left;
+  if (changed !== undefined) throw changedSinceError(changed.path);
+  return plan;
 }
 
 /** Restores the state before a change, by another change. @throws CONFLICT when a path has changed since */
@@ -76,10 +79,7 @@ export async function undoRecord(log: Log, fs: Files, record: HistoryRecord, as:
   await log
     .append(fs, about, async (recording) => {
       if (isOneCommit) await makeDirectoriesOf(recording, record);
-      const plan = await planUndo(log, recording, record, signal);
-      const [changed] = plan.left;
-      if (changed !== undefined) throw changedSinceError(changed.path);
-      await rollBackPlan(recording, plan, signal);
+      await rollBackPlan(recording, await planUndo(log, recording, record, signal), signal);
     })
     .catch((error: unknown) => {
       // A storage finds out at its commit that a directory holds what others have made meanwhile.

@@ -28,7 +28,7 @@ export interface UndoableHistory {
   restores(callId: string): Promise<readonly PastState[]>;
   /** Returns a path as {@link HistoryEntry.paths} names it. */
   display(path: string): string;
-  /** Returns what undoing the call changes, as a person reads it and as data. @throws FilewrightError NOT_FOUND */
+  /** Returns what undoing the call changes, as a person reads it and as data. @throws NOT_FOUND, CONFLICT */
   preview(callId: string, by: Pick<UndoingCall, "fs" | "signal">): Promise<Pick<Preview, "diff" | "changes">>;
   /** Undoes a call. The change is recorded under the id of the undoing call. @throws CONFLICT */
   undo(callId: string, by: UndoingCall): Promise<void>;

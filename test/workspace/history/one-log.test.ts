@@ -75,14 +75,18 @@ describe.each(ENGINES)("over %s", (_, make) => {
     await ws.close();
   });
 
-  test("the question about an undo names what comes back where its directory is gone", async () => {
+  test("an undo that brings an entry back without its directory is shown over a storage, else refused unasked", async () => {
     const { ws, asked } = await open(await make());
     await ws.delete({ path: "dir/b.txt" });
     const id = await lastId(ws);
     await ws.delete({ path: "dir", recursive: true });
-    await ws.call("undo", { call_id: id });
-    const shown = asked.at(-1)?.changes?.map(({ path, kind }) => [path, kind]);
-    expect(shown).toEqual(ws.capabilities().journal === "storage" ? [["/ws/dir/b.txt", "create"]] : []);
+    const before = asked.length;
+    const { ok, error } = await ws.call("undo", { call_id: id });
+    const shown = asked.slice(before).map(({ changes }) => changes?.map(({ path, kind }) => [path, kind]));
+    const isMade = ws.capabilities().journal === "storage";
+    expect([ok, error?.code]).toEqual(isMade ? [true, undefined] : [false, "CONFLICT"]);
+    // Asked again where the directory was taken to be there.
+    expect(shown.slice(-1)).toEqual(isMade ? [[["/ws/dir/b.txt", "create"]]] : []);
     await ws.close();
   });
 });
