@@ -1,6 +1,6 @@
 /**
- * The stores of the records of a log, which hosts know as journals: in memory here, in files in `store.node.ts`. A store does not
- * interpret the records.
+ * The stores of the records of a log, which hosts know as journals: in memory here, in files in `store.node.ts`. A store
+ * does not interpret the records.
  */
 import { concatBytes } from "../engine/wire/bytes.ts";
 import { callback, instance, type Options, required } from "../schema/option.ts";
