@@ -13,6 +13,7 @@ import type { ChangedNode } from "./overlay/draft.ts";
 import type { ContentProvider } from "./search/held.ts";
 import type { MomentOf } from "./search/moments.ts";
 import type { BeginReadAhead } from "./search/read-ahead.ts";
+import type { RecordedWrite } from "./transaction/recorded-write.ts";
 import type { EnterStage, Stage } from "./transaction/stage.ts";
 
 /**
@@ -49,6 +50,8 @@ export interface Shortcuts {
   readonly stage: Stage | undefined;
   /** Returns the same backend, with the same rules, over a stage of its storage. The function {@link enterStage} calls it. */
   readonly enterStage: EnterStage | undefined;
+  /** Returns the function that writes a file together with the record of the change; undefined where there is none. */
+  readonly recordedWrite: () => RecordedWrite | undefined;
   /** Refuses to read a file which the policy hides under another name. @throws OUTSIDE_ALLOWED, GRANT_DENIED */
   readonly checkNames: (path: string) => Promise<void>;
   /** Returns the same files under a policy that they enforce themselves, without a gap between check and use. */
@@ -86,6 +89,7 @@ const NONE: Shortcuts = Object.freeze({
   maxAnswerBytes: Number.POSITIVE_INFINITY,
   stage: undefined,
   enterStage: undefined,
+  recordedWrite: () => undefined,
   checkNames: async () => {},
   confine: undefined,
 });

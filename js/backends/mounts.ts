@@ -135,6 +135,7 @@ export class MountBackend extends CompleteFiles {
         "enterStage",
         "checkNames",
         "confine",
+        "recordedWrite",
       ],
       gives: {
         paths: isFolding ? () => true : "posix",

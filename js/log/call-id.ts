@@ -45,3 +45,13 @@ export function nextTimestamp(): number {
   lastTimestamp = Math.max(Date.now(), lastTimestamp + TIMESTAMP_STEP_MS);
   return lastTimestamp;
 }
+
+/** Returns the last timestamp that this process has given out or noted, in milliseconds since 1970. */
+export function lastMoment(): number {
+  return lastTimestamp;
+}
+
+/** Notes the timestamp of a commit that the disk made: later ones are after it. */
+export function noteMoment(moment: number): void {
+  lastTimestamp = Math.max(lastTimestamp, moment);
+}

@@ -10,6 +10,7 @@ export type {
   LoggedChange,
   Made,
   Mark,
+  OnePut,
   StateBefore,
   Undoability,
 } from "./log.ts";
@@ -37,4 +38,10 @@ export {
 export { planUndo, rollBackPlan, undoRecord } from "./rewind/apply-plan.ts";
 export { NO_RECOVERY, recoveryProblemOf } from "./recovery.ts";
 export type { RunLocked as Locked, Recovery, RecoveryProblem, Rollbacks } from "./recovery.ts";
-export { type JournalStore, type OpenRecord, MemoryJournal, type StoredRecord } from "./store.ts";
+export {
+  type JournalStore,
+  type OpenRecord,
+  MemoryJournal,
+  type RecordFiles,
+  type StoredRecord,
+} from "./store.ts";

@@ -6,6 +6,8 @@
 import type { Files } from "../backends/files.ts";
 import type { PastState, PreImage } from "../backends/transaction/pre-image.ts";
 import type { AllowedBy, FinalStates, RecordHeader, Step, StepResult } from "../backends/transaction/step.ts";
+import type { VersionedBytes } from "../backends/backend.ts";
+import type { PutFile } from "../backends/transaction/recorded-write.ts";
 import type { FilesFound } from "../backends/transaction/step-maker.ts";
 import type { StageCommit } from "../storage/staged/stage.ts";
 import type { RecordOp } from "../storage/storage.ts";
@@ -40,6 +42,21 @@ export interface ChangeFacts {
    * commit of a storage; otherwise not at all.
    */
   readonly records?: (() => readonly RecordOp[]) | undefined;
+}
+
+/** The one file that a change writes, at its real path. */
+export interface OnePut {
+  readonly path: string;
+  /** The file as the plan found it; null for none. */
+  readonly was: VersionedBytes | null;
+}
+
+/** What the plan of a change knows. */
+export interface PlannedChange {
+  /** The file of a change that is one written file; undefined for any other, and where its old content is not known. */
+  readonly onePut: OnePut | undefined;
+  /** Returns the files that the change was planned on, which need not be read again. */
+  found(): Promise<FilesFound | undefined>;
 }
 
 /** Returns the commit of a change that is made on the stage of a call. */
@@ -152,14 +169,14 @@ export interface Log {
   readonly isOneCommit: boolean;
   /**
    * Makes a change and adds its record. `run` gets a backend that records each step, or that keeps all of them for one
-   * commit; they are taken back when it fails. `found` are the files that the change was planned on, which need not be
-   * read again.
+   * commit; they are taken back when it fails. For a change that is one put, `run` may get the function that makes it
+   * with its record; it is run again where that is not possible.
    */
   append<T>(
     fs: Files,
     about: ChangeFacts,
-    run: (fs: Files) => Promise<T>,
-    found?: FilesFound,
+    run: (fs: Files, put?: PutFile) => Promise<T>,
+    planned?: PlannedChange,
   ): Promise<Made<T>>;
   /**
    * Returns the changes, the newest first, with those that cannot be undone: all that were committed after a place, or

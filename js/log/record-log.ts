@@ -43,15 +43,15 @@ export class RecordLog implements Log {
     return new RecordLog(this.#recorder, stage);
   }
 
-  readonly append: Log["append"] = (fs, about, run, found) => {
+  readonly append: Log["append"] = (fs, about, run, planned) => {
     const stage = this.#stage;
-    if (stage === undefined) return this.#recorder.change(fs, about, run, found);
-    const committed: typeof run = async (own) => {
-      const result = await run(own);
+    if (stage === undefined) return this.#recorder.change(fs, about, run, planned);
+    const committed: typeof run = async (own, put) => {
+      const result = await run(own, put);
       await stage.commitDraft(commitOf(about));
       return result;
     };
-    return stage.draft(() => this.#recorder.change(fs, about, committed, found));
+    return stage.draft(() => this.#recorder.change(fs, about, committed, planned));
   };
 
   async list(after?: LogPlace): Promise<readonly HistoryRecord[]> {

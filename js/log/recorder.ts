@@ -6,10 +6,11 @@
  * (`recovery.ts`); when it succeeds, the record stays for `undo`. The caller holds the locks of
  * the paths.
  */
+import { shortcutsOf } from "../backends/abilities.ts";
 import type { Files } from "../backends/files.ts";
 import type { FilesFound } from "../backends/transaction/step-maker.ts";
 import { pathsOfSteps, type RecordEntry, type RecordHeader } from "../backends/transaction/step.ts";
-import { Transaction, withOutcome } from "../backends/transaction/transaction.ts";
+import { Transaction } from "../backends/transaction/transaction.ts";
 import { untilAborted } from "../engine/yielder.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { newCallId, nextTimestamp } from "./call-id.ts";
@@ -17,7 +18,8 @@ import { cannotBeReviewedError } from "./errors.ts";
 import { readFinalStates } from "./final-states.ts";
 import type { ChangeFacts, LargestUndo, Log, Undoability } from "./log.ts";
 import { type RollbackRetries, type Rollbacks, recoverAll, rollbackRetriesOf } from "./recovery.ts";
-import type { JournalStore, OpenRecord } from "./store.ts";
+import { changeByOnePut } from "./one-put.ts";
+import type { JournalStore, OpenRecord, RecordFiles } from "./store.ts";
 
 const BYTES_PER_MIB = 1024 * 1024;
 /**
@@ -51,6 +53,8 @@ export interface LogOptions {
   readonly keep: boolean;
   /** True when every record is flushed to the disk before the change goes on. */
   readonly durable: boolean;
+  /** The same store, where the disk may write its records together with the change. */
+  readonly files?: RecordFiles | undefined;
 }
 
 /** Makes the changes of a workspace, and writes their records to a store. */
@@ -76,13 +80,23 @@ export class Recorder {
     };
   }
 
-  /** Runs a change on a backend that records each step. Rolls the steps back when it fails. */
-  readonly change: Log["append"] = async (fs, about, run, found) => {
-    const { keep } = this.options;
+  /** Makes a change and its record. The disk records a change that is one put; every other one is recorded by steps. */
+  readonly change: Log["append"] = async (fs, about, run, planned) => {
+    const { keep, files, storage, durable } = this.options;
     if (!keep && about.unreviewed === true) throw cannotBeReviewedError();
+    const isTry = about.rollback === "try";
     // A single operation without an undo needs no record: it is atomic by itself.
-    if (!keep && about.rollback === "try") return { result: await run(fs), undo: "nothing" };
-    const recorded = new RecordedChange(this, fs, about, found);
+    if (!keep && isTry) return { result: await run(fs), undo: "nothing" };
+    const bySteps = () => this.#changeBySteps(fs, about, run, planned);
+    const [write, put] = [shortcutsOf(fs).recordedWrite(), planned?.onePut];
+    if (!isTry || files === undefined || write === undefined || put === undefined) return bySteps();
+    const place = { files, retries: this.retries, storage, durable, limits: TRANSACTION_LIMITS.try };
+    return changeByOnePut({ fs, write, put, header: this.headerOf(about), place }, run, bySteps);
+  };
+
+  /** Runs a change on a backend that records each step. Rolls the steps back when it fails. */
+  readonly #changeBySteps: Log["append"] = async (fs, about, run, planned) => {
+    const recorded = new RecordedChange(this, fs, about, await planned?.found());
     let result: Awaited<ReturnType<typeof run>>;
     try {
       result = await run(recorded.backend);
@@ -188,12 +202,9 @@ class RecordedChange {
 
   /** Rolls the change back, and returns the error with what could not be restored. */
   async rolledBack(error: unknown): Promise<unknown> {
-    const [transaction, log] = [this.#transaction, this.#record];
     const { retries, options } = this.#recorder;
-    const outcome = await transaction.rollBack();
-    if (outcome.failed.length === 0) await log?.close(null);
-    else retries.add({ transaction, log, storage: options.storage }); // The record stays: if this process ends, the next one tries again.
-    return withOutcome(error, outcome);
+    const change = { transaction: this.#transaction, log: this.#record, storage: options.storage };
+    return retries.rollBack(change, error);
   }
 
   /** Ends the record of a change that was made. */

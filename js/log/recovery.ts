@@ -18,7 +18,7 @@ import {
 } from "../backends/transaction/step.ts";
 import { type Code, FilewrightError } from "../engine/errors.ts";
 import type { JournalStore, OpenRecord, StoredRecord } from "./store.ts";
-import type { Transaction } from "../backends/transaction/transaction.ts";
+import { type Transaction, withOutcome } from "../backends/transaction/transaction.ts";
 
 /** An error of a recovery that will not pass by itself. */
 export interface RecoveryProblem {
@@ -100,8 +100,15 @@ interface UnfinishedRollback {
 export class RollbackRetries {
   readonly #unfinished = new Set<UnfinishedRollback>();
 
-  add(unfinished: UnfinishedRollback): void {
-    this.#unfinished.add(unfinished);
+  /**
+   * Rolls a change back that has failed, and returns its error with the paths that could not be restored. Their rollback is
+   * tried again later, and the record stays: if this process ends, the next one tries.
+   */
+  async rollBack(change: UnfinishedRollback, error: unknown): Promise<unknown> {
+    const outcome = await change.transaction.rollBack();
+    if (outcome.failed.length === 0) await change.log?.close(null);
+    else this.#unfinished.add(change);
+    return withOutcome(error, outcome);
   }
 
   /** Tries the rollbacks in a storage again that touch one of these paths, or what is above or below it. */

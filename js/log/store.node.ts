@@ -21,7 +21,7 @@ import {
   type RecordKey,
   recordKeyOf,
 } from "./record-file.node.ts";
-import { staysInHistory } from "../backends/transaction/step.ts";
+import { type RecordEntry, staysInHistory } from "../backends/transaction/step.ts";
 import { noteSharedHistory } from "../backends/shared-history.node.ts";
 import { closesWithoutError, journalWriteError, appendBuffers } from "./store-write.node.ts";
 import {
@@ -29,11 +29,13 @@ import {
   MAX_BYTES_PER_GROUP,
   MAX_RECORDS_PER_GROUP,
   type OpenRecord,
+  type RecordOnDisk,
+  type RecordFiles,
   type StoredRecord,
 } from "./store.ts";
 import { lockNameOfWriter, type TryLock, WriterLock } from "./writer-lock.node.ts";
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
 /** The number of changes after which old records are removed. */
 const CHANGES_PER_PRUNE = 32;
 
@@ -53,7 +55,7 @@ interface DecodedRecord {
 }
 
 /** A journal in files, in the directory `journal` of a state directory. */
-export class FileJournal implements JournalStore {
+export class FileJournal implements JournalStore, RecordFiles {
   readonly #stateDir: string;
   readonly #directory: string;
   readonly #tryLock: TryLock;
@@ -103,11 +105,49 @@ export class FileJournal implements JournalStore {
   }
 
   begin(id: string): OpenRecord {
+    return this.#asWriter((writer) => this.#beginAs(writer, id));
+  }
+
+  beginFile(id: string): RecordOnDisk {
+    return this.#asWriter((writer) => {
+      const key = this.#open();
+      const path = this.#pathOf(writer, id);
+      const after = (entries: readonly RecordEntry[]): OpenRecord => ({
+        append: (entry, durable) => this.#appendLater(path, [...entries, entry], { key, id, durable }),
+        close: (group) => this.#endRecord(path, id, group),
+      });
+      return { path, key: key.bytes, after };
+    });
+  }
+
+  /** Appends the last of some entries to a record that has the others. Only what is rolled back later needs it. */
+  async #appendLater(
+    path: string,
+    entries: readonly RecordEntry[],
+    { key, id, durable }: { readonly key: RecordKey; readonly id: string; readonly durable: boolean },
+  ): Promise<void> {
+    let previous: Buffer = Buffer.alloc(RECORD_MAC_BYTES);
+    let buffers: readonly Uint8Array[] = [];
+    for (const entry of entries) ({ buffers, mac: previous } = encodeRecord(entry, key, previous, id));
+    try {
+      const fd = fs.openSync(path, O_WRONLY | O_APPEND | O_NOFOLLOW);
+      try {
+        await appendBuffers(fd, buffers, durable);
+      } finally {
+        fs.closeSync(fd);
+      }
+    } catch (error) {
+      throw journalWriteError(this.#stateDir, error);
+    }
+  }
+
+  /** Begins a record as the writer whose lock is held while it is open. */
+  #asWriter<T>(begin: (writer: string) => T): T {
     let writer: string | undefined;
     try {
       writer = this.#lock.begin();
       if (writer === undefined) throw backendError("LOCK_TIMEOUT", this.#directory, "the journal is locked");
-      return this.#beginAs(writer, id);
+      return begin(writer);
     } catch (error) {
       if (writer !== undefined) this.#lock.end();
       throw journalWriteError(this.#stateDir, error);
@@ -117,7 +157,7 @@ export class FileJournal implements JournalStore {
   /** Begins a record, while the lock of its writer is held. */
   #beginAs(writer: string, id: string): OpenRecord {
     const key = this.#open();
-    const path = `${this.#directory}/open/${writer}.${id}`;
+    const path = this.#pathOf(writer, id);
     const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     let previous: Buffer = Buffer.alloc(RECORD_MAC_BYTES);
     let held: readonly Uint8Array[] = [];
@@ -142,15 +182,24 @@ export class FileJournal implements JournalStore {
         // The disk reports only now that the record may be incomplete. The change stands, but can no
         // longer be undone.
         const whole = closesWithoutError(fd);
-        try {
-          if (group === null || !whole) fs.rmSync(path, { force: true });
-          else this.#endLater(path, id, group);
-        } finally {
-          this.#lock.end();
-        }
-        if (this.#users === 0 && !this.#lock.isInUse) setImmediate(() => this.#releaseUnused());
+        this.#endRecord(path, id, whole ? group : null);
       },
     };
+  }
+
+  #pathOf(writer: string, id: string): string {
+    return `${this.#directory}/open/${writer}.${id}`;
+  }
+
+  /** Ends a record whose file is closed: keeps it in the history of `group`, or removes it when `group` is null. */
+  #endRecord(path: string, id: string, group: string | null): void {
+    try {
+      if (group === null) fs.rmSync(path, { force: true });
+      else this.#endLater(path, id, group);
+    } finally {
+      this.#lock.end();
+    }
+    if (this.#users === 0 && !this.#lock.isInUse) setImmediate(() => this.#releaseUnused());
   }
 
   unfinished(): readonly StoredRecord[] {

@@ -19,6 +19,22 @@ export interface OpenRecord {
   close(group: string | null): void | Promise<void>;
 }
 
+/** The record of a change in a file that the disk writes, together with the change. */
+export interface RecordOnDisk {
+  /** The path of the file, which does not exist yet. */
+  readonly path: string;
+  /** The key of the MACs. */
+  readonly key: Uint8Array;
+  /** Returns the record after these entries: what follows is appended, and it is closed. */
+  after(entries: readonly RecordEntry[]): OpenRecord;
+}
+
+/** A store whose records are files. */
+export interface RecordFiles {
+  /** Begins a record that is not written by the store. */
+  beginFile(id: string): RecordOnDisk;
+}
+
 /** A record that was read. */
 export interface StoredRecord {
   /** The authentic entries, up to the first damage. */

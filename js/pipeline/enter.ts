@@ -353,6 +353,7 @@ function makeCall(judged: JudgedCall, { seeing, seen }: Sight): Call {
       allowedBy: undefined,
     },
     fs: seeing.fs,
+    put: undefined,
     locations,
     reach: reachOf(judged, seeing),
     reader: {

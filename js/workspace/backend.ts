@@ -71,11 +71,11 @@ export function journalPlaceOf(
   { given: { backend, backendId, journal, history }, state }: OpenedBackend,
   { cwd, write, readOnly }: SandboxPolicy,
   made: MadeParts,
-): Pick<LogOptions, "store" | "storage"> {
+): Pick<LogOptions, "store" | "files" | "storage"> {
   if (journal === undefined && state === undefined) return { store: new MemoryJournal() };
   const shared =
     journal === undefined ? requireLocalHost().journal((state as StateDirectory).path) : undefined;
-  const place = { store: shared ?? (journal as JournalStore) };
+  const place = { store: shared ?? (journal as JournalStore), files: shared };
   if (shared !== undefined) made.add(shared.use());
   const isDisk = backend === undefined || isLocalDisk(backend);
   const others = write.filter((root) => root !== cwd);

@@ -12,7 +12,7 @@ import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { StateDirectory } from "../backends/state-directory.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { ApprovalPlace } from "../hooks/approvals.ts";
-import type { JournalStore } from "../log/index.ts";
+import type { JournalStore, RecordFiles } from "../log/index.ts";
 import { type Locker, makeLocker, type TakeRoom } from "../pipeline/scheduling/locks.ts";
 import type { ReadPlace } from "../pipeline/past/reads-records.ts";
 import type { KeptRecords } from "../records/records.ts";
@@ -63,7 +63,7 @@ export interface MirrorHost {
 }
 
 /** A journal that all workspaces of a process with the same state directory share. */
-interface SharedJournal extends JournalStore {
+interface SharedJournal extends JournalStore, RecordFiles {
   /** Notes for each of several directories that they have one history: that of the first. */
   share(roots: readonly string[]): void;
   /** Counts a workspace. Returns the function that ends its use: without one, nothing of the journal stays open. */

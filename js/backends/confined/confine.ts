@@ -125,7 +125,7 @@ export class ConfinedFiles extends CompleteFiles {
     const { readAhead, enterStage } = shortcutsOf(this.#inner);
     inheritShortcuts(this, this.#inner, {
       passes: ["paths", "maxAnswerBytes", "stage"],
-      drops: ["searchUnder", "moments", "refusesLinks", "checkNames", "confine"],
+      drops: ["searchUnder", "moments", "refusesLinks", "checkNames", "confine", "recordedWrite"],
       gives: {
         contents: this.#contents(),
         readAhead:

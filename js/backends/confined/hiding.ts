@@ -65,6 +65,7 @@ export function hidePaths(inner: Files, hidden: HiddenPaths): Files {
       "enterStage",
       "checkNames",
       "confine",
+      "recordedWrite",
     ],
     gives: {},
   });

@@ -40,7 +40,7 @@ export class SandboxedBackend extends PassingFiles {
     inheritShortcuts(this, confined, {
       passes: ["contents", "readAhead", "ownCursors", "stage", "enterStage"],
       // Confined files are not confined again: policies are combined by intersection.
-      drops: ["searchUnder", "moments", "refusesLinks", "checkNames", "confine"],
+      drops: ["searchUnder", "moments", "refusesLinks", "checkNames", "confine", "recordedWrite"],
       gives: {
         paths,
         maxAnswerBytes: Math.min(maxAnswerBytes, policy.maxOutputBytes ?? Number.POSITIVE_INFINITY),

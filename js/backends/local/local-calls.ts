@@ -58,7 +58,19 @@ function withTargetInError<T>(to: string, promise: Promise<T>): Promise<T> {
 
 /** Decodes the result of a write. */
 export function decodeWriteResult(packed: Packed): WriteResult {
-  const { version, otherNames, inPlace } = decodeWrittenFile(new Unpacker(packed));
+  return writtenFile(decodeWrittenFile(new Unpacker(packed)));
+}
+
+/** Returns the result of a write for what the engine tells of the file. */
+export function writtenFile({
+  version,
+  otherNames,
+  inPlace,
+}: {
+  readonly version: string;
+  readonly otherNames: number;
+  readonly inPlace: boolean;
+}): WriteResult {
   const made = writeResultOf(version);
   if (otherNames === 0 && !inPlace) return made;
   return Object.freeze({

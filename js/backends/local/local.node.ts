@@ -71,6 +71,7 @@ import {
   type LocalWriteOptions,
 } from "./local-options.ts";
 import type { Signalled } from "../../engine/errors.ts";
+import { recordedWritesOf } from "./recorded-write.ts";
 import { decodeListingYielding, decodePathFacts, decodeTreePage } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
 import { defaultStateDir } from "../state-directory.node.ts";
@@ -138,6 +139,11 @@ export class LocalBackend extends CompleteFiles {
       confine: isOpen ? (within) => (this.confine ?? confine)(within) : undefined,
     });
     this.#roots = roots ?? openRoots(this, this.#native, options);
+    if (new.target === LocalBackend) {
+      // A class of a host may have its own writes.
+      const write = recordedWritesOf(this.#native, this.#roots, this.#options);
+      provideShortcuts(this, { recordedWrite: () => write });
+    }
     if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {
       this.#roots.keepIndexes(options.stateDir);
     }

@@ -72,7 +72,16 @@ export class OverlayBackend extends CompleteFiles {
     const { ownCursors } = shortcutsOf(lower);
     inheritShortcuts(this, lower, {
       passes: ["ownCursors", "paths", "maxAnswerBytes"],
-      drops: ["readAhead", "moments", "refusesLinks", "stage", "enterStage", "checkNames", "confine"],
+      drops: [
+        "readAhead",
+        "moments",
+        "refusesLinks",
+        "stage",
+        "enterStage",
+        "checkNames",
+        "confine",
+        "recordedWrite",
+      ],
       gives: {
         contents: overlayContents(this.#layer, own),
         searchUnder: ownCursors ? searchesUnder(this, this.#layer) : () => undefined,

@@ -64,7 +64,7 @@ export function recordingBackend(inner: Files, recording: Recording): Files {
   const files = Object.assign(new PassingFiles(inner), new Recorder(inner, recording).changing());
   inheritShortcuts(files, inner, {
     passes: PASSED,
-    drops: ["enterStage", "confine"],
+    drops: ["enterStage", "confine", "recordedWrite"],
     gives: { stage: recording },
   });
   return files;

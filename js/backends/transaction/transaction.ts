@@ -88,6 +88,13 @@ export class Transaction {
     return notes;
   }
 
+  /** Takes over a step that was recorded and made elsewhere. `given` is its result; undefined while it is unknown. */
+  adopt(step: Step, given: StepResult | undefined): void {
+    this.#steps.push(step);
+    this.#nextId = step.id + 1;
+    if (given !== undefined) this.#noteDone(step, given);
+  }
+
   /** Runs several steps; when one fails, those of this run are rolled back. */
   async nested<T>(run: () => Promise<T>): Promise<T> {
     const mark = this.#nextId;

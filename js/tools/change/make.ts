@@ -2,6 +2,7 @@
  * Makes a list of changes: all or none. A file is written, removed or moved only with the version that the plan found, and
  * a directory is removed only where one still is.
  */
+import type { PutFile } from "../../backends/transaction/recorded-write.ts";
 import type { Files } from "../../backends/files.ts";
 import type { WriteOptions, WriteResult } from "../../backends/backend.ts";
 import { lstatOrNull, missingParents } from "../../backends/fallback/fallback.ts";
@@ -82,7 +83,7 @@ function makeOne(change: Change, fs: Files, call: Call): Promise<Outcome> {
 /** The outcome of a change that says nothing. */
 const DONE: Outcome = Object.freeze({ written: Object.freeze({}), files: 0, directories: 0, bytes: 0 });
 
-async function put(change: Put, fs: Files, { settings, signal }: Call): Promise<Outcome> {
+async function put(change: Put, fs: Files, { settings, signal, put: write }: Call): Promise<Outcome> {
   const { target, was, now } = change;
   const condition: WriteOptions = withoutUndefined({
     // The directory of a file that is there exists.
@@ -95,7 +96,8 @@ async function put(change: Put, fs: Files, { settings, signal }: Call): Promise<
     hash: typeof now.hash === "string" ? now.hash : undefined,
   });
   try {
-    return { ...DONE, written: await fs.writeBytes(target, now.bytes, condition) };
+    const writing = write ?? ((...all: Parameters<PutFile>) => fs.writeBytes(...all));
+    return { ...DONE, written: await writing(target, now.bytes, condition) };
   } catch (error) {
     throw toConflict(error, condition, change.mayReplace);
   }

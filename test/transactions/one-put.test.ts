@@ -1,0 +1,395 @@
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { provideShortcuts, shortcutsOf } from "../../js/backends/abilities.ts";
+import { PassingFiles } from "../../js/backends/delegating.ts";
+import type { VersionedBytes, WriteOptions } from "../../js/backends/backend.ts";
+import { tryLock } from "../../js/backends/local/lock.node.ts";
+import type { PutFile, RecordedWrite } from "../../js/backends/transaction/recorded-write.ts";
+import type { RecordEntry } from "../../js/backends/transaction/step.ts";
+import { requireAddon } from "../../js/engine/load.node.ts";
+import { FilewrightError, type Files, LocalBackend, openWorkspace } from "../../js/index.node.ts";
+import {
+  addMark,
+  changesAfter,
+  makeRecordLog,
+  newCallId,
+  type RecordLog,
+  undoRecord,
+  type HistoryRecord,
+} from "../../js/log/index.ts";
+import { decodeRecord, encodeRecord, recordKeyOf } from "../../js/log/record-file.node.ts";
+import { FileJournal } from "../../js/log/store.node.ts";
+import { afterThisTest } from "../support/cleanups.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const OLD = "the old content\n";
+const NEW = "the new content, which is longer\n";
+
+/** A root with the file `a`, and a journal whose changes are made by one put, or by steps. */
+function place({ byDisk = true, durable = false, content = OLD } = {}) {
+  const base = fs.realpathSync(temporaryDirectory());
+  const [root, state] = [join(base, "ws"), join(base, "state")];
+  fs.mkdirSync(root);
+  fs.mkdirSync(state, { mode: 0o700 });
+  fs.writeFileSync(join(root, "a"), content);
+  fs.chmodSync(join(root, "a"), 0o644);
+  const store = new FileJournal(state, (name) => tryLock(state, name));
+  const log = makeRecordLog({ store, files: byDisk ? store : undefined, cwd: root, keep: true, durable });
+  const disk = new LocalBackend();
+  const open = join(state, "journal/open");
+  return {
+    ...{ root, state, store, log, disk },
+    at: (path: string) => join(root, path),
+    text: (path: string) => fs.readFileSync(join(root, path), "utf8"),
+    /** The records that no setting has closed, after those that are whole were moved to the history. */
+    async left() {
+      await store.history(root);
+      return fs.existsSync(open) ? fs.readdirSync(open) : [];
+    },
+  };
+}
+
+interface PutCall {
+  readonly path: string;
+  readonly content?: string | undefined;
+  readonly options?: WriteOptions;
+  readonly callId?: string;
+  /** Called after the file is written, while the change can still fail. */
+  readonly then?: () => void;
+}
+
+/** Returns the recorded steps of a change. */
+async function stepsOf(log: RecordLog, callId: string) {
+  return (await log.get(callId))?.made.steps ?? [];
+}
+
+/** Makes a change that is one put. Returns whether the disk was asked to record it, and what the journal says. */
+async function putFile(
+  log: RecordLog,
+  disk: Files,
+  { path, content = NEW, options = {}, callId = newCallId(), then }: PutCall,
+) {
+  const was = await disk.read(path).catch(() => null);
+  const condition = { ...(was === null ? { ifAbsent: true } : { ifVersion: was.version }), ...options };
+  const ways: boolean[] = [];
+  const about = { callId, tool: "write_file", rollback: "try" } as const;
+  const planned = { onePut: { path, was }, found: async () => undefined };
+  const made = await log.append(
+    disk,
+    about,
+    async (own, put) => {
+      ways.push(put !== undefined);
+      const result = await (put?.(path, bytes(content), condition) ??
+        own.writeBytes(path, bytes(content), condition));
+      then?.();
+      return result;
+    },
+    planned,
+  );
+  return { ...made, ways, callId };
+}
+
+/** Returns the file of a record of the history. */
+async function recordOf({ store, root, state }: ReturnType<typeof place>, callId: string): Promise<string> {
+  await store.history(root);
+  const done = join(state, "journal/done");
+  return join(done, fs.readdirSync(done)[0] as string, callId);
+}
+
+/** Returns the entries of a record, whose bytes are compared with those of the encoder in TypeScript. */
+async function checkedEntries(
+  made: ReturnType<typeof place>,
+  callId: string,
+): Promise<readonly RecordEntry[]> {
+  const file = await recordOf(made, callId);
+  const key = recordKeyOf(fs.readFileSync(join(made.state, "journal/key")));
+  const { entries, end } = decodeRecord(file, key, callId, true);
+  expect(end).toBe("whole");
+  let previous: Buffer = Buffer.alloc(32);
+  const encoded: Uint8Array[] = [];
+  for (const entry of entries) {
+    const { buffers, mac } = encodeRecord(entry, key, previous, callId);
+    encoded.push(...buffers);
+    previous = mac;
+  }
+  expect(Buffer.concat(encoded).equals(fs.readFileSync(file))).toBe(true);
+  return entries;
+}
+
+/** Returns entries as text, without what differs between two equal changes. */
+function comparable(entries: readonly RecordEntry[], { root }: { readonly root: string }): string {
+  const text = JSON.stringify(entries, (_, value: unknown) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value,
+  );
+  return text
+    .replaceAll(root, "ROOT")
+    .replaceAll(/"(version|fileId)":"[0-9a-f.]+"/gu, '"$1":"?"')
+    .replaceAll(/"(time|at|mtime)":[0-9.]+/gu, '"$1":0')
+    .replaceAll(/"callId":"[^"]+"/gu, '"callId":"?"');
+}
+
+describe("a put that the disk records has the record of the same put by steps", () => {
+  const CASES: Readonly<Record<string, { put: Omit<PutCall, "path">; path: string; content?: string }>> = {
+    "that replaces a file": { path: "a", put: {} },
+    "that makes a file": { path: "new", put: { options: { ifAbsent: true, createDirs: true } } },
+    "with the permission bits that the file has": { path: "a", put: { options: { mode: 0o644 } } },
+    "of a new file with permission bits": { path: "new", put: { options: { mode: 0o755 } } },
+    "that replaces an empty file": { path: "a", put: {}, content: "" },
+    "that empties a file": { path: "a", put: { content: "" } },
+    "that replaces a large file": { path: "a", put: {}, content: "0123456789abcdef".repeat(20_000) },
+    "of a name with other letters": { path: 'ünï "c" \\xff', put: {} },
+  };
+  test.each(Object.entries(CASES))("%s", async (_, { put, path, content = OLD }) => {
+    for (const durable of [false, true]) {
+      const records: string[] = [];
+      for (const byDisk of [true, false]) {
+        const made = place({ byDisk, durable, content });
+        const done = await putFile(made.log, made.disk, { path: made.at(path), ...put });
+        expect([done.ways, done.undo]).toEqual([[byDisk], "undoable"]);
+        records.push(comparable(await checkedEntries(made, done.callId), made));
+        expect(await made.left()).toEqual([]);
+        const [record] = await made.log.list();
+        expect(record?.header.callId).toBe(done.callId);
+      }
+      expect(records[0]).toBe(records[1]);
+    }
+  });
+});
+
+test("a put that the disk records can be undone", async () => {
+  for (const path of ["a", "new"]) {
+    const made = place();
+    const { callId } = await putFile(made.log, made.disk, { path: made.at(path) });
+    expect(made.text(path)).toBe(NEW);
+    const { record } = (await made.log.get(callId)) ?? {};
+    await undoRecord(made.log, made.disk, record as HistoryRecord, {
+      callId: newCallId(),
+    });
+    expect([fs.existsSync(made.at("new")), made.text("a")]).toEqual([false, OLD]);
+  }
+});
+
+test("moments of puts that the disk records and of marks have the order in which they were made", async () => {
+  const made = place();
+  const names: string[] = [];
+  for (let round = 0; round < 20; round++) {
+    const { callId } = await putFile(made.log, made.disk, { path: made.at("a"), content: `${round}` });
+    const { at } = await addMark(made.log, `mark ${round}`, undefined);
+    const [last] = await made.log.list();
+    expect(last?.header.callId).toBe(callId);
+    expect(last?.at).toBeLessThan(at);
+    expect(await changesAfter(made.log, { moment: at })).toEqual([]);
+    names.unshift(callId);
+  }
+  expect((await made.log.list()).map(({ header }) => header.callId)).toEqual(names);
+});
+
+describe("is made by steps, and nothing is left of the record of the disk:", () => {
+  test("a put below a directory that is missing", async () => {
+    const made = place();
+    const options = { ifAbsent: true, createDirs: true };
+    const done = await putFile(made.log, made.disk, { path: made.at("deep/er/new"), options });
+    expect([done.ways, done.undo]).toEqual([[true, false], "undoable"]);
+    expect((await stepsOf(made.log, done.callId)).map(({ kind }) => kind)).toEqual([
+      ...["mkdir", "mkdir", "create"],
+    ]);
+    expect(await made.left()).toEqual([]);
+  });
+
+  test("a put through a link", async () => {
+    const made = place();
+    fs.mkdirSync(made.at("d"));
+    fs.writeFileSync(made.at("d/f"), OLD);
+    fs.symlinkSync("d", made.at("link"));
+    for (const path of ["link/f", "link/new"]) {
+      const done = await putFile(made.log, made.disk, { path: made.at(path) });
+      expect([done.ways, done.undo, made.text(path)]).toEqual([[true, false], "undoable", NEW]);
+      const steps = await stepsOf(made.log, done.callId);
+      expect(steps).toMatchObject([{ path: made.at(path.replace("link", "d")) }]);
+    }
+    expect(await made.left()).toEqual([]);
+  });
+
+  test("a put on a file of other permission bits than those that were planned on", async () => {
+    const made = place();
+    const options = { mode: 0o600 };
+    fs.chmodSync(made.at("a"), 0o644);
+    const done = await putFile(made.log, made.disk, { path: made.at("a"), options });
+    expect([done.ways, done.undo]).toEqual([[true, false], "undoable"]);
+    expect(await stepsOf(made.log, done.callId)).toMatchObject([{ before: { mode: 0o644 } }]);
+  });
+
+  test("a put whose record cannot be begun", async () => {
+    const made = place();
+    await putFile(made.log, made.disk, { path: made.at("a"), content: "first" });
+    const done = fs.statSync(made.at("a"));
+    // The directory of open records is a file: neither way can begin one.
+    fs.rmSync(join(made.state, "journal/open"), { recursive: true });
+    fs.writeFileSync(join(made.state, "journal/open"), "");
+    const second = await putFile(made.log, made.disk, { path: made.at("a") });
+    expect([second.ways, second.undo, made.text("a")]).toEqual([[true, false], "too_large", NEW]);
+    expect(fs.statSync(made.at("a")).ino).not.toBe(done.ino);
+  });
+});
+
+/** The recorded write of a disk that fails: before it, or after it has written the file and the record. */
+function failingWrite(
+  disk: LocalBackend,
+  when: "before" | "after",
+  code: "IO_ERROR" | "NO_SPACE" | "CANCELLED",
+): void {
+  const write = shortcutsOf(disk).recordedWrite() as RecordedWrite;
+  provideShortcuts(disk, {
+    recordedWrite: () => async (path, content, options, record) => {
+      if (when === "before") fs.writeFileSync(record.file, "");
+      else await write(path, content, options, record);
+      throw new FilewrightError(code, "as the test wants it");
+    },
+  });
+}
+
+describe("a put that fails leaves the file as it was and no record:", () => {
+  test.each([
+    ["before", "IO_ERROR"],
+    ["before", "NO_SPACE"],
+    ["before", "CANCELLED"],
+    ["after", "IO_ERROR"],
+    ["after", "CANCELLED"],
+  ] as const)("%s it was made, with %s", async (when, code) => {
+    for (const path of ["a", "new"]) {
+      const made = place();
+      failingWrite(made.disk, when, code);
+      const failed = putFile(made.log, made.disk, { path: made.at(path) });
+      await expect(failed).rejects.toMatchObject({ code });
+      expect([fs.readdirSync(made.root), made.text("a")]).toEqual([["a"], OLD]);
+      expect(await made.left()).toEqual([]);
+      expect(await made.log.list()).toEqual([]);
+    }
+  });
+
+  test("when another program has written the file", async () => {
+    const made = place();
+    const was = (await made.disk.read(made.at("a"))) as VersionedBytes;
+    fs.writeFileSync(made.at("a"), "somebody else's");
+    const about = { callId: newCallId(), tool: "write_file", rollback: "try" } as const;
+    const planned = { onePut: { path: made.at("a"), was }, found: async () => undefined };
+    const write = (_: Files, put?: PutFile) =>
+      put?.(made.at("a"), bytes(NEW), { ifVersion: was.version }) ?? Promise.resolve(undefined);
+    const change = made.log.append(made.disk, about, write, planned);
+    await expect(change).rejects.toMatchObject({ code: "CONFLICT" });
+    expect(made.text("a")).toBe("somebody else's");
+    expect(await made.left()).toEqual([]);
+  });
+
+  test("when what follows it fails", async () => {
+    for (const path of ["a", "new"]) {
+      const made = place();
+      const then = (): void => {
+        throw new FilewrightError("INTERNAL", "as the test wants it");
+      };
+      const failed = putFile(made.log, made.disk, { path: made.at(path), then });
+      await expect(failed).rejects.toMatchObject({ code: "INTERNAL" });
+      expect([fs.readdirSync(made.root), made.text("a")]).toEqual([["a"], OLD]);
+      expect(await made.left()).toEqual([]);
+    }
+  });
+});
+
+test("a put that cannot be taken back at once is taken back before the next change of its path", async () => {
+  const made = place();
+  const write = shortcutsOf(made.disk).recordedWrite() as RecordedWrite;
+  let isFull = true;
+  const disk = Object.assign(new PassingFiles(made.disk), {
+    writeBytes: async (...all: Parameters<Files["writeBytes"]>) => {
+      if (isFull) throw new FilewrightError("NO_SPACE", "full");
+      return made.disk.writeBytes(...all);
+    },
+  });
+  provideShortcuts(disk, {
+    recordedWrite:
+      () =>
+      async (...args) => {
+        await write(...args);
+        throw new FilewrightError("IO_ERROR", "as the test wants it");
+      },
+  });
+  const failed = putFile(made.log, disk, { path: made.at("a") });
+  await expect(failed).rejects.toMatchObject({ code: "IO_ERROR", details: { not_restored: [made.at("a")] } });
+  expect([made.text("a"), (await made.left()).length]).toEqual([NEW, 1]);
+  isFull = false;
+  await made.log.rollbacks.retry(disk, [{ path: made.at("a") }], (_, action) => action());
+  expect(made.text("a")).toBe(OLD);
+  expect(await made.left()).toEqual([]);
+});
+
+test("a put whose record has no end is made, cannot be undone, and leaves no record", async () => {
+  const made = place();
+  const write = shortcutsOf(made.disk).recordedWrite() as RecordedWrite;
+  provideShortcuts(made.disk, {
+    recordedWrite:
+      () =>
+      async (...args) => ({ ...(await write(...args)), moment: null }),
+  });
+  const done = await putFile(made.log, made.disk, { path: made.at("a") });
+  expect([done.undo, made.text("a")]).toEqual(["nothing", NEW]);
+  expect(await made.left()).toEqual([]);
+  expect(await made.log.list()).toEqual([]);
+});
+
+describe("a call of a workspace", () => {
+  const CALLS: Readonly<
+    Record<string, { call: readonly [string, object]; jobs: readonly string[]; options?: object }>
+  > = {
+    "that replaces a file is one job": {
+      call: ["write_file", { path: "a", content: NEW }],
+      jobs: ["writeRecorded"],
+    },
+    "that makes a file is one job": {
+      call: ["write_file", { path: "new", content: NEW }],
+      jobs: ["writeRecorded"],
+    },
+    "that adds to a file is one job": {
+      call: ["write_file", { path: "a", content: NEW, append: true }],
+      jobs: ["writeRecorded"],
+    },
+    "that edits a file is one job": {
+      call: ["edit_file", { path: "a", old_text: "old", new_text: "new" }],
+      jobs: ["writeRecorded"],
+    },
+    "that makes directories is made by steps": {
+      call: ["write_file", { path: "d/new", content: NEW }],
+      jobs: ["writeRecorded", "writeBytes"],
+    },
+    "that has to be taken back as a whole is made by steps": {
+      call: ["batch", { operations: [{ tool: "write_file", args: { path: "a", content: NEW } }] }],
+      jobs: ["writeBytes"],
+    },
+    "without a history is one job without a record": {
+      call: ["write_file", { path: "a", content: NEW }],
+      jobs: ["writeBytes"],
+      options: { history: false },
+    },
+  };
+  test.each(Object.entries(CALLS))("%s", async (_, { call: [tool, args], jobs, options = {} }) => {
+    const base = fs.realpathSync(temporaryDirectory());
+    fs.mkdirSync(join(base, "ws"));
+    fs.writeFileSync(join(base, "ws/a"), OLD);
+    const { prototype } = requireAddon("this test").NativeRoots;
+    const asked: string[] = [];
+    for (const name of ["writeRecorded", "writeBytes"] as const) {
+      const own = prototype[name] as (...given: unknown[]) => Promise<never>;
+      const spy = vi.spyOn(prototype, name).mockImplementation(function (this: unknown, ...given: unknown[]) {
+        asked.push(name);
+        return own.apply(this, given);
+      });
+      afterThisTest(() => spy.mockRestore());
+    }
+    const ws = await openWorkspace({ root: join(base, "ws"), stateDir: join(base, "state"), ...options });
+    afterThisTest(() => ws.close());
+    expect(await ws.call(tool, args)).toMatchObject({ ok: true });
+    expect(asked).toEqual(jobs);
+    expect(await ws.history()).toHaveLength("history" in options ? 0 : 1);
+  });
+});
