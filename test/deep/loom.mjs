@@ -7,7 +7,7 @@ import { root, runAndWait } from "../../scripts/lib/run.mjs";
 /** @type {import("../../scripts/lib/deep-kind.mjs").DeepKind} */
 export default {
   description: "the pool's queue, the cancel flag and the lock files in every order of threads",
-  count: 7,
+  count: 8,
   share: 0,
   async run() {
     const args = ["test", "--quiet", "--manifest-path", "crates/fs/loom/Cargo.toml"];

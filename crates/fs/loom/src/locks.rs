@@ -68,6 +68,41 @@ fn turn(directory: &Directory, inside: &AtomicUsize, killed: bool) -> bool {
     true
 }
 
+/// Takes the lock as [`turn`] does, but keeps the file, still locked, without the name; then takes
+/// the lock again by giving the file the name, if that is free.
+fn two_turns_with_one_file(directory: &Directory, inside: &AtomicUsize) {
+    let Ok(taken) = try_acquire(directory);
+    let Some(file) = taken else { return };
+    assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two have it");
+    inside.fetch_sub(1, Ordering::SeqCst);
+    *directory.0.lock().unwrap() = None;
+    {
+        let mut name = directory.0.lock().unwrap();
+        if name.is_some() {
+            return;
+        }
+        *name = Some(Arc::clone(&file.node));
+    }
+    assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two have it");
+    inside.fetch_sub(1, Ordering::SeqCst);
+    *directory.0.lock().unwrap() = None;
+}
+
+#[test]
+fn a_file_that_its_holder_kept_is_never_a_second_lock() {
+    model(|| {
+        let directory = Arc::new(Directory::default());
+        let inside = Arc::new(AtomicUsize::new(0));
+        let other = {
+            let (directory, inside) = (Arc::clone(&directory), Arc::clone(&inside));
+            thread::spawn(move || turn(&directory, &inside, false))
+        };
+        two_turns_with_one_file(&directory, &inside);
+        other.join().unwrap();
+        assert!(turn(&directory, &inside, false), "nobody has it, and nobody can");
+    });
+}
+
 fn never_two(killed: bool) {
     model(move || {
         let directory = Arc::new(Directory::default());

@@ -1,5 +1,5 @@
-//! Acquires a lock file that each holder removes on release. The order of the checks guarantees
-//! mutual exclusion in every interleaving.
+//! Acquires a lock file that each holder removes on release, or keeps under another name. The order
+//! of the checks guarantees mutual exclusion in every interleaving.
 
 /// The operations on one lock file, which need not exist.
 pub(crate) trait LockFile {
@@ -25,6 +25,10 @@ pub(crate) fn try_acquire<S: LockFile>(site: &S) -> Result<Option<S::File>, S::E
     for _ in 0..MAX_LOCK_ATTEMPTS {
         let file = site.open()?;
         if !site.hold(&file)? {
+            // Its holder may have released this name and kept the file.
+            if !site.is_named(&file)? {
+                continue;
+            }
             return Ok(None);
         }
         // The lock is on a file that was removed after we opened it: the next attempt creates a new
