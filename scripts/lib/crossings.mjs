@@ -50,7 +50,7 @@ const ARGUMENTS = new Map(
     "&WritePath": { node: "String", intent: "Write" },
     "Option<u64>": { node: "f64", pass: (x) => `given(${x})` },
     // Precedes the token, which it is taken from.
-    "Arc<Progress>": { before: () => "let progress = progress(cancel);", pass: (x) => x },
+    "&Arc<Progress>": { before: () => "let progress = progress(cancel);", pass: (x) => `&${x}` },
     "&CancelToken": {
       node: "Option<&CancelToken>",
       before: (x) => `let ${x} = token(${x});`,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use filewright_core::Result;
 use filewright_core::pattern::policy::Intent;
 use filewright_core::text::path::decode_name;
 use filewright_core::wire::Wire;
+use filewright_core::{Code, Error, Result};
 use filewright_fs::confine::Lane;
 use filewright_fs::records::RecordedFile;
 use filewright_fs::write::WriteOptions;
@@ -84,11 +84,12 @@ impl NativeRoots {
         let (cancel, asked) = (token(cancel), vec![asked(&path, Intent::Write)]);
         let opened = create_record_file(&decode_name(&record_path))
             .and_then(|file| Ok((file, RecordKey::new(&key)?)));
-        let (file, key) = match opened {
-            Ok(opened) => opened,
+        let mut opened = match opened {
+            Ok(opened) => Some(opened),
             Err(error) => return Promise::Refused(error),
         };
         self.in_lane(Lane::Quick, asked, move |open, paths| {
+            let (file, key) = opened.take().ok_or_else(|| Error::new(Code::Internal, "done"))?;
             let version = if_version.as_deref();
             let options = WriteOptions::from_flags(version, flags, given(mode), durability, None)?;
             let texts = RecordTexts::from_lines(&path, &lines, &content)?;
@@ -104,14 +105,14 @@ impl NativeRoots {
         &self,
         lane: Lane,
         asked: AskedPaths,
-        work: impl FnOnce(&OpenRoots, &[(&[u8], Intent)]) -> Result<T> + Send + 'static,
+        mut work: impl FnMut(&OpenRoots, &[(&[u8], Intent)]) -> Result<T> + Send + 'static,
     ) -> Promise<J> {
         let open = match self.0.open() {
             Ok(open) => open,
             Err(closed) => return Promise::Refused(closed),
         };
         let pool = Arc::clone(&open.confinement.pool);
-        Promise::in_lane(pool, lane, move || tell_layer(&open, &asked, work))
+        Promise::in_lane(pool, lane, move || tell_layer(&open, &asked, &mut work))
     }
 
     /// Runs work on the calling thread.

@@ -11,7 +11,8 @@ use napi::{Env, Task, ValueType, sys};
 use crate::convert::{guard, panicked, to_napi};
 use crate::promise::promise;
 
-type Computation<J> = Box<dyn FnOnce() -> napi::Result<J> + Send>;
+/// Work that is done once. What it holds of JavaScript is released on the event loop afterwards.
+type Computation<J> = Box<dyn FnMut() -> napi::Result<J> + Send>;
 
 /// A JavaScript promise for the result of some work. Because of its name, napi declares it in
 /// TypeScript as `Promise` of the value.
@@ -36,14 +37,14 @@ impl<J: Value> Promise<J> {
     pub fn in_lane<T: Into<J>>(
         pool: Arc<Pool>,
         lane: Lane,
-        work: impl FnOnce() -> Result<T> + Send + 'static,
+        mut work: impl FnMut() -> Result<T> + Send + 'static,
     ) -> Self {
-        Self::Lane { work: Box::new(|| guard(work).map(Into::into)), pool, lane }
+        Self::Lane { work: Box::new(move || guard(&mut work).map(Into::into)), pool, lane }
     }
 
     /// Returns a promise for work that may take any time, on a thread of its own.
-    pub fn on_own_thread<T: Into<J>>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Self {
-        Self::OwnThread(Box::new(|| guard(work).map(Into::into)))
+    pub fn on_own_thread<T: Into<J>>(mut work: impl FnMut() -> Result<T> + Send + 'static) -> Self {
+        Self::OwnThread(Box::new(move || guard(&mut work).map(Into::into)))
     }
 
     /// Returns a promise for work on contents that JavaScript passed, on a thread of Node. napi
@@ -92,19 +93,23 @@ impl<J: Value> ToNapiValue for Promise<J> {
             return unsafe { AsyncTask::to_napi_value(raw, task) };
         }
         let (deferred, promise) = promise(&Env::from_raw(raw))?;
-        let settling = |work: Computation<J>| {
+        let settling = |mut work: Computation<J>| {
             move || {
                 // A panic becomes an error, because otherwise the caller would wait forever.
-                let value = catch_unwind(AssertUnwindSafe(work));
+                let value = catch_unwind(AssertUnwindSafe(&mut work));
                 let value = value.unwrap_or_else(|_| Err(panicked()));
-                deferred.settle(move |_| value);
+                deferred.settle(move |_| {
+                    // Contents that this thread released would wake the event loop, each for itself.
+                    drop(work);
+                    value
+                });
             }
         };
         match pending {
             Self::Lane { work, pool, lane } => pool.submit(lane, settling(work)),
             Self::OwnThread(work) => drop(std::thread::spawn(settling(work))),
             Self::NodeThread(_) => {}
-            Self::Refused(error) => settling(Box::new(|| Err(to_napi(error))))(),
+            Self::Refused(error) => settling(Box::new(move || Err(to_napi(error.clone()))))(),
         }
         Ok(promise)
     }

@@ -274,11 +274,11 @@ pub fn grep(
     session: &Arc<Session>,
     path: &ReadPath,
     options: &str,
-    progress: Arc<Progress>,
+    progress: &Arc<Progress>,
     cancel: &CancelToken,
 ) -> Scan<Vec<Packed>> {
     let mut options = GrepOptions::from_json(options)?;
-    options.progress = progress;
+    options.progress = Arc::clone(progress);
     index::grep_indexed(session, path, &options, cancel)
 }
 

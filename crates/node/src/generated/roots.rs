@@ -416,7 +416,7 @@ impl NativeRoots {
         let cancel = token(cancel);
         let asked = vec![asked(&path, Intent::Read)];
         self.in_lane(Lane::Scan, asked, move |open, paths| {
-            Ok(exports::grep(&open.session, paths[0].0, &options, progress, &cancel)?
+            Ok(exports::grep(&open.session, paths[0].0, &options, &progress, &cancel)?
                 .into_iter()
                 .map(PackedBatch::from)
                 .collect::<Vec<_>>())
