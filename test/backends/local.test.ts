@@ -200,6 +200,22 @@ describe("locks between processes", () => {
     child.kill("SIGKILL");
     const lock = await waiting;
     lock.release();
-    expect(fs.readdirSync(join(stateDir, "locks"))).toEqual([]);
+    await expect.poll(() => fs.readdirSync(join(stateDir, "locks"))).toEqual([]);
+  });
+
+  it("are in the directory that is there now, when another one took its place after the last lock", async () => {
+    const [stateDir, moved, path] = [join(base, "state"), join(base, "moved"), join(base, "f")];
+    const disk = new LocalBackend({ stateDir });
+    (await disk.lock(path, { timeoutMs: 30 })).release();
+    const [kept] = fs.readdirSync(join(stateDir, "locks"));
+    fs.renameSync(stateDir, moved);
+    const lock = await disk.lock(path, { timeoutMs: 30 });
+    expect(fs.readdirSync(join(moved, "locks"))).toEqual([]);
+    expect(fs.readdirSync(join(stateDir, "locks"))).toHaveLength(1);
+    lock.release();
+    const next = fs.readdirSync(join(stateDir, "locks"));
+    expect(next).toHaveLength(1);
+    expect(next).not.toEqual([kept]);
+    await expect.poll(() => fs.readdirSync(join(stateDir, "locks"))).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@
  * Locks between processes. They wait on the event loop and not in a thread of the pool, because the holder of the
  * lock could need that thread to finish.
  */
+import * as fs from "node:fs";
 import { join } from "node:path";
 import { loadNative, type NativeBinding } from "../../engine/load.node.ts";
 import { fromEngine } from "../../engine/errors.ts";
@@ -30,30 +31,80 @@ interface Locks {
   close(): void;
 }
 
+/** The time for which a directory stays open after its last use, in milliseconds. */
+const IDLE_MS = 250;
+/** The maximum number of directories that are open without a use. */
+const MAX_IDLE_DIRECTORIES = 1;
+
+/** An open directory of locks. */
+interface OpenDirectory {
+  readonly locks: Locks;
+  /** Its identity and permissions, by which another one at its path is recognised. */
+  readonly facts: string;
+  /** The locks of it that are held or waited for. */
+  users: number;
+}
+
 /**
- * The open directories of locks, by state directory. Each is open while a lock of it is held or waited for, so a
- * process that goes through many state directories has no descriptor of those that it no longer uses. A journal holds a
- * lock during a series of changes, so its directory is not opened for every change.
+ * The open directories of locks, by state directory, the one that was used last at the end. Each is open while a lock of
+ * it is held or waited for, and a little longer, so that a series of calls opens it once. A process that goes through many
+ * state directories keeps the descriptors of a few.
  */
-const openByStateDir = new Map<string, { readonly locks: Locks; users: number }>();
+const openByStateDir = new Map<string, OpenDirectory>();
+let isClosePlanned = false;
+
+/** Closes the directories without a use, except for the `most` that were used last. */
+function closeIdle(most: number): void {
+  const idle = [...openByStateDir].filter(([, { users }]) => users === 0);
+  for (const [stateDir, { locks }] of idle.slice(0, Math.max(0, idle.length - most))) {
+    openByStateDir.delete(stateDir);
+    locks.close();
+  }
+}
+
+/** Closes the directories that are without a use for a while. */
+function planClose(): void {
+  closeIdle(MAX_IDLE_DIRECTORIES);
+  if (isClosePlanned) return;
+  isClosePlanned = true;
+  const close = (): void => {
+    isClosePlanned = false;
+    closeIdle(0);
+  };
+  setTimeout(close, IDLE_MS).unref();
+}
+
+/** Returns the identity and the permissions of the directory of locks. */
+function directoryFacts(stateDir: string): string {
+  const { dev, ino, mode, uid } = fs.statSync(join(stateDir, "locks"), { throwIfNoEntry: false }) ?? {};
+  return `${dev} ${ino} ${mode} ${uid}`;
+}
+
+/** Returns the directory that was used before, if it is still the one at its path. One in use is not looked at. */
+function openDirectory(stateDir: string): OpenDirectory | undefined {
+  const known = openByStateDir.get(stateDir);
+  openByStateDir.delete(stateDir);
+  if (known === undefined || known.users > 0 || known.facts === directoryFacts(stateDir)) return known;
+  known.locks.close();
+  return undefined;
+}
+
+function openAnew(stateDir: string): OpenDirectory {
+  const locks = openLocks(stateDir);
+  return { locks, facts: directoryFacts(stateDir), users: 0 };
+}
 
 /** Opens the directory of locks unless it is open. Returns its locks, and a function that ends this use. */
 function useLocks(stateDir: string): { readonly locks: Locks; readonly end: () => void } {
-  let open = openByStateDir.get(stateDir);
-  if (open === undefined) {
-    open = { locks: openLocks(stateDir), users: 0 };
-    openByStateDir.set(stateDir, open);
-  }
-  const used = open;
+  const used = openDirectory(stateDir) ?? openAnew(stateDir);
+  openByStateDir.set(stateDir, used);
   used.users += 1;
   let isEnded = false;
   const end = (): void => {
     if (isEnded) return;
     isEnded = true;
     used.users -= 1;
-    if (used.users > 0) return;
-    openByStateDir.delete(stateDir);
-    used.locks.close();
+    if (used.users === 0) planClose();
   };
   return { locks: used.locks, end };
 }
