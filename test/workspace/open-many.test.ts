@@ -1,5 +1,6 @@
 /** Many workspaces at once in a process with few descriptors: all can be used, and none keeps more than its root open. */
 import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { env, execPath, platform } from "node:process";
 import { describe, expect, test } from "vitest";
@@ -9,6 +10,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 const PROGRAM = join(import.meta.dirname, "open-many.mjs");
 const PATCH_PROGRAM = join(import.meta.dirname, "patch-many.mjs");
 const UNTIL_PROGRAM = join(import.meta.dirname, "open-until.mjs");
+const EXIT_PROGRAM = join(import.meta.dirname, "exit-at-once.mjs");
 
 interface Facts {
   readonly start: number;
@@ -64,6 +66,18 @@ test.skipIf(platform !== "linux")(
     });
   },
 );
+
+test("a process that ends right after a call leaves nothing in the directory of locks", () => {
+  for (const history of [true, false]) {
+    const [root, state] = [temporaryDirectory(), temporaryDirectory()];
+    const { status, stderr } = spawnSync(execPath, [EXIT_PROGRAM, root, state, String(history)], {
+      encoding: "utf8",
+    });
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(readFileSync(join(root, "a"), "utf8")).toBe("content");
+    expect(readdirSync(join(state, "locks"))).toEqual([]);
+  }
+});
 
 const CASES: readonly (readonly [count: number, states: "own" | "same", order: string])[] = [
   [70, "own", "one-by-one"],

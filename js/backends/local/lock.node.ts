@@ -4,6 +4,7 @@
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
 import { loadNative, type NativeBinding } from "../../engine/load.node.ts";
 import { fromEngine } from "../../engine/errors.ts";
 import type { LockHandle } from "../backend.ts";
@@ -69,9 +70,13 @@ function planClose(): void {
   isClosePlanned = true;
   const close = (): void => {
     isClosePlanned = false;
+    clearTimeout(timer);
+    process.removeListener("exit", close);
     closeIdle(0);
   };
-  setTimeout(close, IDLE_MS).unref();
+  const timer = setTimeout(close, IDLE_MS).unref();
+  // The addon does not remove the kept file of a process that ends at once.
+  process.once("exit", close);
 }
 
 /** Returns the identity and the permissions of the directory of locks. */
