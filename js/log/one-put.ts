@@ -2,8 +2,8 @@
  * A change that is one written file: the disk writes the file and the record of the change in one step.
  *
  * The record has the entries that the same change has when it is made by steps, so that nothing else need know of this
- * way. Where a record cannot be begun, the content is too large to keep, or directories are missing, nothing has changed
- * yet, and the change is made by steps.
+ * way. Where a record cannot be begun, the old content is too large, or directories are missing, nothing has changed yet,
+ * and the change is made by steps.
  */
 import type { VersionedBytes, WriteOptions } from "../backends/backend.ts";
 import type { Files } from "../backends/files.ts";
@@ -73,7 +73,7 @@ export async function changeByOnePut<T>(
     result = await run(parts.fs, change.put);
   } catch (error) {
     if (change.isForSteps) return bySteps();
-    throw await change.takenBack(error);
+    throw await change.rolledBack(error);
   }
   return { result, undo: change.close() };
 }
@@ -128,8 +128,8 @@ class PutWithRecord {
     return this.#isWhole ? "undoable" : "nothing";
   }
 
-  /** Takes the put back that was made, or may have been, and returns the error to throw. */
-  async takenBack(error: unknown): Promise<unknown> {
+  /** Rolls back the put that was made, or may have been, and returns the error to throw. */
+  async rolledBack(error: unknown): Promise<unknown> {
     if (this.#made === undefined) return error;
     const { step, given, record: log } = this.#made;
     const { retries, storage, durable, limits } = this.#parts.place;
@@ -155,7 +155,7 @@ class PutWithRecord {
     try {
       return this.#parts.place.files.beginFile(this.#parts.header.callId);
     } catch {
-      return undefined; // Where the record is begun by steps, the error is told.
+      return undefined; // The change by steps reports the error, if it has it as well.
     }
   }
 
@@ -164,7 +164,7 @@ class PutWithRecord {
     throw new FilewrightError("CONFLICT", "the change is made by steps");
   }
 
-  /** Removes a record without a change. One that cannot be removed tells of no change: it has no end. */
+  /** Removes a record without a change. One that cannot be removed has no end, so it is no change of the history. */
   #remove(record: OpenRecord): void {
     try {
       void record.close(null);
@@ -173,7 +173,7 @@ class PutWithRecord {
     }
   }
 
-  /** Ends a write that failed. One that may have happened is to be taken back. */
+  /** Ends a write that failed. One that may have happened is rolled back. */
   #refused(
     error: unknown,
     { step, options, record }: { step: PathStep; options: WriteOptions; record: OpenRecord },

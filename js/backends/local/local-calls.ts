@@ -61,7 +61,7 @@ export function decodeWriteResult(packed: Packed): WriteResult {
   return writtenFile(decodeWrittenFile(new Unpacker(packed)));
 }
 
-/** Returns the result of a write for what the engine tells of the file. */
+/** Returns the result of a write from the facts of the engine. */
 export function writtenFile({
   version,
   otherNames,

@@ -5,9 +5,9 @@
 //! ends for any reason. The holder unlinks the file on release; a process that locked an unlinked
 //! file retries (see `acquire`).
 //!
-//! One released file is kept, still locked, under a name that is no lock: the next lock is that file
+//! One released file stays, still locked, under a name that is no lock: the next lock is that file
 //! renamed, which fails where a lock has the name. A call that creates and unlinks a file instead
-//! costs ext4 two thirds of its processor time when many follow each other, because it looks for an
+//! costs ext4 half of the processor time when many follow each other, because it looks for an
 //! inode that was not deleted within the last seconds (`recently_deleted`).
 //!
 //! A lock excludes only users of the same state directory.
@@ -285,7 +285,7 @@ mod tests {
         let spare = names(&dir);
         assert!(spare.len() == 1 && spare[0].starts_with(".filewright-"), "{spare:?}");
         let kept = inode(&spare[0]);
-        // Nobody holds the released lock.
+        // The lock is free.
         drop(b.try_lock(b"/w/f").unwrap().unwrap());
         let held = a.try_lock(b"/w/g").unwrap().unwrap();
         assert_eq!(inode(&held.name), kept);

@@ -117,7 +117,7 @@ pub struct ChangeRecord<'r> {
 /// not restrict: the file is in the state directory.
 ///
 /// # Errors
-/// [`no_record_error`] if it exists or cannot be created.
+/// An error of the system with the reason `record`, if it exists or cannot be created.
 pub fn create_record_file(path: &[u8]) -> Result<OwnedFd> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::open(path, flags, Mode::from_raw_mode(0o600))
