@@ -52,7 +52,7 @@ export interface OnePut {
 }
 
 /** What the plan of a change knows. */
-export interface PlannedChange {
+interface PlannedChange {
   /** The file of a change that is one written file; undefined for any other, and where its old content is not known. */
   readonly onePut: OnePut | undefined;
   /** Returns the files that the change was planned on, which need not be read again. */
