@@ -41,7 +41,8 @@ it("of two writes at once with the same condition one is made", async () => {
 it("capabilities() says how the files work", async () => {
   const none = { conditions: false, ranges: false, links: false, modes: false, moves: false, asides: false };
   for (const [backend, expected] of [
-    [minimalBackend({ "/ws": { type: "dir" } }), { ...none, locks: false }],
+    // A move is a copy and a removal there.
+    [minimalBackend({ "/ws": { type: "dir" } }), { ...none, moves: true, locks: false }],
     [
       new MemoryBackend({ "/ws": { type: "dir" } }),
       { conditions: true, ranges: true, links: true, modes: true, moves: true, asides: false, locks: false },
