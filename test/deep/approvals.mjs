@@ -265,10 +265,13 @@ function shownOn(changes, before, there) {
   for (const { kind, path, from } of changes) {
     const gone = kind === "delete" ? path : kind === "move" ? from : undefined;
     if (gone === undefined) continue;
-    // What lies below something that went was named by the question, or it went unseen.
+    // What lies below something that went was named by the question, as an entry that goes or one that comes there
+    // later, or it went unseen.
     const unseen = [...now.keys()].find(
       (other) =>
-        other !== gone && below(other, gone) && !changes.some((one) => (one.from ?? one.path) === other),
+        other !== gone &&
+        below(other, gone) &&
+        !changes.some((one) => one.path === other || one.from === other),
     );
     if (unseen !== undefined) return `${unseen} was not shown, and lay below ${gone}`;
   }
