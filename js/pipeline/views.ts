@@ -30,6 +30,8 @@ export interface Views {
   of(request: ViewRequest): Files;
   /** Returns the views of what a stage has read and changed, with the same secrets. */
   on(stage: Stage): Views;
+  /** Returns the workspace's storage without what these globs match; undefined where there are too many such views. */
+  without(globs: readonly string[]): Files | undefined;
   /** Returns other storage, such as an overlay, as a call sees it. */
   over(storage: Files, request: ViewRequest): Files;
   /** The secrets that may be read in every view; undefined before any was granted. */
@@ -62,18 +64,21 @@ export function makeViews(base: Files, confine: (deny: readonly string[]) => Fil
   const of = (request: ViewRequest, on: (fs: Files) => Files = (fs) => fs): Files => {
     const globs = request.rules.globs(request.hidden);
     if (globs?.length === 0) return on(base);
-    if (globs === undefined || request.approved !== undefined) return over(on(base), request);
+    const view = globs === undefined || request.approved !== undefined ? undefined : without(globs);
+    return view === undefined ? over(on(base), request) : on(view);
+  };
+  const without = (globs: readonly string[]): Files | undefined => {
     const key = JSON.stringify(globs);
     const known = confined.get(key);
-    if (known !== undefined) return on(known);
-    if (confined.size >= MAX_CONFINED_VIEWS) return over(on(base), request);
+    if (known !== undefined || confined.size >= MAX_CONFINED_VIEWS) return known;
     const made = confine(globs);
     if (granted !== undefined) made.grantSecrets(granted);
     confined.set(key, made);
-    return on(made);
+    return made;
   };
   const views: Views = {
     over,
+    without,
     get granted() {
       return granted;
     },

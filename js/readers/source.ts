@@ -2,6 +2,7 @@
  * Sources of bytes for readers: bytes in memory, or a file of a backend, of which all parts are read in one
  * version.
  */
+import type { VersionedBytes } from "../backends/backend.ts";
 import type { Files } from "../backends/files.ts";
 import { makeError } from "../engine/errors.ts";
 import { Yielder } from "../engine/yielder.ts";
@@ -44,7 +45,7 @@ export function sourceFrom(
     async read(start = 0, end = size) {
       checkSignal(signal);
       if (!fs.abilities.ranges) {
-        whole ??= await fs.readBytes(path);
+        if (whole === undefined) ({ bytes: whole, version } = (await fs.read(path)) as VersionedBytes);
         return whole.subarray(start, end);
       }
       const range = { start: Math.min(start, size), end: Math.min(end, size) };

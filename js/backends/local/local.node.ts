@@ -142,7 +142,10 @@ export class LocalBackend extends CompleteFiles {
     if (new.target === LocalBackend) {
       // A class of a host may have its own writes.
       const write = recordedWritesOf(this.#native, this.#roots, this.#options);
-      provideShortcuts(this, { recordedWrite: () => write });
+      const { writeBytes } = LocalBackend.prototype;
+      provideShortcuts(this, {
+        recordedWrite: () => (this.writeBytes === writeBytes ? write : undefined),
+      });
     }
     if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {
       this.#roots.keepIndexes(options.stateDir);

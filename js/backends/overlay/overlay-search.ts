@@ -20,7 +20,8 @@ import { FindPage } from "../search/search-find.ts";
 import { globsOf, type Signalled } from "../search/search-grep.ts";
 import { SearchWalk } from "../search/search-walk.ts";
 import { IGNORE_FILES, ignoreSourceOf } from "../walk/ignore-files.ts";
-import type { OwnSearches, Searcher } from "../abilities.ts";
+import type { OwnSearches, SearchUnder } from "../abilities.ts";
+import type { SandboxPolicy } from "../policy.ts";
 import { entryOfStat, type OverlayLayer } from "./overlay-layer.ts";
 
 /** The number of directories whose ignore files are looked up one by one. With more, one search finds those of all. */
@@ -186,8 +187,43 @@ function* uncovered({ draft }: OverlayLayer): Generator<string> {
   for (const [path] of draft.nodes()) if (!draft.isCovered(parentOf(path))) yield path;
 }
 
-/** Returns true when everything that a layer has changed may be shown to those who search it. */
-export function mayShowChanges({ draft }: OverlayLayer, { mayShow }: Pick<Searcher, "mayShow">): boolean {
-  for (const [path, node] of draft.nodes()) if (node !== null && !mayShow(path, node)) return false;
-  return true;
+/** The number of policies under which the files below an overlay are searched. */
+const MAX_CONFINED = 16;
+
+/** How the lower files of an overlay are confined to a policy. */
+interface LowerFiles {
+  /** Returns the lower files under a policy; undefined where they have to be walked. */
+  confine(policy: SandboxPolicy): Files | undefined;
+  /** True when the searches say which secrets may be read. */
+  readonly grants: boolean;
+  /** The search under the policy to which the lower files are confined already. */
+  readonly known?: { readonly policy: SandboxPolicy; readonly search: OverlaySearch };
+}
+
+/**
+ * Returns the searches of an overlay under a policy: the lower files search as they are confined by the policy, and what
+ * is changed may be shown as a whole.
+ */
+export function searchesUnder(
+  overlay: Files,
+  layer: OverlayLayer,
+  { confine, grants, known }: LowerFiles,
+): SearchUnder {
+  const opened = new Map<SandboxPolicy, { readonly lower: Files; readonly search: OverlaySearch }>();
+  const open = (policy: SandboxPolicy) => {
+    const lower = confine(policy);
+    if (lower === undefined) return undefined;
+    for (const oldest of opened.keys()) if (opened.size >= MAX_CONFINED) opened.delete(oldest);
+    const own = { lower, search: new OverlaySearch(layer, overlay, lower) };
+    opened.set(policy, own);
+    return own;
+  };
+  return ({ policy, mayShow, granted }) => {
+    for (const [path, node] of layer.draft.nodes())
+      if (node !== null && !mayShow(path, node)) return undefined;
+    if (policy === known?.policy) return known.search;
+    const own = opened.get(policy) ?? open(policy);
+    if (grants) own?.lower.grantSecrets(granted);
+    return own?.search;
+  };
 }

@@ -7,7 +7,7 @@
  * bit are checked only by the commit.
  */
 import type { Files } from "../files.ts";
-import { shortcutsOf, contentsOf, inheritShortcuts, type SearchUnder } from "../abilities.ts";
+import { shortcutsOf, contentsOf, inheritShortcuts } from "../abilities.ts";
 import { checkCalls, standardChecks } from "../call-options.ts";
 import { DEFAULT_FILE_MODE, LINK_MODE } from "../entry.ts";
 import { engine } from "../../engine/current.ts";
@@ -34,10 +34,9 @@ import type { ContentProvider } from "../search/held.ts";
 import { FileInMemory, type HeldFile } from "../search/held-file.ts";
 import { BACKEND_OPTIONS } from "../option-schema.ts";
 import { OverlayLayer } from "./overlay-layer.ts";
-import { mayShowChanges, OverlaySearch } from "./overlay-search.ts";
+import { OverlaySearch, searchesUnder } from "./overlay-search.ts";
 import { byteLength, checkTarget, childOf, normalise, parentOf } from "../paths.ts";
 import { optionChecker } from "../../schema/option.ts";
-import type { SandboxPolicy } from "../policy.ts";
 import type { Signalled } from "../../engine/errors.ts";
 import type { FindQuery, FindResult, SearchQuery, SearchResult } from "../../engine/search-types.ts";
 
@@ -69,7 +68,7 @@ export class OverlayBackend extends CompleteFiles {
     this.#layer = kept;
     const { readBytes, listDir } = OverlayBackend.prototype;
     const own = () => this.readBytes === readBytes && this.listDir === listDir;
-    const { ownCursors } = shortcutsOf(lower);
+    const { confine, ownCursors } = shortcutsOf(lower);
     inheritShortcuts(this, lower, {
       passes: ["ownCursors", "paths", "maxAnswerBytes"],
       drops: [
@@ -84,7 +83,10 @@ export class OverlayBackend extends CompleteFiles {
       ],
       gives: {
         contents: overlayContents(this.#layer, own),
-        searchUnder: ownCursors ? searchesUnder(this, this.#layer) : () => undefined,
+        searchUnder:
+          ownCursors && confine !== undefined
+            ? searchesUnder(this, this.#layer, { confine, grants: true })
+            : () => undefined,
       },
     });
     this.#search = ownCursors ? new OverlaySearch(this.#layer, this, lower) : undefined;
@@ -337,35 +339,6 @@ export function forkOverlay(lower: Files): {
   const layer = new OverlayLayer(lower, true);
   const Overlay = OverlayBackend as new (lower: Files, layer: OverlayLayer) => OverlayBackend;
   return { overlay: new Overlay(lower, layer), layer };
-}
-
-/** The number of policies under which the files below an overlay are kept open for searches. */
-const MAX_CONFINED = 16;
-
-/**
- * Returns the searches of an overlay under a policy: the lower files search as they are confined by the policy, and what
- * is changed may be shown as a whole.
- */
-function searchesUnder(overlay: OverlayBackend, layer: OverlayLayer): SearchUnder {
-  const { confine } = shortcutsOf(layer.lower);
-  if (confine === undefined) return () => undefined;
-  const known = new Map<SandboxPolicy, { readonly lower: Files; readonly search: OverlaySearch }>();
-  return (searcher) => {
-    if (!mayShowChanges(layer, searcher)) return undefined;
-    let own = known.get(searcher.policy);
-    if (own === undefined) {
-      const lower = confine(searcher.policy);
-      own = { lower, search: new OverlaySearch(layer, overlay, lower) };
-      for (const [policy, { lower: old }] of known.size < MAX_CONFINED ? [] : known) {
-        void old.close();
-        known.delete(policy);
-        break;
-      }
-      known.set(searcher.policy, own);
-    }
-    own.lower.grantSecrets(searcher.granted);
-    return own.search;
-  };
 }
 
 function statWithPath(stat: FsStat, path: string): FsStat {

@@ -2,9 +2,11 @@
  * The files of a fork, in two kinds with the same calls: a fork that the storage itself makes, and a layer in memory
  * over the files of the parent, for a disk and for every backend and storage without forks of its own.
  */
+import type { SandboxPolicy } from "../../backends/policy.ts";
 import type { Files } from "../../backends/files.ts";
 import { forkOverlay } from "../../backends/overlay/overlay.ts";
-import { mayShowChanges, OverlaySearch } from "../../backends/overlay/overlay-search.ts";
+import { OverlaySearch, searchesUnder } from "../../backends/overlay/overlay-search.ts";
+import type { SessionFiles } from "../../pipeline/session.ts";
 import { makeOps } from "../../backends/transaction/op.ts";
 import { provideShortcuts } from "../../backends/abilities.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -14,7 +16,6 @@ import type { MomentSource } from "../../pipeline/moments.ts";
 import { planMerge, toPlanned } from "../../storage/merge.ts";
 import type { Entry, MergeOfForkOptions, PlannedMerge, Storage } from "../../storage/storage.ts";
 import type { Call } from "../../tools/lib/tool.ts";
-import type { Resolver } from "../../policy/index.ts";
 import type { OpenedFork } from "../storage.ts";
 import { sidesOf } from "./sides.ts";
 import { MERGE } from "../../tools/host-calls.ts";
@@ -115,13 +116,20 @@ export function storageFiles(
 }
 
 /** Returns the files of a fork in memory over those of its parent, as the parent sees them by its policy. */
-export function layerFiles(parent: Files, resolver: Resolver): ForkFiles {
+export function layerFiles({
+  fs: parent,
+  resolver: { policy },
+  views,
+}: Pick<SessionFiles, "fs" | "resolver" | "views">): ForkFiles {
   const { overlay, layer } = forkOverlay(parent);
-  const search = new OverlaySearch(layer, overlay, parent);
+  const known = { policy, search: new OverlaySearch(layer, overlay, parent) };
+  // The views of the parent have the index of the disk, and the secrets that were granted there.
+  const confine = ({ deny }: SandboxPolicy): Files | undefined =>
+    policy.deny.every((glob, at) => glob === deny[at])
+      ? views.without(deny.slice(policy.deny.length))
+      : undefined;
   provideShortcuts(overlay, {
-    // The files of the parent are confined already.
-    searchUnder: (searcher) =>
-      searcher.policy === resolver.policy && mayShowChanges(layer, searcher) ? search : undefined,
+    searchUnder: searchesUnder(overlay, layer, { confine, known, grants: false }),
   });
   return {
     fs: overlay,

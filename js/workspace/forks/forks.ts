@@ -182,12 +182,12 @@ function existsError(name: string): FilewrightError {
 }
 
 async function makeFiles(
-  { forks: { storage }, files: { fs, resolver } }: Session,
+  { forks: { storage }, files }: Session,
   name: string,
   signal: AbortSignal | undefined,
 ): Promise<ForkFiles> {
   checkAborted(signal);
-  if (storage === undefined) return layerFiles(fs, resolver);
+  if (storage === undefined) return layerFiles(files);
   try {
     const fork = await storage.fork(name, { signal });
     return storageFiles(storage, fork, await openForkStorage(storage, fork));

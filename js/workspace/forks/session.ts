@@ -123,6 +123,7 @@ function makeFilesOfFork(
 function grantingTo(others: Views, own: Views): Views {
   return {
     of: own.of,
+    without: own.without,
     over: own.over,
     get granted() {
       return own.granted;
