@@ -4,6 +4,8 @@
  * Paths are absolute, `/`-separated and normalised (no `.`, `..`, doubled or trailing slashes):
  * the caller of a backend has resolved them. Failures are `FilewrightError`s with a code of the
  * closed list. A method may answer with a value or a promise.
+ *
+ * This package writes texts by `writeBytes`, encoded, and does not call `writeText` of a host's files.
  */
 
 import type { Durability } from "../engine/generated/records.ts";

@@ -1,7 +1,8 @@
 /**
- * Files with every method, from those that only they can have: reads, writes, deletions, directories and listings.
- * Searches walk their listings, texts are decoded bytes, a tree is removed and copied entry by entry; links, permission
- * bits and moves in one step are refused unless a class of files has its own.
+ * Files with every method, from the six primitives that each class of files has: `stat`, `read`, `writeBytes`, `delete`,
+ * `mkdir` and `listDir`. Searches walk the listings, texts are decoded bytes, a tree is removed and copied entry by
+ * entry. Links, permission bits, moves in one step and entries set aside are refused, and a lock excludes nobody, unless a
+ * class of files has its own.
  */
 import { engine } from "../engine/current.ts";
 import type { Signalled } from "../engine/errors.ts";

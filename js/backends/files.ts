@@ -1,7 +1,11 @@
 /**
  * The contract of files inside this package: the eleven methods of {@link FsBackend}, and everything that follows from
  * them. No method is missing and none has to be looked for: `abilities` says how a method works where that depends on
- * the files, and a method that the files cannot have fails with UNSUPPORTED_OPERATION.
+ * the files. Where the ability is missing, `readLink` and `symlink` (`links`), `chmod` (`modes`), `rename` (`moves`) and
+ * `asidePath` (`asides`) fail with UNSUPPORTED_OPERATION. The other methods work without it: `lstat` is `stat`,
+ * `realpath` returns its path, a range is cut from the whole content, and a lock excludes no other process. Where files
+ * have nothing of their own for it, `sweep`, `grantSecrets` and `close` do nothing, `trusted` returns the same files,
+ * `gitExclude` undefined, and `otherNames` an empty list.
  *
  * The classes of this package have all of it. The files of a host have the eleven, and get the rest by `asFiles`
  * (`host-files.ts`).
@@ -54,7 +58,10 @@ export interface FileAbilities {
   readonly links: boolean;
   /** True when permission bits are kept and can be set. */
   readonly modes: boolean;
-  /** True when an entry can be moved in one step, at least to some places. */
+  /**
+   * True when an entry can be moved, at least to some places: in one step, or under a policy over files that cannot, by
+   * a copy and a removal.
+   */
   readonly moves: boolean;
   /** True when a replaced or deleted entry can be set aside (`asidePath`). */
   readonly asides: boolean;
@@ -100,8 +107,8 @@ export interface Files extends FsBackend {
    */
   listTree(root: string, request: TreeRequest): Promise<TreePage>;
   /**
-   * Moves an entry in one step. It replaces nothing unless `overwrite` is true. @throws UNSUPPORTED_OPERATION where
-   * only a copy can bring it there
+   * Moves an entry in one step; files under a policy copy and remove it where that is not possible. It replaces nothing
+   * unless `overwrite` is true. @throws UNSUPPORTED_OPERATION where only a copy can bring it there
    */
   rename(from: string, to: string, options?: MoveOptions): Promise<WriteResult>;
   /** Copies one regular file with its permission bits. */

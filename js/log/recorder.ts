@@ -1,10 +1,12 @@
 /**
- * Makes changes that are atomic, even when the process ends, and that can be undone.
+ * Makes the changes of a workspace and their records, so that a change can be rolled back and undone.
  *
- * A change is a transaction whose steps are stored before they are made. When it fails, the steps
- * are rolled back; when the process ends, the next one that opens the same store rolls them back
- * (`recovery.ts`); when it succeeds, the record stays for `undo`. The caller holds the locks of
- * the paths.
+ * A change is a transaction whose steps are stored before they are made. When it fails, the steps are rolled back; when
+ * the process ends, the next one that opens the same store rolls them back (`recovery.ts`); when it succeeds, the record
+ * stays for `undo` where the history is kept. Two kinds of changes are made in another way: one file that the disk writes
+ * together with its record (`one-put.ts`), and a single operation without a history, which has no record. A single
+ * operation beyond `TRANSACTION_LIMITS` is made without recorded steps and cannot be undone. The caller holds the
+ * locks of the paths.
  */
 import { shortcutsOf } from "../backends/abilities.ts";
 import type { Files } from "../backends/files.ts";
@@ -33,7 +35,7 @@ const TRANSACTION_LIMITS = Object.freeze({
 /** The maximum number of paths whose final state is recorded; a change of more paths cannot be undone. */
 const MAX_RECORDED_PATHS = 5000;
 
-/** The records that the history keeps of one call. */
+/** The largest record that the history keeps of one call. */
 export const LARGEST_UNDO: LargestUndo = Object.freeze({
   bytes: TRANSACTION_LIMITS.try.maxBytes,
   words: [
@@ -80,7 +82,10 @@ export class Recorder {
     };
   }
 
-  /** Makes a change and its record. The disk records a change that is one put; every other one is recorded by steps. */
+  /**
+   * Makes a change and its record. A disk that can do so records a change that is one put; every other one is recorded by
+   * steps.
+   */
   readonly change: Log["append"] = async (fs, about, run, planned) => {
     const { keep, files, storage, durable } = this.options;
     if (!keep && about.unreviewed === true) throw cannotBeReviewedError();

@@ -6,7 +6,7 @@
 //!
 //! An entry is a head (lengths of JSON and content, hash of the content, 8 bytes of a MAC of these),
 //! the JSON, the content, and a MAC that covers the entry before it and the id of the record.
-//! `js/journal/record-file.node.ts` writes the same bytes and reads them; its tests compare both.
+//! `js/log/record-file.node.ts` writes the same bytes and reads them; its tests compare both.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,7 +33,7 @@ const BLOCK_BYTES: usize = 64;
 /// The largest content that is copied so that an entry is written by one call.
 const MAX_COPIED_CONTENT: usize = 64 << 10;
 /// The moments of one process differ by at least this part of a millisecond, as in
-/// `js/journal/call-id.ts`.
+/// `js/log/call-id.ts`.
 const MOMENTS_PER_MILLISECOND: u64 = 1024;
 
 /// What stands in the entry `commit` for facts that are only known after the change. JSON has an
