@@ -89,14 +89,25 @@ function directoryFacts(stateDir: string): string {
 function openDirectory(stateDir: string): OpenDirectory | undefined {
   const known = openByStateDir.get(stateDir);
   openByStateDir.delete(stateDir);
-  if (known === undefined || known.users > 0 || known.facts === directoryFacts(stateDir)) return known;
-  known.locks.close();
-  return undefined;
+  if (known === undefined || known.users > 0) return known;
+  let isSame = false;
+  try {
+    isSame = known.facts === directoryFacts(stateDir);
+  } finally {
+    // It has left the map: nothing else closes it, also after an error.
+    if (!isSame) known.locks.close();
+  }
+  return isSame ? known : undefined;
 }
 
 function openAnew(stateDir: string): OpenDirectory {
   const locks = openLocks(stateDir);
-  return { locks, facts: directoryFacts(stateDir), users: 0 };
+  try {
+    return { locks, facts: directoryFacts(stateDir), users: 0 };
+  } catch (error) {
+    locks.close();
+    throw error;
+  }
 }
 
 /** Opens the directory of locks unless it is open. Returns its locks, and a function that ends this use. */

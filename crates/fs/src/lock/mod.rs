@@ -69,12 +69,22 @@ impl LockDirectory {
         let mut spare = self.spare();
         let file = spare.take()?;
         match self.rename(&self.spare_name, name.as_bytes()) {
-            Ok(()) => return Some(file),
+            Ok(()) => return self.is_named(name, &file).then_some(file),
             Err(Errno::EXIST) => *spare = Some(file),
             // The file is gone, with the whole directory.
             Err(_) => {}
         }
         None
+    }
+
+    /// Reports whether `name` refers to this open file. It does not after somebody has deleted the
+    /// file of a held lock and another process has made a new one, which the release then kept in
+    /// its place: that one is the lock file `name` now, and it is locked by its holder or by nobody.
+    fn is_named(&self, name: &str, file: &OwnedFd) -> bool {
+        match (Stat::at(&self.fd, name.as_bytes()), Stat::of(file)) {
+            (Ok(named), Ok(held)) => named.same_file(&held),
+            _ => false,
+        }
     }
 
     /// Releases the lock `name`.
@@ -297,6 +307,27 @@ mod tests {
         drop(other);
         let (one, two) = (a.try_lock(b"/w/f").unwrap(), a.try_lock(b"/w/g").unwrap());
         assert!(one.is_some() && two.is_some());
+    }
+
+    #[test]
+    fn a_kept_name_that_leads_to_the_file_of_another_is_no_lock() {
+        let (dir, state) = state();
+        let (a, b, c) = (
+            Locks::open(&state).unwrap(),
+            Locks::open(&state).unwrap(),
+            Locks::open(&state).unwrap(),
+        );
+        let held = a.try_lock(b"/w/f").unwrap().unwrap();
+        std::fs::remove_file(dir.path().join("deep/state/locks").join(&held.name)).unwrap();
+        let other = b.try_lock(b"/w/f").unwrap().unwrap();
+        // Keeps the file of the other holder under the name of the spare file.
+        drop(held);
+        assert!(a.try_lock(b"/w/g").unwrap().is_none());
+        drop(other);
+        let next = a.try_lock(b"/w/g").unwrap().unwrap();
+        assert!(c.try_lock(b"/w/g").unwrap().is_none());
+        drop(next);
+        assert!(c.try_lock(b"/w/g").unwrap().is_some());
     }
 
     #[test]
