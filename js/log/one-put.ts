@@ -7,7 +7,7 @@
  */
 import type { VersionedBytes, WriteOptions } from "../backends/backend.ts";
 import type { Files } from "../backends/files.ts";
-import { isUncertain } from "../backends/failure.ts";
+import { backendError, isUncertain } from "../backends/failure.ts";
 import { imageOfFile, type PreImage } from "../backends/transaction/pre-image.ts";
 import {
   type PutFile,
@@ -29,7 +29,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { lastMoment, noteMoment } from "./call-id.ts";
 import type { RollbackRetries } from "./recovery.ts";
-import type { OpenRecord, RecordOnDisk, RecordFiles } from "./store.ts";
+import type { RecordOnDisk, RecordFiles } from "./store.ts";
 import type { Made, OnePut } from "./log.ts";
 
 /** The journal of a change by one put. */
@@ -55,7 +55,7 @@ interface OnePutParts {
 interface MadePut {
   readonly step: PathStep;
   readonly given: StepResult | undefined;
-  readonly record: OpenRecord;
+  readonly record: RecordOnDisk;
 }
 
 /**
@@ -75,6 +75,7 @@ export async function changeByOnePut<T>(
     if (change.isForSteps) return bySteps();
     throw await change.rolledBack(error);
   }
+  if (change.isUnseen) throw await change.rolledBack(unrecordedError(parts.put.path));
   return { result, undo: change.close() };
 }
 
@@ -98,8 +99,9 @@ class PutWithRecord {
     const entries: readonly RecordEntry[] = [
       { entry: "begin", header },
       { entry: "steps", steps: [step] },
+      commitOf(step),
     ];
-    const [begin, steps, commit] = [...entries, commitOf(step)].map((entry) => toFrame(entry).json);
+    const [begin, steps, commit] = entries.map((entry) => toFrame(entry).json);
     try {
       const { createDirs: _, ...conditions } = options;
       const { written, moment } = await write(path, bytes, conditions, {
@@ -115,16 +117,21 @@ class PutWithRecord {
       });
       if (moment !== null) noteMoment(moment);
       this.#isWhole = moment !== null;
-      this.#made = { step, given: toStepResult(written), record: record.after(entries) };
+      this.#made = { step, given: toStepResult(written), record };
       return written;
     } catch (error) {
-      return this.#refused(error, { step, options, record: record.after(entries) });
+      return this.#refused(error, { step, options, record });
     }
   };
 
+  /** True for a change that has to be reviewed after it was made, and whose record has no end: nobody would see it. */
+  get isUnseen(): boolean {
+    return this.#parts.header.unreviewed === true && this.#made !== undefined && !this.#isWhole;
+  }
+
   /** Ends a change that was made. Returns whether it can be undone. */
   close(): "undoable" | "nothing" {
-    this.#made?.record.close(this.#isWhole ? this.#parts.header.cwd : null);
+    if (this.#made !== undefined) this.#end(this.#made.record, this.#isWhole ? this.#parts.header.cwd : null);
     return this.#isWhole ? "undoable" : "nothing";
   }
 
@@ -132,11 +139,9 @@ class PutWithRecord {
   async rolledBack(error: unknown): Promise<unknown> {
     if (this.#made === undefined) return error;
     const { step, given, record: log } = this.#made;
-    const { retries, storage, durable, limits } = this.#parts.place;
-    const transaction = new Transaction(this.#parts.fs, {
-      ...{ ...limits, required: false, contents: true },
-      sink: (steps, notes) => log.append({ entry: "steps", steps, notes }, durable),
-    });
+    const { retries, storage, limits } = this.#parts.place;
+    // Without a sink: the record may have its end already, and an entry after that would make it a damaged one.
+    const transaction = new Transaction(this.#parts.fs, { ...limits, required: false, contents: true });
     transaction.adopt(step, given);
     return retries.rollBack({ transaction, log, storage }, error);
   }
@@ -164,30 +169,37 @@ class PutWithRecord {
     throw new FilewrightError("CONFLICT", "the change is made by steps");
   }
 
-  /** Removes a record without a change. One that cannot be removed has no end, so it is no change of the history. */
-  #remove(record: OpenRecord): void {
+  /**
+   * Keeps a record in the history of a group, or removes it. One that cannot be removed has no end, so it is no change of
+   * the history.
+   */
+  #end(record: RecordOnDisk, group: string | null): void {
     try {
-      void record.close(null);
+      record.close(group);
     } catch {
-      // The error of the write is the one to tell.
+      // The file was changed, or the error of its write is the one to tell.
     }
   }
 
   /** Ends a write that failed. One that may have happened is rolled back. */
   #refused(
     error: unknown,
-    { step, options, record }: { step: PathStep; options: WriteOptions; record: OpenRecord },
+    { step, options, record }: { step: PathStep; options: WriteOptions; record: RecordOnDisk },
   ): never {
     if (isUncertain(error) && !isOfRecord(error)) {
       this.#made = { step, given: undefined, record };
       throw error;
     }
-    this.#remove(record);
+    this.#end(record, null);
     const needsParents = options.createDirs === true && codeOf(error) === "NOT_FOUND";
     if (isOfRecord(error) || needsParents) this.#leaveToSteps();
     throw error;
   }
 }
+
+/** Creates the error of a change whose record could not be ended, and that nobody would review without one. */
+const unrecordedError = (path: string): FilewrightError =>
+  backendError("IO_ERROR", path, "the change could not be recorded, so it is taken back");
 
 const NO_BYTES = new Uint8Array();
 

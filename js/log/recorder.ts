@@ -189,6 +189,8 @@ class RecordedChange {
       required: about.rollback === "always",
       contents: keep,
       found,
+      // A change without a record would never be seen by the one who is to review it.
+      mustStore: about.unreviewed === true,
       sink: async (steps, notes) => {
         if (this.#record === undefined) {
           this.#record = await store.begin(about.callId);
@@ -232,7 +234,8 @@ class RecordedChange {
     try {
       await record.append(commit, durable);
     } catch (error) {
-      if (this.#about.rollback === "always") throw await this.rolledBack(error);
+      const { rollback, unreviewed } = this.#about;
+      if (rollback === "always" || unreviewed === true) throw await this.rolledBack(error);
       await this.#close(record, null);
       return "nothing";
     }

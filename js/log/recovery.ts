@@ -91,7 +91,7 @@ export interface Rollbacks {
 /** A rollback of this process that failed before its end. */
 interface UnfinishedRollback {
   readonly transaction: Transaction;
-  readonly log: OpenRecord | undefined;
+  readonly log: Pick<OpenRecord, "close"> | undefined;
   /** The id of the storage of its paths; undefined for the local disk. */
   readonly storage: string | undefined;
 }
@@ -106,7 +106,7 @@ export class RollbackRetries {
    */
   async rollBack(change: UnfinishedRollback, error: unknown): Promise<unknown> {
     const outcome = await change.transaction.rollBack();
-    if (outcome.failed.length === 0) await change.log?.close(null);
+    if (outcome.failed.length === 0) await removeRecord(change);
     else this.#unfinished.add(change);
     return withOutcome(error, outcome);
   }
@@ -139,11 +139,20 @@ export class RollbackRetries {
       try {
         const { failed } = await locked(own, () => each.transaction.rollBack(0, fs));
         if (failed.length > 0) this.#unfinished.add(each);
-        else await each.log?.close(null);
+        else await removeRecord(each);
       } catch {
         this.#unfinished.add(each); // Another process holds a lock.
       }
     }
+  }
+}
+
+/** Removes the record of a change that was rolled back. The error of the change is the one to tell, not one of this. */
+async function removeRecord({ log }: UnfinishedRollback): Promise<void> {
+  try {
+    await log?.close(null);
+  } catch {
+    // The record stays. The steps of the change are rolled back already.
   }
 }
 

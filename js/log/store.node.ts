@@ -21,7 +21,7 @@ import {
   type RecordKey,
   recordKeyOf,
 } from "./record-file.node.ts";
-import { type RecordEntry, staysInHistory } from "../backends/transaction/step.ts";
+import { staysInHistory } from "../backends/transaction/step.ts";
 import { noteSharedHistory } from "../backends/shared-history.node.ts";
 import { closesWithoutError, journalWriteError, appendBuffers } from "./store-write.node.ts";
 import {
@@ -35,7 +35,7 @@ import {
 } from "./store.ts";
 import { lockNameOfWriter, type TryLock, WriterLock } from "./writer-lock.node.ts";
 
-const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
 /** The number of changes after which old records are removed. */
 const CHANGES_PER_PRUNE = 32;
 
@@ -112,33 +112,8 @@ export class FileJournal implements JournalStore, RecordFiles {
     return this.#asWriter((writer) => {
       const key = this.#open();
       const path = this.#pathOf(writer, id);
-      const after = (entries: readonly RecordEntry[]): OpenRecord => ({
-        append: (entry, durable) => this.#appendLater(path, [...entries, entry], { key, id, durable }),
-        close: (group) => this.#endRecord(path, id, group),
-      });
-      return { path, key: key.bytes, after };
+      return { path, key: key.bytes, close: (group) => this.#endRecord(path, id, group) };
     });
-  }
-
-  /** Appends the last of some entries to a record that has the others. Only what is rolled back later needs it. */
-  async #appendLater(
-    path: string,
-    entries: readonly RecordEntry[],
-    { key, id, durable }: { readonly key: RecordKey; readonly id: string; readonly durable: boolean },
-  ): Promise<void> {
-    let previous: Buffer = Buffer.alloc(RECORD_MAC_BYTES);
-    let buffers: readonly Uint8Array[] = [];
-    for (const entry of entries) ({ buffers, mac: previous } = encodeRecord(entry, key, previous, id));
-    try {
-      const fd = fs.openSync(path, O_WRONLY | O_APPEND | O_NOFOLLOW);
-      try {
-        await appendBuffers(fd, buffers, durable);
-      } finally {
-        fs.closeSync(fd);
-      }
-    } catch (error) {
-      throw journalWriteError(this.#stateDir, error);
-    }
   }
 
   /** Begins a record as the writer whose lock is held while it is open. */

@@ -25,8 +25,8 @@ export interface RecordOnDisk {
   readonly path: string;
   /** The key of the MACs. */
   readonly key: Uint8Array;
-  /** Returns the record after these entries: what follows is appended, and it is closed. */
-  after(entries: readonly RecordEntry[]): OpenRecord;
+  /** Ends the record, as {@link OpenRecord.close} does. Nothing is appended to it. */
+  close(group: string | null): void;
 }
 
 /** A store whose records are files. */

@@ -56,6 +56,7 @@ interface PutCall {
   readonly content?: string | undefined;
   readonly options?: WriteOptions;
   readonly callId?: string;
+  readonly unreviewed?: boolean;
   /** Called after the file is written, while the change can still fail. */
   readonly then?: () => void;
 }
@@ -69,12 +70,12 @@ async function stepsOf(log: RecordLog, callId: string) {
 async function putFile(
   log: RecordLog,
   disk: Files,
-  { path, content = NEW, options = {}, callId = newCallId(), then }: PutCall,
+  { path, content = NEW, options = {}, callId = newCallId(), then, unreviewed }: PutCall,
 ) {
   const was = await disk.read(path).catch(() => null);
   const condition = { ...(was === null ? { ifAbsent: true } : { ifVersion: was.version }), ...options };
   const ways: boolean[] = [];
-  const about = { callId, tool: "write_file", rollback: "try" } as const;
+  const about = { callId, tool: "write_file", rollback: "try", unreviewed } as const;
   const planned = { onePut: { path, was }, found: async () => undefined };
   const made = await log.append(
     disk,
@@ -324,14 +325,71 @@ test("a put that cannot be taken back at once is taken back before the next chan
   expect(await made.left()).toEqual([]);
 });
 
-test("a put whose record has no end is made, cannot be undone, and leaves no record", async () => {
+test("the record of a made put that cannot be taken back stays as the disk wrote it", async () => {
   const made = place();
-  const write = shortcutsOf(made.disk).recordedWrite() as RecordedWrite;
-  provideShortcuts(made.disk, {
+  const disk = Object.assign(new PassingFiles(made.disk), {
+    writeBytes: async () => {
+      throw new FilewrightError("NO_SPACE", "full");
+    },
+  });
+  provideShortcuts(disk, { recordedWrite: () => shortcutsOf(made.disk).recordedWrite() });
+  const then = (): void => {
+    throw new FilewrightError("INTERNAL", "as the test wants it");
+  };
+  const callId = newCallId();
+  const failed = putFile(made.log, disk, { path: made.at("a"), callId, then });
+  await expect(failed).rejects.toMatchObject({ code: "INTERNAL", details: { not_restored: [made.at("a")] } });
+  const [left] = await made.left();
+  const key = recordKeyOf(fs.readFileSync(join(made.state, "journal/key")));
+  const { entries, end } = decodeRecord(join(made.state, "journal/open", `${left}`), key, callId, true);
+  expect([end, entries.map(({ entry }) => entry)]).toEqual(["whole", ["begin", "steps", "commit"]]);
+});
+
+/** Lets the disk write records without their end. */
+function withoutEnds(disk: LocalBackend): void {
+  const write = shortcutsOf(disk).recordedWrite() as RecordedWrite;
+  provideShortcuts(disk, {
     recordedWrite:
       () =>
       async (...args) => ({ ...(await write(...args)), moment: null }),
   });
+}
+
+test("a put that is to be reviewed later, and whose record has no end, is taken back", async () => {
+  const made = place();
+  withoutEnds(made.disk);
+  for (const path of ["a", "new"]) {
+    const failed = putFile(made.log, made.disk, { path: made.at(path), unreviewed: true });
+    await expect(failed).rejects.toMatchObject({ code: "IO_ERROR" });
+    expect([fs.readdirSync(made.root), made.text("a")]).toEqual([["a"], OLD]);
+    expect(await made.left()).toEqual([]);
+  }
+});
+
+test("a record that cannot be removed changes neither the result nor the error of the put", async () => {
+  const made = place();
+  const write = shortcutsOf(made.disk).recordedWrite() as RecordedWrite;
+  provideShortcuts(made.disk, {
+    recordedWrite: () => async (path, content, options, record) => {
+      const { written } = await write(path, content, options, record);
+      fs.rmSync(record.file);
+      fs.mkdirSync(record.file);
+      return { written, moment: null };
+    },
+  });
+  const done = await putFile(made.log, made.disk, { path: made.at("a") });
+  expect([done.undo, made.text("a")]).toEqual(["nothing", NEW]);
+  const then = (): void => {
+    throw new FilewrightError("TOO_LARGE", "as the test wants it");
+  };
+  const failed = putFile(made.log, made.disk, { path: made.at("a"), content: OLD, then });
+  await expect(failed).rejects.toMatchObject({ code: "TOO_LARGE" });
+  expect(made.text("a")).toBe(NEW);
+});
+
+test("a put whose record has no end is made, cannot be undone, and leaves no record", async () => {
+  const made = place();
+  withoutEnds(made.disk);
   const done = await putFile(made.log, made.disk, { path: made.at("a") });
   expect([done.undo, made.text("a")]).toEqual(["nothing", NEW]);
   expect(await made.left()).toEqual([]);

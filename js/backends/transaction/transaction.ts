@@ -33,6 +33,8 @@ export interface TransactionOptions {
    * step.
    */
   readonly sink?: (steps: readonly Step[], notes: StepNotes) => MaybePromise<void>;
+  /** True to refuse a step that the sink cannot store. A step beyond the limits is made all the same. Default: false. */
+  readonly mustStore?: boolean | undefined;
 }
 
 /** Steps that are rolled back together. */
@@ -48,6 +50,8 @@ export class Transaction {
   readonly #given = new Map<number, StepResult>();
   #done: (readonly [id: number, given: StepResult])[] = [];
   #dropped: number[] = [];
+  /** The last error of the sink. */
+  #sinkError: unknown;
 
   constructor(fs: Files, options: TransactionOptions) {
     this.#fs = fs;
@@ -158,7 +162,7 @@ export class Transaction {
       planned = await plan();
       steps = await this.#intend(planned);
     } catch (error) {
-      if (this.#options.required) throw error;
+      if (this.#options.required || this.#isNotStored(error)) throw error;
       // An operation that was cancelled before it happened, or met another state than it expects, does not happen.
       if (error instanceof FilewrightError && (error.code === "CANCELLED" || error.code === "CONFLICT"))
         throw error;
@@ -219,7 +223,17 @@ export class Transaction {
   async #tell(steps: readonly Step[]): Promise<void> {
     const { sink } = this.#options;
     if (sink === undefined || (steps.length === 0 && this.#done.length + this.#dropped.length === 0)) return;
-    await sink(steps, this.takeNotes());
+    try {
+      await sink(steps, this.takeNotes());
+    } catch (error) {
+      this.#sinkError = error;
+      throw error;
+    }
+  }
+
+  /** Returns true for an error of the sink that refuses the step. */
+  #isNotStored(error: unknown): boolean {
+    return this.#options.mustStore === true && error !== undefined && error === this.#sinkError;
   }
 
   #drop(steps: readonly Step[]): void {

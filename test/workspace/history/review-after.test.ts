@@ -1,12 +1,16 @@
 /** Changes that are made at once and reviewed afterwards: by the option `review`, and by rules with `review`. */
+import * as fs from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   audit,
   type AuditRecord,
   type Confirmation,
-  type FilewrightError,
+  FilewrightError,
   headlessApprover,
   MemoryBackend,
+  MemoryJournal,
+  type OpenRecord,
   openWorkspace,
   type ToolDefinition,
   toolsFor,
@@ -19,6 +23,7 @@ import { memoryStorage } from "../../../js/storage/index.ts";
 import { afterThisTest } from "../../support/cleanups.ts";
 import { KINDS, place, temporary } from "../../tools/harness.ts";
 import { errorOf, idOfCall } from "../../support/calls.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** Returns the ids of the unreviewed calls, the newest first. */
 async function unreviewed(ws: Workspace): Promise<readonly string[]> {
@@ -39,6 +44,65 @@ function allowing(): {
     },
   };
 }
+
+describe("a change that is to be reviewed and cannot be recorded is not made", () => {
+  const CALLS: readonly (readonly [string, object])[] = [
+    ["write_file", { path: "a.txt", content: "1\n", whole_file: true }],
+    ["write_file", { path: "new.txt", content: "1\n" }],
+    ["edit_file", { path: "a.txt", old_text: "one", new_text: "1" }],
+    ["delete", { path: "a.txt" }],
+    ["move", { source: "a.txt", destination: "b.txt" }],
+  ];
+
+  test.each(CALLS)("%s %o where no record can be begun", async (tool, args) => {
+    const base = fs.realpathSync(temporaryDirectory());
+    const [root, stateDir] = [join(base, "ws"), join(base, "state")];
+    fs.mkdirSync(root);
+    fs.writeFileSync(join(root, "a.txt"), "one\n");
+    const ws = await openWorkspace({ root, stateDir, review: "after" });
+    afterThisTest(() => ws.close());
+    await idOfCall(ws, "write_file", { path: "first.txt", content: "1\n" });
+    const open = join(stateDir, "journal/open");
+    await ws.history();
+    fs.rmSync(open, { recursive: true });
+    fs.writeFileSync(open, "");
+    expect(await ws.call(tool, args)).toMatchObject({ ok: false });
+    expect(fs.readdirSync(root)).toEqual(["a.txt", "first.txt"]);
+    expect(fs.readFileSync(join(root, "a.txt"), "utf8")).toBe("one\n");
+    fs.rmSync(open);
+    fs.mkdirSync(open, { mode: 0o700 });
+    const callId = await idOfCall(ws, tool, args);
+    expect(await unreviewed(ws)).toContain(callId);
+  });
+
+  test.each(CALLS)("%s %o whose record cannot be ended", async (tool, args) => {
+    const kept = new MemoryJournal();
+    let isFull = true;
+    const journal = Object.assign(new MemoryJournal(), {
+      ...{ history: kept.history.bind(kept), find: kept.find.bind(kept) },
+      begin: (id: string): OpenRecord => {
+        const record = kept.begin(id);
+        return {
+          append: (entry, durable) => {
+            if (isFull && entry.entry === "commit") throw new FilewrightError("NO_SPACE", "full");
+            return record.append(entry, durable);
+          },
+          close: (group) => record.close(group),
+        };
+      },
+    });
+    const backend = new MemoryBackend({ "/ws/a.txt": "one\n" });
+    const ws = await openWorkspace({ root: "/ws", backend, backendId: "b", journal, review: "after" });
+    afterThisTest(() => ws.close());
+    expect(await ws.call(tool, args)).toMatchObject({ ok: false, error: { code: "NO_SPACE" } });
+    expect((await backend.listDir("/ws")).map(({ name }) => name)).toEqual(["a.txt"]);
+    expect(await backend.readText("/ws/a.txt")).toBe("one\n");
+    expect(await unreviewed(ws)).toEqual([]);
+    isFull = false;
+    const callId = await idOfCall(ws, tool, args);
+    expect(await unreviewed(ws)).toEqual([callId]);
+  });
+});
 
 describe.each(KINDS)("review after the change on %s", (kind) => {
   const opened = (options: Partial<WorkspaceOptions> = {}) =>
