@@ -65,7 +65,7 @@ export interface OwnSearches {
 }
 
 /** Those who search files under a policy, and what it allows. */
-export interface Searcher {
+interface Searcher {
   readonly policy: SandboxPolicy;
   /** The files as the policy shows them. */
   readonly walked: Files;

@@ -254,6 +254,7 @@ export class MountBackend extends CompleteFiles {
     return this.#in(path, async (place) => toMountPath(await place.backend.readLink(place.path), place));
   }
   override async realpath(path: string): Promise<string> {
+    if (this.#place(path) === null) return normalise(path).path; // It exists only in the tree.
     return this.#in(path, async (place) => toMountPath(await place.backend.realpath(place.path), place));
   }
   override async symlink(target: string, path: string): Promise<void> {

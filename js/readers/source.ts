@@ -6,6 +6,7 @@ import type { VersionedBytes } from "../backends/backend.ts";
 import type { Files } from "../backends/files.ts";
 import { makeError } from "../engine/errors.ts";
 import { Yielder } from "../engine/yielder.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { ByteSource } from "./reader.ts";
 import { checkSignal, tooLargeError } from "./refuse.ts";
 
@@ -34,6 +35,10 @@ export function sourceFrom(
 ): FileSource {
   let version: string | undefined;
   let whole: Uint8Array | undefined;
+  const readAtOnce = async (): Promise<Uint8Array> => {
+    if (whole === undefined) ({ bytes: whole, version } = (await fs.read(path)) as VersionedBytes);
+    return whole;
+  };
   return {
     size,
     get version() {
@@ -44,14 +49,11 @@ export function sourceFrom(
     },
     async read(start = 0, end = size) {
       checkSignal(signal);
-      if (!fs.abilities.ranges) {
-        if (whole === undefined) ({ bytes: whole, version } = (await fs.read(path)) as VersionedBytes);
-        return whole.subarray(start, end);
-      }
+      if (!fs.abilities.ranges) return (await readAtOnce()).subarray(start, end);
       const range = { start: Math.min(start, size), end: Math.min(end, size) };
       if (range.start >= range.end) return new Uint8Array(0);
-      const found = await fs.read(path, signal === undefined ? { range } : { range, signal });
-      if (found === null) return new Uint8Array(0); // `null` only answers `ifNoneMatch`.
+      // `null` only answers `ifNoneMatch`.
+      const found = (await fs.read(path, withoutUndefined({ range, signal }))) as VersionedBytes;
       if (version !== undefined && version !== found.version) {
         throw makeError("CONFLICT", "changed while it was read", { path, hint: "read it again" });
       }

@@ -4,6 +4,7 @@
  * The Node entry registers them, so that this folder does not depend on Node.
  */
 import { shortcutsOf } from "../backends/abilities.ts";
+import { sharedObjectOf } from "../backends/host-files.ts";
 import type { Files } from "../backends/files.ts";
 import type { IndexUse } from "../engine/search-types.ts";
 import type { CommandOptions } from "../backends/option-schema.ts";
@@ -151,15 +152,16 @@ export function homeOfHost(): string | undefined {
 
 /** The lock queue of this process for the local disk, made with its host. */
 let diskLocker: Locker = makeLocker();
-const lockerByBackend = new WeakMap<Files, Locker>();
+const lockerByObject = new WeakMap<object, Locker>();
 
 /** Returns the queue of a backend: one for the local disk, and one for each other storage. */
 export function lockerOfBackend(backend: Files, local: boolean): Locker {
   if (local) return diskLocker;
-  let locker = lockerByBackend.get(backend);
+  const shared = sharedObjectOf(backend);
+  let locker = lockerByObject.get(shared);
   if (locker === undefined) {
     locker = makeLocker();
-    lockerByBackend.set(backend, locker);
+    lockerByObject.set(shared, locker);
   }
   return locker;
 }

@@ -93,6 +93,10 @@ interface Confinement {
 const isGranted = ({ paths }: GrantedSecrets, real: string): boolean =>
   paths.some((one) => isWithin(real, one));
 
+/** Returns true for an error that no other spelling of the path would change. */
+const isOfRequest = (error: unknown): boolean =>
+  error instanceof FilewrightError && (error.code === "CANCELLED" || error.code === "TOO_LARGE");
+
 /** The options of a move or copy whose old entry may be set aside. */
 type ChangeOptions = MoveOptions & Signalled;
 
@@ -220,7 +224,8 @@ export class ConfinedFiles extends CompleteFiles {
     if (real !== undefined) {
       try {
         return await read(real, resolver);
-      } catch {
+      } catch (error) {
+        if (isOfRequest(error)) throw error;
         // Resolved below.
       }
     }
@@ -228,13 +233,13 @@ export class ConfinedFiles extends CompleteFiles {
   }
 
   /**
-   * Runs a read of a file and refuses it if the content is a secret. `head` returns the beginning of the file,
-   * from the result or by another read.
+   * Runs a read of a file and refuses it if the content is a secret. `head` returns the beginning of the content that was
+   * read.
    */
   #content<T>(
     path: string,
     use: (real: string) => MaybePromise<T>,
-    head: (result: T, real: string) => MaybePromise<Uint8Array> = (_, real) => this.#headOf(real),
+    head: (result: T, real: string) => MaybePromise<Uint8Array>,
   ): Promise<T> {
     return this.#readable(path, async (real, mayBeSecret) => {
       const result = await use(real);
@@ -243,9 +248,22 @@ export class ConfinedFiles extends CompleteFiles {
     });
   }
 
-  async #headOf(real: string): Promise<Uint8Array> {
-    const found = await this.#inner.read(real, { range: { start: 0, end: SECRET_HEAD_BYTES } });
-    return found?.bytes ?? EMPTY_BYTES;
+  /**
+   * Runs a read of a file whose result has a version, and refuses it if the content is a secret. Where the inner files
+   * read a file as a whole, or it was replaced before its beginning was read, `derive` reads the content here, once.
+   */
+  async #unchanged<T extends { readonly version?: string | undefined }>(
+    path: string,
+    use: (real: string) => Promise<T>,
+    derive: () => Promise<T>,
+  ): Promise<T> {
+    if (!this.#inner.abilities.ranges) return derive();
+    try {
+      return await this.#content(path, use, ({ version }, real) => headOf(this.#inner, real, version));
+    } catch (error) {
+      if (error instanceof FilewrightError && error.code === "CONFLICT") return derive();
+      throw error;
+    }
   }
 
   override async exists(path: string): Promise<boolean> {
@@ -288,10 +306,18 @@ export class ConfinedFiles extends CompleteFiles {
     );
   }
   override readLines(path: string, request: PageRequest & Signalled): Promise<Page> {
-    return this.#content(path, (real) => this.#inner.readLines(real, request));
+    return this.#unchanged(
+      path,
+      (real) => this.#inner.readLines(real, request),
+      () => super.readLines(path, request),
+    );
   }
   override hash(path: string, options?: Signalled): Promise<FileHash> {
-    return this.#content(path, (real) => this.#inner.hash(real, options));
+    return this.#unchanged(
+      path,
+      (real) => this.#inner.hash(real, options),
+      () => super.hash(path, options),
+    );
   }
   override readLink(path: string): Promise<string> {
     return this.#at(path, "read", "keep", (real) => this.#inner.readLink(real));
@@ -531,17 +557,20 @@ checkCalls(
 async function readHead(
   inner: Files,
   real: string,
-  { bytes, stat }: VersionedBytes,
+  { bytes, stat, version }: VersionedBytes,
   { range }: ReadOptions = {},
 ): Promise<Uint8Array> {
-  const start = range?.start ?? 0;
-  if (
-    start === 0 &&
-    (bytes.length >= SECRET_HEAD_BYTES || bytes.length >= stat.size || !mayHoldSecret(bytes))
-  )
-    return bytes;
+  if (range === undefined) return bytes;
+  const isHead = bytes.length >= SECRET_HEAD_BYTES || bytes.length >= stat.size || !mayHoldSecret(bytes);
+  return (range.start ?? 0) === 0 && isHead ? bytes : headOf(inner, real, version);
+}
+
+/** Returns the beginning of a file. @throws CONFLICT if it has not the version that was read: another was put there */
+async function headOf(inner: Files, real: string, version: string | undefined): Promise<Uint8Array> {
   const head = await inner.read(real, { range: { start: 0, end: SECRET_HEAD_BYTES } });
-  return head?.bytes ?? (await inner.readBytes(real));
+  if (head?.version !== version)
+    throw backendError("CONFLICT", real, "the file was replaced while it was read; read it again");
+  return head?.bytes ?? EMPTY_BYTES;
 }
 
 /** Returns the entries of a directory that are not denied, with the path that the caller gave. */

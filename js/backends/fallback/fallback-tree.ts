@@ -63,11 +63,17 @@ export async function copyContent(
     mode: source.stat.mode,
     signal: options.signal,
   });
-  if (source.stat.mode !== undefined && backend.abilities.modes) {
-    await backend.chmod(to, source.stat.mode);
-    return {}; // Its version may have changed with the mode.
-  }
-  return written;
+  const { mode } = source.stat;
+  if (mode === undefined || !backend.abilities.modes || !(await hasOtherMode(backend, to, mode)))
+    return written;
+  await backend.chmod(to, mode);
+  return {}; // Its version may have changed with the mode.
+}
+
+/** Returns true where an entry has permission bits, and others than these. Not every mount of one tree has them. */
+async function hasOtherMode(backend: Files, path: string, mode: number): Promise<boolean> {
+  const there = (await backend.lstat(path)).mode;
+  return there !== undefined && there !== mode;
 }
 
 /** Copies a file, if `ifVersion` is given, or a tree, as {@link copyTree}. Returns the counts of copied entries. */
@@ -166,7 +172,7 @@ async function copyOne(
     const isNew = options.overwrite !== true || (await lstatOrNull(backend, to)) === null;
     await backend.mkdir(to, { parents: false, existOk: options.overwrite ?? false });
     const mode = isNew ? (await backend.lstat(entry.path)).mode : undefined;
-    if (mode !== undefined && mode !== (await backend.lstat(to)).mode) modes.push([to, mode]);
+    if (mode !== undefined && (await hasOtherMode(backend, to, mode))) modes.push([to, mode]);
     counts.directories++;
     return;
   }

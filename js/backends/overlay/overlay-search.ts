@@ -21,6 +21,7 @@ import { globsOf, type Signalled } from "../search/search-grep.ts";
 import { SearchWalk } from "../search/search-walk.ts";
 import { IGNORE_FILES, ignoreSourceOf } from "../walk/ignore-files.ts";
 import type { OwnSearches, SearchUnder } from "../abilities.ts";
+import { ignoreCodes } from "../failure.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { entryOfStat, type OverlayLayer } from "./overlay-layer.ts";
 
@@ -30,13 +31,14 @@ const MAX_DIRECTORIES_LOOKED_AT = 4;
 /** The searches of an overlay whose lower files search. Undefined stands for a merged tree that has to be walked. */
 export class OverlaySearch implements OwnSearches {
   readonly #layer: OverlayLayer;
-  readonly #overlay: Files;
+  /** The merged tree, as the same policy confines it. */
+  readonly #merged: Files;
   readonly #lower: Files;
 
   /** `lower` are the lower files, or those as a policy confines them. */
-  constructor(layer: OverlayLayer, overlay: Files, lower: Files) {
+  constructor(layer: OverlayLayer, merged: Files, lower: Files) {
     this.#layer = layer;
-    this.#overlay = overlay;
+    this.#merged = merged;
     this.#lower = lower;
   }
 
@@ -116,11 +118,13 @@ export class OverlaySearch implements OwnSearches {
     const rules =
       respectIgnore === false
         ? new Map<string, readonly FsEntry[]>()
-        : await rulesOf(this.#layer, real, [...leading.keys()], ignoreFiles);
+        : await rulesOf(this.#lower, real, [...leading.keys()], ignoreFiles);
     const listDir = async (directory: string, options?: ListOptions): Promise<readonly FsEntry[]> => {
       // Above the start only ignore files count; listing a large directory takes long.
-      if (!isWithin(directory, real))
-        return (await rulesOf(this.#layer, real, [directory], ignoreFiles)).get(directory) ?? [];
+      if (!isWithin(directory, real)) {
+        await this.#lower.lstat(directory); // Refused above the roots of the policy: no ignore file there counts.
+        return (await rulesOf(this.#lower, real, [directory], ignoreFiles)).get(directory) ?? [];
+      }
       const names = leading.get(directory);
       if (names === undefined) return this.#layer.entries(directory, options);
       const entries = new Map((rules.get(directory) ?? []).map((entry) => [entry.name, entry]));
@@ -131,8 +135,8 @@ export class OverlaySearch implements OwnSearches {
       }
       return [...entries.values()];
     };
-    const readBytes = (path: string): Promise<Uint8Array> => this.#layer.bytes(path);
-    const walk = new SearchWalk(ignoreSourceOf(this.#overlay, { listDir, readBytes }), real, {
+    const readBytes = (path: string): Promise<Uint8Array> => this.#merged.readBytes(path);
+    const walk = new SearchWalk(ignoreSourceOf(this.#merged, { listDir, readBytes }), real, {
       ...request,
       wants: (path, entry) => isChanged(entry.path) && request.wants(path, entry),
       counted: (entry) => isChanged(entry.path),
@@ -155,7 +159,7 @@ export class OverlaySearch implements OwnSearches {
  * Returns the ignore files, and `.git`, of unchanged directories: by one search for names where that takes fewer calls.
  */
 async function rulesOf(
-  { lower }: OverlayLayer,
+  lower: Files,
   real: string,
   directories: readonly string[],
   ignoreFiles: readonly string[],
@@ -164,8 +168,9 @@ async function rulesOf(
   const bySearch = directories.length > MAX_DIRECTORIES_LOOKED_AT;
   const looked = bySearch ? [".git"] : [...ignoreFiles, ".git"];
   const look = async (directory: string, name: string): Promise<void> => {
-    const stat = await lstatOrNull(lower, childOf(directory, name));
-    if (stat !== null) found.get(directory)?.push(entryOfStat(stat));
+    // One that may not be read hides nothing.
+    const stat = await lstatOrNull(lower, childOf(directory, name)).catch(ignoreCodes("OUTSIDE_ALLOWED"));
+    if (stat !== null && stat !== undefined) found.get(directory)?.push(entryOfStat(stat));
   };
   const search = async (): Promise<void> => {
     const names = { pattern: ignoreFiles.map(literalGlob), respectIgnore: false } as const;
@@ -194,36 +199,48 @@ const MAX_CONFINED = 16;
 interface LowerFiles {
   /** Returns the lower files under a policy; undefined where they have to be walked. */
   confine(policy: SandboxPolicy): Files | undefined;
-  /** True when the searches say which secrets may be read. */
-  readonly grants: boolean;
-  /** The search under the policy to which the lower files are confined already. */
-  readonly known?: { readonly policy: SandboxPolicy; readonly search: OverlaySearch };
+  /** The policy to which the lower files are confined already. */
+  readonly known?: SandboxPolicy;
 }
 
 /**
- * Returns the searches of an overlay under a policy: the lower files search as they are confined by the policy, and what
- * is changed may be shown as a whole.
+ * The searches of an overlay under policies: the lower files search as they are confined by the policy, and what is
+ * changed may be shown as a whole.
  */
-export function searchesUnder(
-  overlay: Files,
-  layer: OverlayLayer,
-  { confine, grants, known }: LowerFiles,
-): SearchUnder {
-  const opened = new Map<SandboxPolicy, { readonly lower: Files; readonly search: OverlaySearch }>();
-  const open = (policy: SandboxPolicy) => {
-    const lower = confine(policy);
-    if (lower === undefined) return undefined;
-    for (const oldest of opened.keys()) if (opened.size >= MAX_CONFINED) opened.delete(oldest);
-    const own = { lower, search: new OverlaySearch(layer, overlay, lower) };
-    opened.set(policy, own);
-    return own;
-  };
-  return ({ policy, mayShow, granted }) => {
+export class ConfinedSearches {
+  readonly #layer: OverlayLayer;
+  readonly #lower: LowerFiles;
+  /** The lower files under each policy, those used last at the end. */
+  readonly #opened = new Map<SandboxPolicy, Files>();
+
+  constructor(layer: OverlayLayer, lower: LowerFiles) {
+    this.#layer = layer;
+    this.#lower = lower;
+  }
+
+  readonly under: SearchUnder = ({ policy, mayShow, walked }) => {
+    const layer = this.#layer;
     for (const [path, node] of layer.draft.nodes())
       if (node !== null && !mayShow(path, node)) return undefined;
-    if (policy === known?.policy) return known.search;
-    const own = opened.get(policy) ?? open(policy);
-    if (grants) own?.lower.grantSecrets(granted);
-    return own?.search;
+    const lower = policy === this.#lower.known ? layer.lower : this.#lowerUnder(policy);
+    return lower && new OverlaySearch(layer, walked, lower);
   };
+
+  /** Closes the lower files under policies. Later searches open them again. */
+  close(): void {
+    const all = [...this.#opened.values()];
+    this.#opened.clear();
+    for (const files of all) files.close();
+  }
+
+  #lowerUnder(policy: SandboxPolicy): Files | undefined {
+    const opened = this.#opened;
+    const files = opened.get(policy) ?? this.#lower.confine(policy);
+    if (files === undefined) return undefined;
+    opened.delete(policy);
+    // One that is left out is not closed: a search may still use it.
+    for (const oldest of opened.keys()) if (opened.size >= MAX_CONFINED) opened.delete(oldest);
+    opened.set(policy, files);
+    return files;
+  }
 }

@@ -34,7 +34,7 @@ import type { ContentProvider } from "../search/held.ts";
 import { FileInMemory, type HeldFile } from "../search/held-file.ts";
 import { BACKEND_OPTIONS } from "../option-schema.ts";
 import { OverlayLayer } from "./overlay-layer.ts";
-import { OverlaySearch, searchesUnder } from "./overlay-search.ts";
+import { ConfinedSearches, OverlaySearch } from "./overlay-search.ts";
 import { byteLength, checkTarget, childOf, normalise, parentOf } from "../paths.ts";
 import { optionChecker } from "../../schema/option.ts";
 import type { Signalled } from "../../engine/errors.ts";
@@ -55,6 +55,8 @@ export class OverlayBackend extends CompleteFiles {
   readonly #layer: OverlayLayer;
   /** The searches where the lower files have their own; undefined where the merged tree is walked. */
   readonly #search: OverlaySearch | undefined;
+  /** The searches under policies; undefined where the lower files do not confine themselves. */
+  readonly #confined: ConfinedSearches | undefined;
 
   /** @throws FilewrightError INVALID_ARGUMENT for a value that is no backend */
   constructor(lower: FsBackend);
@@ -83,13 +85,17 @@ export class OverlayBackend extends CompleteFiles {
       ],
       gives: {
         contents: overlayContents(this.#layer, own),
-        searchUnder:
-          ownCursors && confine !== undefined
-            ? searchesUnder(this, this.#layer, { confine, grants: true })
-            : () => undefined,
+        searchUnder: (searcher) => this.#confined?.under(searcher),
       },
     });
     this.#search = ownCursors ? new OverlaySearch(this.#layer, this, lower) : undefined;
+    this.#confined =
+      ownCursors && confine !== undefined ? new ConfinedSearches(this.#layer, { confine }) : undefined;
+  }
+
+  /** Closes what searches have opened. The changes and the backend below stay. */
+  override close(): void {
+    this.#confined?.close();
   }
 
   override async grep(root: string, query: SearchQuery & Signalled): Promise<SearchResult> {

@@ -5,7 +5,7 @@
 import type { SandboxPolicy } from "../../backends/policy.ts";
 import type { Files } from "../../backends/files.ts";
 import { forkOverlay } from "../../backends/overlay/overlay.ts";
-import { OverlaySearch, searchesUnder } from "../../backends/overlay/overlay-search.ts";
+import { ConfinedSearches } from "../../backends/overlay/overlay-search.ts";
 import type { SessionFiles } from "../../pipeline/session.ts";
 import { makeOps } from "../../backends/transaction/op.ts";
 import { provideShortcuts } from "../../backends/abilities.ts";
@@ -122,14 +122,13 @@ export function layerFiles({
   views,
 }: Pick<SessionFiles, "fs" | "resolver" | "views">): ForkFiles {
   const { overlay, layer } = forkOverlay(parent);
-  const known = { policy, search: new OverlaySearch(layer, overlay, parent) };
   // The views of the parent have the index of the disk, and the secrets that were granted there.
   const confine = ({ deny }: SandboxPolicy): Files | undefined =>
     policy.deny.every((glob, at) => glob === deny[at])
       ? views.without(deny.slice(policy.deny.length))
       : undefined;
   provideShortcuts(overlay, {
-    searchUnder: searchesUnder(overlay, layer, { confine, known, grants: false }),
+    searchUnder: new ConfinedSearches(layer, { confine, known: policy }).under,
   });
   return {
     fs: overlay,
