@@ -77,9 +77,11 @@ export interface TreeRequest {
   readonly exclude?: readonly string[] | undefined;
   /** True to exclude `.git` and the paths that ignore files match. Default true. */
   readonly respectIgnore?: boolean | undefined;
+  /** The names of the ignore files that a tree's listing respects. Default `.gitignore`, `.ignore`, `.agentignore`. */
   readonly ignoreFiles?: readonly string[] | undefined;
   /** The order within each directory; `type` puts directories first. Default `type`. */
   readonly sort?: "type" | "name" | undefined;
+  /** The direction of the order. Default `asc`. */
   readonly order?: "asc" | "desc" | undefined;
   /** The number of entries to skip before the page of a tree. Default 0. */
   readonly from?: number | undefined;
@@ -92,11 +94,13 @@ export interface TreeRequest {
   readonly maxTextBytes?: number | undefined;
   /** With false, sizes and times are omitted from the listing of a tree. Default true. */
   readonly facts?: boolean | undefined;
+  /** Aborting it ends the listing of a tree with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** A page of a tree: each directory followed by its content. */
 export interface TreePage {
+  /** The entries of the page of a tree. */
   readonly entries: readonly FsEntry[];
   /** The number of entries of a tree at all levels, including those before and after the page. */
   readonly total: number;

@@ -129,6 +129,7 @@ export function fromEngine(thrown: unknown): FilewrightError {
 
 /** The options of a call that can be cancelled. */
 export interface Signalled {
+  /** Aborting it ends the operation with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
 }
 

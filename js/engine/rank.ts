@@ -21,6 +21,7 @@ export interface RankOptions {
 
 /** Matching paths, best first. */
 export interface RankedPaths {
+  /** The best paths first. */
   readonly files: readonly RankedPath[];
   /** The number of all matching paths, including those beyond `limit`. */
   readonly total: number;
@@ -28,7 +29,9 @@ export interface RankedPaths {
 
 /** A path with its score. Higher is better; only scores of the same query can be compared. */
 export interface RankedPath {
+  /** The path as it was ranked. */
   readonly path: string;
+  /** How well the query matches the path. */
   readonly score: number;
 }
 

@@ -123,6 +123,7 @@ export interface TextMatch {
 
 /** One matching line of a tree. */
 export interface SearchMatch extends TextMatch {
+  /** The path of the file with the line, relative to the searched directory. */
   readonly path: string;
 }
 
@@ -134,6 +135,7 @@ export interface SearchResult extends SearchTotals {
   readonly counts: readonly FileCount[];
   /** True when every file was searched to its end. */
   readonly complete: boolean;
+  /** Why not every file was searched to its end; absent for a complete search. */
   readonly incompleteReason?: IncompleteReason;
   /** The cursor of the next page of a truncated result. */
   readonly nextCursor?: string;
@@ -141,7 +143,9 @@ export interface SearchResult extends SearchTotals {
 
 /** A file and the number of its matching lines. */
 export interface FileCount {
+  /** The path of the file, relative to the searched directory. */
   readonly path: string;
+  /** The number of matching lines of the file. */
   readonly count: number;
 }
 
@@ -183,7 +187,9 @@ export interface FuzzyResult extends RankedPaths {}
 
 /** The result of a search for names. */
 export interface FindResult extends FindTotals {
+  /** The found paths, relative to the searched directory, in the order of the query. */
   readonly paths: readonly string[];
+  /** The cursor of the next page of found paths; absent on the last page. */
   readonly nextCursor?: string;
 }
 

@@ -303,6 +303,7 @@ test("the front door has at most twenty names, values and types together", () =>
       "AgentWorkspace",
       "CallOptions",
       "Code",
+      "Files",
       "FilewrightError",
       "FsBackend",
       "FsPermissionError",
