@@ -257,13 +257,15 @@ export class ConfinedFiles extends CompleteFiles {
     use: (real: string) => Promise<T>,
     derive: () => Promise<T>,
   ): Promise<T> {
-    if (!this.#inner.abilities.ranges) return derive();
-    try {
-      return await this.#content(path, use, ({ version }, real) => headOf(this.#inner, real, version));
-    } catch (error) {
-      if (error instanceof FilewrightError && error.code === "CONFLICT") return derive();
-      throw error;
-    }
+    const found = await this.#readable(path, async (real, mayBeSecret) => {
+      if (!mayBeSecret) return use(real);
+      if (!this.#inner.abilities.ranges) return undefined;
+      const result = await use(real);
+      const head = await headOf(this.#inner, real, result.version).catch(ignoreCodes("CONFLICT"));
+      if (head !== undefined && holdsSecret(head)) throw secretContent(path);
+      return head && result;
+    });
+    return found ?? derive();
   }
 
   override async exists(path: string): Promise<boolean> {
