@@ -24,6 +24,7 @@ export type { CommandOptions } from "./option-schema.ts";
 export { type GrepEachEnd, type GrepEachQuery, grepEach } from "./search/search-stream.ts";
 export { SandboxedBackend } from "./confined/sandboxed.ts";
 export type { TreePage, TreeRequest } from "./entry.ts";
+export type { ListPage } from "./fallback/fallback.ts";
 export {
   FileSystemAccessBackend,
   type PickedMode,
