@@ -44,9 +44,6 @@ import { rankFiles } from "./search/search-fuzzy.ts";
 import { findByWalk, grepByWalk } from "./search/search.ts";
 import { decodeText, encodeText } from "./text.ts";
 
-/** The number of bytes from which a page is made on another thread. */
-const MIN_BACKGROUND_PAGE_BYTES = 64 * 1024;
-
 /** The methods of files that follow from others. */
 export abstract class CompleteFiles extends Able implements Files {
   abstract stat(path: string): Promise<FsStat>;
@@ -87,10 +84,7 @@ export abstract class CompleteFiles extends Able implements Files {
 
   async readLines(path: string, { signal, ...request }: PageRequest & Signalled): Promise<Page> {
     const { bytes, version, stat } = (await this.read(path, { signal })) as VersionedBytes;
-    const page =
-      bytes.length > MIN_BACKGROUND_PAGE_BYTES
-        ? await engine().reading.readPage(bytes, request, path, { signal })
-        : engine().readPage(bytes, request, path);
+    const page = await engine().reading.readPage(bytes, request, path, { signal });
     return Object.assign(page, { version, mtime: stat.mtime });
   }
   async hash(path: string, options: Signalled = {}): Promise<FileHash> {

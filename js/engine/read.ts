@@ -4,9 +4,8 @@
  * A {@link Page} has the same form whether WebAssembly extracted it from bytes in memory or the native addon
  * from a file.
  */
-import { checkAborted, FilewrightError, fromEngine, type Signalled } from "./errors.ts";
+import { FilewrightError, fromEngine, type Signalled } from "./errors.ts";
 import { onThread } from "./threads.ts";
-import { untilAborted } from "./yielder.ts";
 import {
   type DecodedText,
   decodeDecodedText,
@@ -177,16 +176,13 @@ function makeReadThreads(binding: FileExports): ReadThreads {
       return decodeInspection(new Unpacker(packed));
     },
     async readPage(bytes, request = {}, name = "", { signal } = {}) {
-      checkAborted(signal);
-      const json = JSON.stringify(request);
-      try {
-        const packed = binding.readPageAsync
-          ? await untilAborted(signal, binding.readPageAsync(bytes, name, json, signal))
-          : binding.readPage(bytes, name, json);
-        return decodePage(new Unpacker(packed));
-      } catch (error) {
-        throw fromEngine(error);
-      }
+      const args = [bytes, name, JSON.stringify(request)] as const;
+      const packed = await onThread(
+        { size: bytes.length, signal },
+        () => binding.readPage(...args),
+        binding.readPageAsync && (() => binding.readPageAsync?.(...args, signal)),
+      );
+      return decodePage(new Unpacker(packed));
     },
     async decodeText(bytes, encoding = "auto", { signal } = {}) {
       const packed = await onThread(

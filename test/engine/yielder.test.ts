@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { MIN_THREAD_BYTES } from "../../js/engine/threads.ts";
 import { untilAborted, Yielder } from "../../js/engine/yielder.ts";
 import { makeDiffEngine } from "../../js/engine/text/diff.ts";
 import { makeEditEngine, type EditBinding } from "../../js/engine/text/edit.ts";
@@ -101,6 +102,7 @@ describe("Yielder", () => {
 describe("a cancelled call on a thread", () => {
   const never = (): Promise<never> => new Promise(() => {});
   const bytes = new Uint8Array(1);
+  const large = new Uint8Array(MIN_THREAD_BYTES);
 
   it.each<[string, (signal: AbortSignal) => Promise<unknown>]>([
     [
@@ -133,7 +135,7 @@ describe("a cancelled call on a thread", () => {
     [
       "a page",
       (signal) =>
-        makeReadEngine({ readPageAsync: never } as unknown as FileExports).reading.readPage(bytes, {}, "", {
+        makeReadEngine({ readPageAsync: never } as unknown as FileExports).reading.readPage(large, {}, "", {
           signal,
         }),
     ],

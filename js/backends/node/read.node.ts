@@ -21,8 +21,6 @@ const BLOCK_BYTES = 1 << 20;
 const MAX_READ_BYTES = 2 ** 31;
 /** The number of bytes first tried of a file that reports no size, such as one in procfs. */
 const UNSIZED_BYTES = 16 * 1024;
-/** The size in bytes above which a page is extracted on another thread, as in `js/tools/lib/contents.ts`. */
-const MIN_BACKGROUND_PAGE_BYTES = 64 * 1024;
 
 /** Reads a file by its real path, or a range of it; null when it still has the version `ifNoneMatch`. */
 export async function readVersion(
@@ -191,9 +189,6 @@ async function pageOfContent(
   request: PageRequest,
   signal: AbortSignal | undefined,
 ): Promise<Page> {
-  const page =
-    bytes.length > MIN_BACKGROUND_PAGE_BYTES
-      ? await engine().reading.readPage(bytes, request, path, { signal })
-      : engine().readPage(bytes, request, path);
+  const page = await engine().reading.readPage(bytes, request, path, { signal });
   return Object.freeze(Object.assign(page, { version, mtime: stat.mtime, mode: stat.mode }) as Page);
 }

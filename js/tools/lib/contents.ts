@@ -49,16 +49,6 @@ export function readPage({ fs, signal }: Call, at: Location, request: PageReques
   return fs.readLines(at.path, { signal, ...request });
 }
 
-async function pageOfBytes(
-  { bytes, name }: { readonly bytes: Uint8Array; readonly name: string },
-  request: PageRequest,
-  signal: AbortSignal | undefined,
-): Promise<Page> {
-  return bytes.length > MIN_BACKGROUND_PAGE_BYTES
-    ? engine().reading.readPage(bytes, request, name, { signal })
-    : engine().readPage(bytes, request, name);
-}
-
 /** Some consecutive lines of a text. */
 export interface LineSpan {
   /** The first line, from 0. */
@@ -89,7 +79,8 @@ export async function linesIn(
       contentBytes: text.bytes.length * MAX_UTF8_GROWTH,
       encoding: text.encoding,
     };
-    page.lines = linesWithoutEndings((await pageOfBytes(text, request, signal)).content);
+    const { content } = await engine().reading.readPage(text.bytes, request, text.name, { signal });
+    page.lines = linesWithoutEndings(content);
   }
   return spans.map(({ first, count }) => {
     const page = pages.findLast((one) => one.first <= first);
@@ -109,12 +100,6 @@ export function linesWithoutEndings(text: string): readonly string[] {
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }
-
-/**
- * The size in bytes above which a page is extracted on another thread. Smaller content takes about 100 µs at
- * most, less than the hand-over.
- */
-const MIN_BACKGROUND_PAGE_BYTES = 64 * 1024;
 
 /**
  * Returns the current version of a path, or null where nothing exists. With `entry` a link itself is meant,
