@@ -35,7 +35,7 @@ export {
   type RewindPlan,
   type RewoundPath,
 } from "./rewind/plan.ts";
-export { planUndo, rollBackPlan, undoRecord } from "./rewind/apply-plan.ts";
+export { planUndo, rollBackPlan, undoChange } from "./rewind/apply-plan.ts";
 export { NO_RECOVERY, recoveryProblemOf } from "./recovery.ts";
 export type { RunLocked as Locked, Recovery, RecoveryProblem, Rollbacks } from "./recovery.ts";
 export {

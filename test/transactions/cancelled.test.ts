@@ -6,12 +6,11 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { LocalBackend, MemoryBackend } from "../../js/index.node.ts";
 import {
   type About,
-  type HistoryRecord,
   type RecordLog,
   makeRecordLog,
   newCallId,
   undoableChange,
-  undoRecord,
+  undoChange,
 } from "../../js/log/index.ts";
 import { FileJournal } from "../../js/log/store.node.ts";
 
@@ -68,7 +67,8 @@ test("a deletion that is cancelled after it was made succeeds without waiting fo
   disk.open();
   await log.rollbacks.settled();
   expect(fs.readdirSync(root)).toEqual([]);
-  await undoRecord(log, disk, record as HistoryRecord, { callId: newCallId() });
+  const change = await undoableChange(log, record?.header.callId as string);
+  await undoChange(log, disk, change, { callId: newCallId() });
   expect(fs.readFileSync(join(root, "tree/a"), "utf8")).toBe("old");
 });
 
@@ -90,13 +90,13 @@ test("an undo that is cancelled in the middle leaves every file as it was before
   await log.append(disk, made, async (recording) => {
     for (const name of names) await recording.writeText(join(root, name), `new ${name}`);
   });
-  const { record } = await undoableChange(log, made.callId);
-  const undone = undoRecord(log, disk, record, { callId: newCallId(), signal: cancel.signal });
+  const change = await undoableChange(log, made.callId);
+  const undone = undoChange(log, disk, change, { callId: newCallId(), signal: cancel.signal });
   await expect(undone).rejects.toMatchObject({ code: "CANCELLED" });
   const now = fs.readdirSync(root).sort();
   expect(now).toEqual(names);
   for (const name of now) expect(fs.readFileSync(join(root, name), "utf8")).toBe(`new ${name}`);
-  await undoRecord(log, disk, record, { callId: newCallId() });
+  await undoChange(log, disk, change, { callId: newCallId() });
   for (const name of now) expect(fs.readFileSync(join(root, name), "utf8")).toBe(`old ${name}`);
 });
 

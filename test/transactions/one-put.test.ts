@@ -15,8 +15,8 @@ import {
   makeRecordLog,
   newCallId,
   type RecordLog,
-  undoRecord,
-  type HistoryRecord,
+  undoableChange,
+  undoChange,
 } from "../../js/log/index.ts";
 import { decodeRecord, encodeRecord, recordKeyOf } from "../../js/log/record-file.node.ts";
 import { FileJournal } from "../../js/log/store.node.ts";
@@ -164,10 +164,7 @@ test("a put that the disk records can be undone", async () => {
     const made = place();
     const { callId } = await putFile(made.log, made.disk, { path: made.at(path) });
     expect(made.text(path)).toBe(NEW);
-    const { record } = (await made.log.get(callId)) ?? {};
-    await undoRecord(made.log, made.disk, record as HistoryRecord, {
-      callId: newCallId(),
-    });
+    await undoChange(made.log, made.disk, await undoableChange(made.log, callId), { callId: newCallId() });
     expect([fs.existsSync(made.at("new")), made.text("a")]).toEqual([false, OLD]);
   }
 });

@@ -4,8 +4,7 @@ import { backendError } from "../../backends/failure.ts";
 import { parentOf } from "../../backends/paths.ts";
 import { type Code, FilewrightError, makeError } from "../../engine/errors.ts";
 import { rollBack } from "../../backends/transaction/rollback.ts";
-import { undoableChange } from "../history.ts";
-import type { ChangeFacts, HistoryRecord, Log, PastSteps } from "../log.ts";
+import type { ChangeFacts, HistoryRecord, Log, LoggedChange, PastSteps } from "../log.ts";
 import { planRewind, type RewindPlan } from "./plan.ts";
 import type { JoinedSteps } from "./steps.ts";
 
@@ -57,29 +56,29 @@ type UndoFacts = Pick<ChangeFacts, "callId" | "agent" | "signal" | "unreviewed" 
 
 /** Plans the undo of a change. @throws CONFLICT when a path has changed since */
 export async function planUndo(
-  log: Log,
+  { isOneCommit }: Log,
   fs: Files,
-  record: HistoryRecord,
+  { record, made }: LoggedChange,
   signal: AbortSignal | undefined,
 ): Promise<RewindPlan> {
-  const steps = async (callId: string): Promise<PastSteps> => (await undoableChange(log, callId)).made;
-  const { isOneCommit } = log;
-  const plan = await planRewind({ fs, records: [record], steps, isUndone: () => true, isOneCommit, signal });
+  const records = [record];
+  const steps = async (): Promise<PastSteps> => made;
+  const plan = await planRewind({ fs, records, steps, isUndone: () => true, isOneCommit, signal });
   const [changed] = plan.left;
   if (changed !== undefined) throw changedSinceError(changed.path);
   return plan;
 }
 
 /** Restores the state before a change, by another change. @throws CONFLICT when a path has changed since */
-export async function undoRecord(log: Log, fs: Files, record: HistoryRecord, as: UndoFacts): Promise<void> {
+export async function undoChange(log: Log, fs: Files, change: LoggedChange, as: UndoFacts): Promise<void> {
   const { isOneCommit } = log;
   const { signal } = as;
-  const undone = record.header.callId;
-  const about: ChangeFacts = { ...as, tool: "undo", undoOf: undone, rollback: "always" };
+  const { record } = change;
+  const about: ChangeFacts = { ...as, tool: "undo", undoOf: record.header.callId, rollback: "always" };
   await log
     .append(fs, about, async (recording) => {
       if (isOneCommit) await makeDirectoriesOf(recording, record);
-      await rollBackPlan(recording, await planUndo(log, recording, record, signal), signal);
+      await rollBackPlan(recording, await planUndo(log, recording, change, signal), signal);
     })
     .catch((error: unknown) => {
       // A storage finds out at its commit that a directory holds what others have made meanwhile.

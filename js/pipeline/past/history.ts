@@ -15,7 +15,7 @@ import {
   type Recovery,
   recoveryProblemOf,
   undoableChange,
-  undoRecord,
+  undoChange,
 } from "../../log/index.ts";
 import type { PathUse } from "../../tools/lib/tool.ts";
 import type { Facts } from "../facts.ts";
@@ -109,8 +109,8 @@ export async function undoCall(
   const { fs, resolver } = session.files;
   const { log } = session.past;
   const { uses, locations } = beginUndo(work, undone, signal);
-  const { record } = await undoableChange(log, undone);
-  const { paths } = record;
+  const change = await undoableChange(log, undone);
+  const { paths } = change.record;
   const shown = paths.map(resolver.display);
   const files = await changedNonDirectories(fs, paths);
   for (const [index, path] of paths.entries())
@@ -120,7 +120,7 @@ export async function undoCall(
   const named = { fs, locations, signal };
   await withLocks(lockPathsOfCall(session, uses, named), async () => {
     const effectsNow = session.observers.hashes ? await effectsFrom(uses, named) : undefined;
-    await undoRecord(log, fs, record, { callId, agent: session.caller.agent, signal });
+    await undoChange(log, fs, change, { callId, agent: session.caller.agent, signal });
     facts.tell({ what: "changed", effects: await effectsNow?.(), allowedBy: undefined });
   });
   return Object.freeze({ callId, paths: Object.freeze(shown) });
@@ -210,14 +210,12 @@ export function historyForCaller(
     restores: async (callId) => (await undoableChange(log, callId)).states(),
     display,
     async preview(callId, { fs, signal }) {
-      const { record } = await undoableChange(log, callId);
-      const plan = await planUndo(log, fs, record, signal);
+      const plan = await planUndo(log, fs, await undoableChange(log, callId), signal);
       return previewOfChanges(await changesOfPlan(fs, plan, display));
     },
     async undo(undone, { fs, callId, agent: by, signal, isUnreviewed, allowedBy }) {
       const as = { callId, agent: by, signal, unreviewed: isUnreviewed, allowedBy };
-      const { record } = await undoableChange(log, undone);
-      await undoRecord(log, fs, record, as);
+      await undoChange(log, fs, await undoableChange(log, undone), as);
     },
   };
 }
