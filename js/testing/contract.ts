@@ -94,8 +94,8 @@ export function backendContract(
 function firstCase(requires: readonly (keyof FileAbilities)[]): ContractCase {
   return {
     name: "has the eleven methods and what it must have besides",
-    run: async ({ backend, root }) => {
-      assertTrue(isFsBackend(backend), "isFsBackend() must be true");
+    run: async ({ given, backend, root }) => {
+      assertTrue(isFsBackend(given), "isFsBackend() must be true");
       const missing = requires.filter((name) => !backend.abilities[name]);
       assertEqual(missing, [], "missing abilities");
       assertEqual((await backend.stat(root)).isDir, true, "the root is a directory");

@@ -1,8 +1,9 @@
 /** The contract suite itself: a backend that breaks a rule must fail a case. */
 import type { Files } from "../../js/backends/files.ts";
 import { describe, expect, it } from "vitest";
-import { MemoryBackend } from "../../js/index.node.ts";
+import { type FsBackend, MemoryBackend } from "../../js/index.node.ts";
 import { backendContract } from "../../js/testing/index.ts";
+import { minimalBackend } from "./minimal.ts";
 
 type Overrides = Partial<Record<keyof Files, unknown>>;
 
@@ -97,6 +98,15 @@ describe("the contract finds", () => {
       failed.some((name) => expected.test(name)),
       failed.join("\n"),
     ).toBe(true);
+  });
+
+  it("a missing method of a backend of a host", async () => {
+    const runs: (() => Promise<void>)[] = [];
+    const { glob: _, ...rest } = minimalBackend({ "/ws": { type: "dir" } });
+    backendContract(() => ({ backend: rest as FsBackend, root: "/ws" }), {
+      test: (_, run) => runs.push(run),
+    });
+    await expect(runs[0]?.()).rejects.toThrow("isFsBackend() must be true");
   });
 
   it("an ability that was promised and is missing, and a name that is no case", async () => {

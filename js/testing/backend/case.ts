@@ -41,6 +41,8 @@ export type Tree = Readonly<Record<string, string>>;
 
 /** The objects that a case works with. */
 export interface Context {
+  /** The backend that is tested, and its files with every method. */
+  readonly given: FsBackend;
   readonly backend: Files;
   readonly root: string;
   /** Returns the absolute path of a path relative to the root. */
@@ -191,7 +193,7 @@ export async function seedTree({ backend, root, at }: Context, files: Tree): Pro
 export function contextOf({ backend: given, root }: ContractSubject): Context {
   const backend = asFiles(given);
   const below = (path: string): string => (path === root ? "" : path.slice(childOf(root, "x").length - 1));
-  return { backend, root, at: (path) => (path === "" ? root : childOf(root, path)), below };
+  return { given, backend, root, at: (path) => (path === "" ? root : childOf(root, path)), below };
 }
 
 /** Throws an error unless the object is frozen. */
