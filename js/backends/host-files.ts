@@ -90,7 +90,7 @@ class HostFiles extends CompleteFiles {
     return this.#inTurn(path, async () => {
       const { ifVersion, ...rest } = options;
       const there = ifVersion === undefined ? null : await lstatOrNull(this, path);
-      await assertVersion(this, path, ifVersion);
+      await assertVersion(this, path, ifVersion, there);
       await this.backend.delete(path, withoutUndefined({ ...rest, ifVersion: comparable(ifVersion, there) }));
     });
   }
@@ -111,10 +111,7 @@ class HostFiles extends CompleteFiles {
     const there = await lstatOrNull(this, path);
     if (ifAbsent === true && there !== null) throw backendError("ALREADY_EXISTS", path);
     if (there?.isDir) throw backendError("IS_DIRECTORY", path);
-    if (ifVersion !== undefined) {
-      const now = there === null ? null : await this.read(path);
-      if (now?.version !== ifVersion) throw backendError("CONFLICT", path);
-    }
+    await assertVersion(this, path, ifVersion, there);
     const made = there === null ? await this.#ensureParent(path, options.createDirs === true) : [];
     try {
       const conditions = { ifAbsent, ifVersion: comparable(ifVersion, there) };

@@ -105,6 +105,19 @@ it("a backend with versions gets the conditions, and one without gets no hash th
   }
 });
 
+it("a write on a version that stat tells does not read the file", async () => {
+  const memory = new MemoryBackend({ "/a": "one" });
+  const methods = Object.keys(minimalBackend()) as (keyof FsBackend)[];
+  const bound = methods.map((name) => [name, (memory[name] as unknown as () => void).bind(memory)]);
+  const readBytes = vi.fn((path: string) => memory.readBytes(path));
+  const files = asFiles({ ...(Object.fromEntries(bound) as unknown as FsBackend), readBytes });
+  const { version: ifVersion } = await files.stat("/a");
+  await files.writeText("/a", "two", { ifVersion });
+  await expect(files.writeText("/a", "three", { ifVersion })).rejects.toMatchObject({ code: "CONFLICT" });
+  await expect(files.delete("/a", { ifVersion })).rejects.toMatchObject({ code: "CONFLICT" });
+  expect(readBytes).not.toHaveBeenCalled();
+});
+
 it("an object with links that is of no class of this package is refused", async () => {
   const backend = { ...minimalBackend(), readLink: async () => "/etc" };
   await expect(openWorkspace({ backend, root: "/" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });

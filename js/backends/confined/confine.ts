@@ -48,7 +48,7 @@ import type {
 import type { RemoveTreeOptions } from "../call-options.ts";
 import type { TreePage, TreeRequest } from "../entry.ts";
 import { backendError, ignoreCodes } from "../failure.ts";
-import { lstatOrNull } from "../fallback/fallback.ts";
+import { lstatOrNull, statWithPath } from "../fallback/fallback.ts";
 import { copyTree, moveEntry } from "../fallback/fallback-tree.ts";
 import { filesBelow, globFiles } from "../fallback/walk-tree.ts";
 import type { FileHash, Files } from "../files.ts";
@@ -604,12 +604,6 @@ async function* visibleFiles(
   } catch (error) {
     throw errorWithPath(error, root);
   }
-}
-
-/** Returns facts with the path that the caller gave. */
-function statWithPath(stat: FsStat, path: string): FsStat {
-  const asked = normalise(path).path;
-  return stat.path === asked ? stat : Object.freeze({ ...stat, path: asked });
 }
 
 /** Runs an operation of the inner backend. Its errors name the path that the caller gave. */

@@ -6,7 +6,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { FsBackend, FsEntry, FsStat, ReadOptions, VersionedBytes } from "../backend.ts";
 import { backendError, checkRange, checkSignal, isMissing, tooLargeError } from "../failure.ts";
 import type { Files } from "../files.ts";
-import { childOf, compareCodePoints, nameOf, parentOf } from "../paths.ts";
+import { childOf, compareCodePoints, nameOf, normalise, parentOf } from "../paths.ts";
 
 /** Returns the facts about the entry itself; null when nothing exists. */
 export async function lstatOrNull(files: Pick<Files, "lstat">, path: string): Promise<FsStat | null> {
@@ -80,15 +80,27 @@ export async function missingParents(files: Files, path: string): Promise<readon
 }
 
 /**
- * Compares the version of an entry, for files whose changes do not compare it themselves.
+ * Compares the version of an entry, for files whose changes do not compare it themselves. `known` are its facts, where
+ * the caller has them.
  * @throws CONFLICT unless it has the expected version
  */
-export async function assertVersion(files: Files, path: string, wanted: string | undefined): Promise<void> {
+export async function assertVersion(
+  files: Files,
+  path: string,
+  wanted: string | undefined,
+  known?: FsStat | null,
+): Promise<void> {
   if (wanted === undefined) return;
-  const stat = await lstatOrNull(files, path);
+  const stat = known === undefined ? await lstatOrNull(files, path) : known;
   // Files without versions are compared by content.
   const now = stat?.version ?? (stat?.isFile === true ? (await files.read(path))?.version : undefined);
   if (now !== wanted) throw backendError("CONFLICT", path);
+}
+
+/** Returns facts with the path that the caller gave. */
+export function statWithPath(stat: FsStat, path: string): FsStat {
+  const asked = normalise(path).path;
+  return stat.path === asked ? stat : Object.freeze({ ...stat, path: asked });
 }
 
 /** A page of the entries of a directory. */

@@ -115,7 +115,7 @@ export class OtherNames {
   #open(): Promise<WalkedPlaces> {
     this.#opened ??= (async () => {
       const real = (paths: readonly string[]): Promise<readonly string[]> =>
-        Promise.all(paths.map(async (path) => (await this.#disk.realpath?.(path)) ?? path));
+        Promise.all(paths.map((path) => this.#disk.realpath(path)));
       const { cwd, read, write } = this.#policy;
       const pinned = {
         ...this.#policy,

@@ -6,7 +6,7 @@ import type { Durability, MoveOptions, WriteResult } from "../backend.ts";
 import { backendError, checkSignal } from "../failure.ts";
 import { isWithin } from "../paths.ts";
 import { noAside, osError, pathChanged, systemErrorName, versionConflict } from "./errors.node.ts";
-import { isSameEntry, versionOf, writeResultOf } from "./facts.node.ts";
+import { isSameEntry, parseVersion, versionOf, writeResultOf } from "./facts.node.ts";
 import { writeBlock } from "./in-place.node.ts";
 import { checkEmpty, linkAside, moveUnlessExists, setAside } from "./names.node.ts";
 import { atEntry, openFile, type PinnedEntry } from "./pinned.node.ts";
@@ -60,7 +60,7 @@ function replacedBy(
   if (from === to) throw backendError("SAME_FILE", to);
   if (moved.isDirectory() && isWithin(to, from)) throw intoItself(to);
   const wanted = call.ifTargetVersion;
-  if (wanted !== undefined && (old === undefined || versionOf(old) !== wanted.split(":")[0]))
+  if (wanted !== undefined && (old === undefined || versionOf(old) !== parseVersion(wanted)?.facts))
     throw versionConflict(to, "the file to be replaced has changed");
   if (old !== undefined && !respelled) checkOld(target, old, moved, wanted === undefined);
   return old;
@@ -150,7 +150,7 @@ export async function copyRegularFile(from: string, to: string, call: TransferCa
   const { overwrite, ifVersion, durability, aside, signal } = call;
   const file = openFile(from);
   try {
-    if (ifVersion !== undefined && versionOf(file.facts) !== ifVersion.split(":")[0])
+    if (ifVersion !== undefined && versionOf(file.facts) !== parseVersion(ifVersion)?.facts)
       throw versionConflict(from, "it has changed since it was looked at");
     return await writeFile(to, {
       content: (fd) => eachBlock(file, from, signal, (block, at) => writeBlock(fd, block, at)),

@@ -26,7 +26,7 @@ import type {
 import { CompleteFiles } from "../complete.ts";
 import { asFiles } from "../host-files.ts";
 import { checkSignal, checkWritable, backendError } from "../failure.ts";
-import { assertVersion, readWhole, sortEntries } from "../fallback/fallback.ts";
+import { assertVersion, readWhole, sortEntries, statWithPath } from "../fallback/fallback.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { changesOfLayer, commitLayer, type OverlayChange, type OverlayCommit } from "./overlay-commit.ts";
 import { CachedWalks } from "../search/cached-walk.ts";
@@ -345,11 +345,6 @@ export function forkOverlay(lower: Files): {
   const layer = new OverlayLayer(lower, true);
   const Overlay = OverlayBackend as new (lower: Files, layer: OverlayLayer) => OverlayBackend;
   return { overlay: new Overlay(lower, layer), layer };
-}
-
-function statWithPath(stat: FsStat, path: string): FsStat {
-  const asked = normalise(path).path;
-  return stat.path === asked ? stat : Object.freeze({ ...stat, path: asked });
 }
 
 /**
