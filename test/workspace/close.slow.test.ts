@@ -9,8 +9,8 @@ import { isNight } from "../support/share.ts";
 
 const script = fileURLToPath(new URL("open-close.mjs", import.meta.url));
 
-/** How many are opened, of which the first 100 are the warm-up, and by how much memory may grow in the others. */
-const [WORKSPACES, GROWTH_MIB] = isNight ? [1000, 24] : [300, 16];
+/** How many are opened, of which the first 200 are the warm-up, and by how much memory may grow in the others. */
+const [WORKSPACES, GROWTH_MIB] = isNight ? [1000, 24] : [400, 8];
 
 interface Facts {
   readonly descriptors: number;

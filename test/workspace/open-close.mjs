@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { openWorkspace } from "../../dist/cli/library.js";
 
 /** Rounds after which the heap of the engine has its usual size. */
-const WARM_UP = 100;
+const WARM_UP = 200;
 
 const [, , base, count] = process.argv;
 const [root, stateDir] = [join(base, "tree"), join(base, "state")];
