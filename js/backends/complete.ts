@@ -1,8 +1,8 @@
 /**
  * Files with every method, from the six primitives that each class of files has: `stat`, `read`, `writeBytes`, `delete`,
  * `mkdir` and `listDir`. Searches walk the listings, texts are decoded bytes, a tree is removed and copied entry by
- * entry. Links, permission bits, moves in one step and entries set aside are refused, and a lock excludes nobody, unless a
- * class of files has its own.
+ * entry. Links, permission bits, moves in one step and entries set aside are refused, and a lock excludes no other
+ * process, unless a class of files has its own.
  */
 import { engine } from "../engine/current.ts";
 import type { Signalled } from "../engine/errors.ts";

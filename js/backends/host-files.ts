@@ -32,8 +32,8 @@ const LINK_METHODS = ["readLink", "confine"] as const;
 
 /**
  * Returns the files of a backend: itself where it is of a class of this package.
- * @throws FilewrightError INVALID_ARGUMENT for one with links, which nobody could follow within the policy: a class of
- * another copy of this package
+ * @throws FilewrightError INVALID_ARGUMENT for one with links, which could not be followed within the policy: a class
+ * of another copy of this package
  */
 export function asFiles(backend: FsBackend): Files {
   if (backend instanceof Able) return backend as Able & Files;

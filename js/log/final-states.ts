@@ -51,7 +51,7 @@ function forgetMoved(known: Map<string, PreImage>, { from, to }: MoveStep): void
   for (const path of known.keys()) if (isWithin(path, from) || isWithin(path, to)) known.delete(path);
 }
 
-/** Returns the state of a path. Without an id, only its content tells that a moved and restored file is the same. */
+/** Returns the state of a path. Without an id, a moved and restored file is known by its content alone. */
 async function readFinalState(fs: Files, path: string): Promise<PreImage | null> {
   const stat = await lstatOrNull(fs, path);
   if (stat === null) return null;

@@ -51,7 +51,7 @@ export interface OnePut {
   readonly was: VersionedBytes | null;
 }
 
-/** What the plan of a change knows. */
+/** The facts that a change has from its plan. */
 interface PlannedChange {
   /** The file of a change that is one written file; undefined for any other, and where its old content is not known. */
   readonly onePut: OnePut | undefined;

@@ -41,7 +41,7 @@ interface PutJournal {
   readonly limits: Pick<TransactionOptions, "maxBytes" | "maxSteps">;
 }
 
-/** What a change by one put needs. */
+/** The parts of a change by one put. */
 interface OnePutParts {
   readonly fs: Files;
   readonly write: RecordedWrite;
@@ -124,7 +124,7 @@ class PutWithRecord {
     }
   };
 
-  /** True for a change that has to be reviewed after it was made, and whose record has no end: nobody would see it. */
+  /** True for a change to be reviewed after it was made, whose record has no end: no list would show it. */
   get isUnseen(): boolean {
     return this.#parts.header.unreviewed === true && this.#made !== undefined && !this.#isWhole;
   }
@@ -197,7 +197,7 @@ class PutWithRecord {
   }
 }
 
-/** Creates the error of a change whose record could not be ended, and that nobody would review without one. */
+/** Creates the error of a change whose record could not be ended, without which no review would show it. */
 const unrecordedError = (path: string): FilewrightError =>
   backendError("IO_ERROR", path, "the change could not be recorded, so it is taken back");
 

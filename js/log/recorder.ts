@@ -53,7 +53,7 @@ export interface LogOptions {
   readonly storage?: string | undefined;
   /** True when the records of finished changes are kept, so that they can be undone. */
   readonly keep: boolean;
-  /** True when every record is flushed to the disk before the change goes on. */
+  /** True when every record is flushed to the disk before the next step. */
   readonly durable: boolean;
   /** The same store, where the disk may write its records together with the change. */
   readonly files?: RecordFiles | undefined;

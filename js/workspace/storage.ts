@@ -100,7 +100,7 @@ interface StageLogs {
   readonly log: RecordLog;
   /** Returns true for a path that the workspace may change. */
   readonly isMine: (path: string) => boolean;
-  /** True when the history is kept by `log`, whatever the storage keeps. */
+  /** True when `log` has the history, even if the storage has one. */
   readonly keepsOwn: boolean;
 }
 

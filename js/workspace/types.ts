@@ -32,7 +32,7 @@ import type { ToolDefinition } from "./preset-tools.ts";
 import type { RewindOptions } from "./rewind/options.ts";
 import type { Rewound } from "./rewind/rewind.ts";
 
-/** What the workspace runs on: engine, abilities of the files, confinement, journal, and what recovery found. */
+/** The facts about a workspace: engine, abilities of the files, confinement, journal, result of the recovery. */
 export interface Capabilities {
   /** The loaded engine, and the reason why no other was loaded. */
   readonly engine: EngineInfo;

@@ -82,7 +82,7 @@ export function confineFiles(inner: Files, policy: SandboxPolicy, like?: Files):
   return new ConfinedFiles({ inner, policy, opened, granted: { paths: [], key: "[]" } });
 }
 
-/** What confined files are made of. */
+/** The parts of confined files. */
 interface Confinement {
   readonly inner: Files;
   readonly policy: SandboxPolicy;
@@ -496,7 +496,7 @@ export class ConfinedFiles extends CompleteFiles {
     const { moments } = shortcutsOf(this.#inner);
     if (moments === undefined) return undefined;
     const of = await moments({ signal });
-    // The moment is confined like the files themselves, so its walk judges what is found, and counts nothing denied.
+    // The moment is confined like the files themselves, so its walk checks each entry, and counts nothing denied.
     if (this.#moment?.of !== of) this.#moment = { of, files: confineFiles(of, this.#policy) };
     this.#moment.files.grantSecrets(this.#granted.paths);
     return this.#moment.files;
@@ -509,7 +509,7 @@ export class ConfinedFiles extends CompleteFiles {
     const { searchUnder } = shortcutsOf(this.#inner);
     const resolver = await this.#opened;
     const real = await resolver.resolve(root, "read", "follow");
-    // A place that is named by a link is judged by both names, and a single file by its content.
+    // A directory that is named by a link is checked by both names, and a single file by its content.
     if (resolver.nameOf(root) !== real || !(await this.stat(root)).isDir) return undefined;
     const mayShow = (path: string, node: ChangedNode): boolean => {
       const isShown = this.#shown.get(node) ?? this.#isPlain(path, node, resolver);

@@ -17,7 +17,7 @@ export interface NewContent {
   readonly content: (fd: number) => void | Promise<void>;
   readonly mode?: number | undefined;
   readonly durability: Durability;
-  /** The name under which the replaced file is kept. A file that is rewritten cannot be. */
+  /** The name that the replaced file gets. A file that is rewritten in place cannot get one. */
   readonly aside?: string | undefined;
 }
 

@@ -2,7 +2,7 @@
  * Other names (hard links) of files that the rules hide, on the disk without the native addon: what
  * `crates/fs/src/root/other_names.rs` does for the disk with it, which describes the method and its limits.
  *
- * A file with several names is judged before it is read, or by the facts about what was read before that is given out.
+ * A file with several names is checked before it is read, or after it was read and before its content is returned.
  */
 import type { Files } from "../files.ts";
 import { Yielder } from "../../engine/yielder.ts";

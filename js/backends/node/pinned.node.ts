@@ -315,7 +315,7 @@ function openByDescriptor(path: string): PinnedFile {
   try {
     held = fs.openSync(hostPath(path), O_PATH | O_NOFOLLOW);
   } catch (error) {
-    // Where a directory on the way has become a link, nothing about the place to which it leads is told.
+    // Where a directory of the path has become a link, the error says nothing about its target.
     pinDirectory(parentOf(path)).close();
     throw error;
   }

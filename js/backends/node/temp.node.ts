@@ -148,7 +148,7 @@ export async function entriesOf(
   // A name that is not UTF-8 may not be the whole one.
   if (!entries.some(({ name }) => name.includes("\ufffd") || name.includes("\\")))
     return entries.map((entry) => ({ name: entry.name, type: hasType(entry) ? typeOf(entry) : undefined }));
-  // The names are read again as bytes. What `lstat` tells of their types is what counts.
+  // The names are read again as bytes. Their types come from `lstat`.
   const raw = { encoding: "buffer" } as const;
   const found: NamedEntry[] = [];
   for (const bytes of isLarge ? await fs.promises.readdir(at, raw) : fs.readdirSync(at, raw))

@@ -97,7 +97,7 @@ function isRespelling(
   );
 }
 
-/** Moves an entry. With `aside` the replaced one is kept under that name, and put back after a failure. */
+/** Moves an entry. With `aside` the replaced one is renamed to that, and back after a failure. */
 function move(
   source: PinnedEntry,
   target: PinnedEntry,

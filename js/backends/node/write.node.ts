@@ -176,7 +176,7 @@ function placeNew(temp: PinnedEntry, entry: PinnedEntry, { ifAbsent }: FileWrite
   }
 }
 
-/** Compares the file that is replaced with what it was, and gives the new one a mode that was set meanwhile. */
+/** Compares the replaced file with its earlier facts, and gives the new one a mode that was set meanwhile. */
 function keepState(entry: PinnedEntry, fd: number, old: BigIntStats, change: FileWrite): BigIntStats {
   const now = entry.facts();
   const isSame =

@@ -47,11 +47,11 @@ export type RecordedWrite = (
   record: PreparedRecord,
 ) => Promise<RecordedWriteResult>;
 
-/** What stands for the result of the write, while it is not known. No path or version contains a NUL. */
+/** The placeholder for the result of the write, while it is not known. No path or version contains a NUL. */
 export const UNKNOWN_RESULT: { readonly version: string; readonly fileId: string } = Object.freeze({
   version: "\0version",
   fileId: "\0fileId",
 });
 
-/** What stands for the moment of the commit. The record has a number in its place. */
+/** The placeholder for the moment of the commit. The record has a number in its place. */
 export const UNKNOWN_MOMENT: number = "\0moment" as unknown as number;

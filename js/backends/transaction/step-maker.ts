@@ -74,7 +74,7 @@ export class StepMaker {
       type: "file",
       size,
       ...(mode === undefined ? {} : { mode }),
-      // Without a version only the content tells that a later entry is the copy.
+      // Without a version a later entry is known as the copy by its content alone.
       ...(version === undefined
         ? { hash: await hashOf(this.#inner, source) }
         : { source: { path: source, version } }),

@@ -1,4 +1,4 @@
-/** What a person sees of the paths that are put back, by an undo or by a rewind, before it is made. */
+/** The preview of an undo or a rewind: the paths that it puts back, as a person sees them before it is made. */
 import type { Files } from "../../backends/files.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { RewindPlan, RewoundPath } from "../../log/index.ts";

@@ -225,7 +225,7 @@ class FilesOfStorage extends CompleteFiles {
 
 checkCalls(FilesOfStorage.prototype, standardChecks("toBackend"));
 
-/** What the present files of a storage work with. */
+/** The parts of the present files of a storage. */
 interface PresentParts {
   readonly view: StorageView;
   readonly contention: Contention;

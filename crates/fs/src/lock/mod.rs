@@ -77,9 +77,9 @@ impl LockDirectory {
         None
     }
 
-    /// Reports whether `name` refers to this open file. It does not after somebody has deleted the
+    /// Reports whether `name` refers to this open file. It does not after another program has deleted the
     /// file of a held lock and another process has made a new one, which the release then kept in
-    /// its place: that one is the lock file `name` now, and it is locked by its holder or by nobody.
+    /// its place: that one is the lock file `name` now, and it is locked by its holder, or not at all.
     fn is_named(&self, name: &str, file: &OwnedFd) -> bool {
         match (Stat::at(&self.fd, name.as_bytes()), Stat::of(file)) {
             (Ok(named), Ok(held)) => named.same_file(&held),

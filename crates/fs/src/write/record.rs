@@ -36,7 +36,7 @@ const MAX_COPIED_CONTENT: usize = 64 << 10;
 /// `js/log/call-id.ts`.
 const MOMENTS_PER_MILLISECOND: u64 = 1024;
 
-/// What stands in the entry `commit` for facts that are only known after the change. JSON has an
+/// The placeholders in the entry `commit` for facts that are only known after the change. JSON has an
 /// escaped NUL nowhere else, because no path contains one.
 const VERSION_MARK: &str = r#""\u0000version""#;
 const FILE_ID_MARK: &str = r#""\u0000fileId""#;
@@ -65,7 +65,7 @@ impl RecordKey {
     }
 }
 
-/// What a record says, as the journal has prepared it.
+/// The content of a record, as the journal has prepared it.
 #[derive(Debug)]
 pub struct RecordTexts<'t> {
     /// The path of the changed file in the form for JavaScript, as the step has it.
