@@ -19,6 +19,7 @@ export interface MemoryEntry extends Required<DescribedEntry>, OwnFacts {
 export type MemoryNode = TreeNode<MemoryEntry>;
 
 interface MemoryContent extends PutContent {
+  readonly body: Uint8Array;
   readonly version: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The changes of files in memory: what writing, removing and moving mean is decided here, for the backend in memory and
- * for the commits of storages. Paths are real; nothing follows a link.
+ * The changes of files in memory: what writing, removing and moving mean is decided here, for the backend in memory, for
+ * the commits of storages and for the stage of a call. Paths are real; nothing follows a link.
  */
 import { DEFAULT_DIR_MODE, DEFAULT_FILE_MODE, PERMISSION_BITS } from "../entry.ts";
 import { backendError } from "../failure.ts";
@@ -10,7 +10,8 @@ import { type DirNode, isDirNode, isFileNode, type NodeEntry, type TreeNode } fr
 
 /** The content of a file to write, and its permission bits; by default those of the file that it replaces. */
 export interface PutContent {
-  readonly body: Uint8Array;
+  /** The bytes; undefined where the tree does not have them. */
+  readonly body?: Uint8Array | undefined;
   readonly mode?: number | undefined;
 }
 
@@ -49,7 +50,9 @@ export abstract class TreeDraft<E extends NodeEntry, C extends PutContent> exten
     const mode = (content.mode ?? kept ?? DEFAULT_FILE_MODE) & PERMISSION_BITS;
     const entry = this.made(path, { type: "file", mode, content }, there);
     const { body } = content;
-    if (!isFileNode(there) || !this.rewrite(there, entry, body)) this.set(path, this.newFile(entry, body));
+    if (body === undefined) this.set(path, { entry });
+    else if (!isFileNode(there) || !this.rewrite(there, entry, body))
+      this.set(path, this.newFile(entry, body));
     this.changed(path);
     return entry;
   }

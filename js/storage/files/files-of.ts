@@ -27,7 +27,7 @@ import {
 import { checkLimit } from "../../records/check.ts";
 import { checkCommitOptions, checkOps, checkStoredPath, pathsOfOp, unmetBy } from "../check.ts";
 import { closedError, conflictError, unknownVersionError, unlistedError } from "../failure.ts";
-import { Draft, type ReadyOp } from "../memory/draft.ts";
+import { Draft, type HeldContent, type ReadyOp } from "../draft.ts";
 import { entriesPage, nodeAt } from "../../backends/tree/nodes.ts";
 import type { StoredDir } from "../entry.ts";
 import { probeStorage } from "../probe.ts";
@@ -307,7 +307,8 @@ class PlacedStorage implements Storage {
     await this.#lookFor(ops, options);
     const unmet = (options.expect ?? []).flatMap((one) => this.#unmet(one) ?? []);
     if (unmet.length > 0) throw conflictError(unmet);
-    const draft = new Draft(this.#known.root, this.#known.log.nextVersion, Date.now());
+    const { nextVersion } = this.#known.log;
+    const draft = new Draft(this.#known.root, () => nextVersion, Date.now());
     const steps: Step[] = [];
     for (const op of ops) {
       const ready = await this.#ready(op);
@@ -334,14 +335,14 @@ class PlacedStorage implements Storage {
     return isAlone ? moves : "files";
   }
 
-  async #ready(op: Op): Promise<ReadyOp> {
+  async #ready(op: Op): Promise<ReadyOp<HeldContent>> {
     if (op.op !== "put" && op.op !== "link") return op;
     const { path, mode } = op;
     const body = op.op === "put" ? op.body : await this.#contentOf(op.hash, path);
     const hash = await engine().onThreads.sha256(body);
     if (op.hash !== undefined && op.hash !== hash)
       throw backendError("INVALID_ARGUMENT", path, "the hash is not that of the content");
-    return { op: "put", path, body, hash, mode };
+    return { op: "put", path, body, hash, size: body.length, mode };
   }
 
   /** Returns a content that was seen in this storage. @throws NOT_FOUND when it is there no more */

@@ -12,7 +12,7 @@ import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { childOf, isWithin, parentOf, sortCodePoints } from "../../backends/paths.ts";
 import type { Actor, Entry, StoredDir, StoredNode, Version } from "../entry.ts";
 import { unlistedError } from "../failure.ts";
-import type { NodeChange } from "../memory/draft.ts";
+import type { NodeChange } from "../draft.ts";
 import { CommitLog } from "../memory/log.ts";
 import { isDirNode, nodeAt, nodesOf } from "../../backends/tree/nodes.ts";
 import { type StorageTree, EntriesDraft } from "../search/tree.ts";

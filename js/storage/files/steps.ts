@@ -1,6 +1,6 @@
 /** The steps of a commit: the single changes of a file store that its operations come to, in their order. */
 import { parentOf } from "../../backends/paths.ts";
-import type { ReadyOp } from "../memory/draft.ts";
+import type { HeldContent, ReadyOp } from "../draft.ts";
 import { isDirNode, nodeAt, nodesOf } from "../../backends/tree/nodes.ts";
 import type { StoredDir, StoredNode } from "../entry.ts";
 import type { StoreAbilities } from "./file-store.ts";
@@ -21,7 +21,11 @@ export type Step =
   | { readonly kind: "chmod"; readonly path: string; readonly mode: number };
 
 /** Returns the steps of an operation on a tree in which it is possible; whether it is, `Draft.apply` says. */
-export function stepsOf(op: ReadyOp, root: StoredDir, moves: StoreAbilities["moves"]): readonly Step[] {
+export function stepsOf(
+  op: ReadyOp<HeldContent>,
+  root: StoredDir,
+  moves: StoreAbilities["moves"],
+): readonly Step[] {
   switch (op.op) {
     case "put": {
       const { path, body, hash, mode } = op;

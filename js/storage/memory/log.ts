@@ -3,7 +3,7 @@ import { compareCodePoints } from "../../backends/paths.ts";
 import type { Actor, Entry, StoredDir, StoredNode, Version } from "../entry.ts";
 import type { Past, PastRequest } from "../shared.ts";
 import type { ChangePage } from "../storage.ts";
-import type { NodeChange } from "./draft.ts";
+import type { NodeChange } from "../draft.ts";
 import { nodeAt } from "../../backends/tree/nodes.ts";
 
 interface LoggedCommit {

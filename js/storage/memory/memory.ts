@@ -46,7 +46,7 @@ import type {
   Version,
 } from "../storage.ts";
 import { Contents } from "./contents.ts";
-import { Draft, type ReadyOp } from "./draft.ts";
+import { Draft, type HeldContent, type ReadyOp } from "../draft.ts";
 import { LeaseLocks } from "./locks.ts";
 import { CommitLog } from "./log.ts";
 import {
@@ -229,7 +229,7 @@ class MemoryStorageEngine implements MemoryStorage {
     this.#check(options);
     checkOps(ops, FACTS.limits);
     checkCommitOptions(options);
-    const ready: ReadyOp[] = [];
+    const ready: ReadyOp<HeldContent>[] = [];
     for (const op of ops) ready.push(await this.#prepare(op));
     this.#check(options);
     // From here on nothing is awaited, so no other call runs between the check of the conditions and the changes.
@@ -359,14 +359,14 @@ class MemoryStorageEngine implements MemoryStorage {
   }
 
   /** Prepares an operation for a {@link Draft}: finds or copies its content and computes the hash. */
-  async #prepare(op: Op): Promise<ReadyOp> {
+  async #prepare(op: Op): Promise<ReadyOp<HeldContent>> {
     const { contents } = this.#family;
     // `link` names a known content by its hash. It makes no symbolic link.
     if (op.op === "link") {
       const body = contents.get(op.hash);
       if (body === undefined || body.length !== op.size)
         throw backendError("NOT_FOUND", op.path, "the storage has no such content");
-      return { op: "put", path: op.path, body, hash: op.hash, mode: op.mode };
+      return { op: "put", path: op.path, body, hash: op.hash, size: op.size, mode: op.mode };
     }
     if (op.op !== "put") return op;
     // The caller may change its array while a large content is hashed, and after the commit.
@@ -375,10 +375,11 @@ class MemoryStorageEngine implements MemoryStorage {
       own.length < MIN_ASYNC_HASH_BYTES ? engine().sha256(own) : await engine().onThreads.sha256(own);
     if (op.hash !== undefined && op.hash !== hash)
       throw backendError("INVALID_ARGUMENT", op.path, "the hash is not that of the content");
-    return { op: "put", path: op.path, body: contents.add(hash, own), hash, mode: op.mode };
+    const body = contents.add(hash, own);
+    return { op: "put", path: op.path, body, hash, size: body.length, mode: op.mode };
   }
 
-  #commit(ops: readonly ReadyOp[], options: CommitOptions): Committed {
+  #commit(ops: readonly ReadyOp<HeldContent>[], options: CommitOptions): Committed {
     const { key, expect = [], token, release, records = [], actor } = options;
     const repeated = key === undefined ? undefined : this.#earlierAnswer(key);
     if (repeated !== undefined) return repeated;
@@ -386,7 +387,8 @@ class MemoryStorageEngine implements MemoryStorage {
     const unmet = [...expect.flatMap((one) => this.#unmet(one) ?? []), ...this.records.unmet(records)];
     if (unmet.length > 0) throw conflictError(unmet);
     const now = this.#family.now();
-    const draft = new Draft(this.#root, this.#log.nextVersion, now);
+    const { nextVersion } = this.#log;
+    const draft = new Draft(this.#root, () => nextVersion, now);
     for (const op of ops) draft.apply(op);
     this.records.apply(records);
     const changes = draft.changes();

@@ -8,7 +8,7 @@
 import { FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 import { sha256 } from "./codec.ts";
-import type { ReadyOp } from "./draft.ts";
+import type { ReadyOp } from "../draft.ts";
 import type { Keys } from "./keys.ts";
 import type { Objects } from "./objects.ts";
 import type { Op } from "../commit.ts";
@@ -62,11 +62,9 @@ export async function hashOps(
       if (op.hash !== undefined && op.hash !== HASH_PREFIX + hex)
         throw backendError("INVALID_ARGUMENT", op.path, "the hash is not that of the content");
       bodies.set(hex, body);
-      ready.push({ op: "put", path: op.path, hex, size: body.length, mode: op.mode });
-    } else if (op.op === "link") {
-      const hex = op.hash.slice(HASH_PREFIX.length);
-      ready.push({ op: "put", path: op.path, hex, size: op.size, mode: op.mode });
-    } else ready.push(op);
+      ready.push({ op: "put", path: op.path, hash: HASH_PREFIX + hex, size: body.length, mode: op.mode });
+    } else if (op.op === "link") ready.push({ ...op, op: "put" });
+    else ready.push(op);
   }
   return { ready, bodies };
 }

@@ -1,18 +1,20 @@
 /** Commits: planned on a root, stored, and decided by the replacement of the root. */
-import { isWithin } from "../../backends/paths.ts";
+import { isWithin, parentOf } from "../../backends/paths.ts";
 import type { Committed, CommitOptions, Expect, Op, UnmetExpect } from "../commit.ts";
-import { unmetBy } from "../check.ts";
+import { pathsOfOp, unmetBy } from "../check.ts";
+import { Draft, type ReadyOp, treeFor } from "../draft.ts";
+import type { StoredNode, Version } from "../entry.ts";
 import type { UnmetRecord } from "../../records/check.ts";
 import { conflictError, fencedError } from "../failure.ts";
 import { hashOps, mapParallel, type Blobs } from "./blobs.ts";
 import { randomId, sha256, toJsonBytes } from "./codec.ts";
 import type { Commits } from "./commits.ts";
-import { Draft } from "./draft.ts";
 import type { Keys } from "./keys.ts";
-import { TableView } from "./manifest.ts";
+import { type Row, TableView } from "./manifest.ts";
 import type { NewObject, Objects } from "./objects.ts";
+import { below, rowAt } from "./reading.ts";
 import { RecordDraft } from "./records.ts";
-import { type CommitLog, type Root, TOP_ROW, toEntry } from "./root.ts";
+import { type CommitLog, type Root, toEntry, toRow } from "./root.ts";
 import type { Plan, RootState } from "./state.ts";
 
 /** The parts of a storage that a commit needs. */
@@ -67,8 +69,7 @@ export async function commit(
     const known = key === undefined ? undefined : await parts.commits.withKey(root, key, now, signal);
     if (known !== undefined) return { answer: { ...toAnswer(known.log, known.version), repeated: true } };
     const files = new TableView(root.files, parts.keys, objects, signal);
-    const draft = new Draft(files, id, now);
-    await draft.load(ready);
+    await readPages(files, ready);
     const records = new RecordDraft(new TableView(root.records, parts.keys, objects, signal), now, id);
     const unmet: (UnmetExpect | UnmetRecord)[] = [];
     for (const expect of options.expect ?? []) {
@@ -77,14 +78,14 @@ export async function commit(
     }
     unmet.push(...(await records.unmet(options.records ?? [])));
     if (unmet.length > 0) throw conflictError(unmet);
-    for (const op of ready) await draft.apply(op);
+    const draft = await draftOn(files, ready, id, now);
     await records.apply(options.records ?? []);
-    const log = await draft.log();
+    const log = logOf(draft, id);
     const isChange = log.changes.length > 0;
     const version = isChange ? id : root.version;
     const answer = toAnswer(log, version);
     const [fileTable, recordTable] = [
-      isChange ? await files.change(draft.rows()) : { table: root.files, pages: [] },
+      isChange ? await files.change(log.changes.map(toChangedRow)) : { table: root.files, pages: [] },
       await records.table(),
     ];
     const news: NewObject[] = [...fileTable.pages, ...recordTable.pages];
@@ -142,6 +143,40 @@ async function unmetExpect(
     const changed = await commits.lastChange(root, expect.tree, (one) => isWithin(one, path), signal);
     return unmetBy(expect, undefined, changed);
   }
-  const row = (await files.get(path)) ?? (path === "/" ? TOP_ROW : undefined);
+  const row = await rowAt(files, path);
   return unmetBy(expect, row && toEntry(row), undefined);
+}
+
+/** Reads the pages of all paths that changes name at once. */
+async function readPages(files: TableView, ops: readonly ReadyOp[]): Promise<void> {
+  const paths = ops.flatMap(pathsOfOp);
+  await files.getMany([...new Set(paths.flatMap((path) => [path, parentOf(path)]))]);
+}
+
+/** Applies changes to those entries of a table on which they depend. */
+async function draftOn(files: TableView, ops: readonly ReadyOp[], id: Version, now: number): Promise<Draft> {
+  // Changes of single entries remove fewer rows than there are changes: one more row says whether a directory is empty.
+  const isOfTrees = ops.some((op) => op.op === "move" || (op.op === "remove" && op.tree === true));
+  const most = isOfTrees ? Number.POSITIVE_INFINITY : ops.length + 1;
+  const root = await treeFor(ops, {
+    look: async (path) => {
+      const row = await rowAt(files, path);
+      return row === undefined ? null : toEntry(row);
+    },
+    below: async (path) => (await files.range(...below(path), most)).map(toEntry),
+  });
+  const draft = new Draft(root, () => id, now);
+  for (const op of ops) draft.apply(op);
+  return draft;
+}
+
+function logOf(draft: Draft, id: Version): CommitLog {
+  const rowOf = (node: StoredNode | undefined): Row | null => (node === undefined ? null : toRow(node.entry));
+  const changes = draft.changes().map(({ before, after }) => [rowOf(before), rowOf(after)] as const);
+  return { id, changes, answer: draft.entries().map(toRow) };
+}
+
+/** Returns the row of a table for a change. */
+function toChangedRow([before, after]: CommitLog["changes"][number]): Row {
+  return after ?? [(before as Row)[0], "x"];
 }

@@ -4,7 +4,6 @@ import { compareCodePoints } from "../../backends/paths.ts";
 import { checkStoredPath } from "../check.ts";
 import type { Entry, ReadEntry } from "../entry.ts";
 import { mapParallel } from "./blobs.ts";
-import { below } from "./draft.ts";
 import type { Keys } from "./keys.ts";
 import type { Row, TableView } from "./manifest.ts";
 import type { Objects } from "./objects.ts";
@@ -12,6 +11,13 @@ import { rowHex, rowSize, TOP_ROW, toEntry } from "./root.ts";
 
 /** The number of rows that a listing reads ahead of its answer. */
 const ROWS_PER_READ = 1000;
+
+/** Returns the range of keys of everything below a path. */
+export function below(path: string): readonly [from: string, to: string] {
+  const inside = path === "/" ? "/" : `${path}/`;
+  // `0` is the character after `/`; the row of `/` itself begins the range of `/` and is skipped by its readers.
+  return [inside, `${inside.slice(0, -1)}0`];
+}
 
 /** Returns the row of a path; undefined when there is nothing. */
 export async function rowAt(view: TableView, path: string): Promise<Row | undefined> {

@@ -83,33 +83,22 @@ export function checkRoot(key: string, value: unknown): Root {
   return root;
 }
 
-/** The row of a file. */
-export function fileRow(
-  path: string,
-  version: Version,
-  mtime: number,
-  mode: number,
-  hex: string,
-  size: number,
-): Row {
-  return [path, "f", version, mtime, mode, hex, size];
-}
-
-/** Returns the mode of a row of a file or directory. */
-export const rowMode = (row: Row): number => row[4] as number;
 /** Returns the hash of the row of a file, in hexadecimal digits. */
 export const rowHex = (row: Row): string => row[5] as string;
 /** Returns the size of the row of a file. */
 export const rowSize = (row: Row): number => row[6] as number;
 
-/** Returns a row with another path or version or mode. */
-export function changedRow(row: Row, path: string, version: Version, mode?: number): Row {
-  const [, kind, , mtime, oldMode, ...rest] = row;
-  return [path, kind, version, mtime, mode ?? oldMode, ...rest];
-}
-
 /** The row of `/` of a workspace in which it was never changed. */
 export const TOP_ROW: Row = ["/", "d", FIRST_VERSION, 0, DEFAULT_DIR_MODE];
+
+const HASH_PREFIX = "sha256:";
+
+/** Returns the row of an entry. */
+export function toRow({ path, type, version, mtime, mode, hash = "", size, target }: Entry): Row {
+  if (type === "file") return [path, "f", version, mtime, mode, hash.slice(HASH_PREFIX.length), size];
+  if (type === "dir") return [path, "d", version, mtime, mode];
+  return type === "symlink" ? [path, "l", version, mtime, 0, target] : [path, "x", version, mtime];
+}
 
 /** Returns the entry of a row. */
 export function toEntry(row: Row): Entry {
@@ -124,7 +113,7 @@ export function toEntry(row: Row): Entry {
   ];
   switch (kind) {
     case "f":
-      return Object.freeze({ path, type: "file", version, hash: `sha256:${content}`, size, mode, mtime });
+      return Object.freeze({ path, type: "file", version, hash: HASH_PREFIX + content, size, mode, mtime });
     case "d":
       return Object.freeze({ path, type: "dir", version, mode, mtime });
     case "l":

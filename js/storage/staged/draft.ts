@@ -4,16 +4,16 @@
  */
 import { ChangedPaths } from "../../backends/overlay/changed-paths.ts";
 import { movedPath } from "../../backends/paths.ts";
-import { applyOp } from "../apply.ts";
+import { nodeAt } from "../../backends/tree/nodes.ts";
+import { pathOfOp } from "../../backends/transaction/op.ts";
+import { pathsOfOp } from "../check.ts";
+import { Draft, treeFor } from "../draft.ts";
 import type { Entry, Op, ReadEntry } from "../storage.ts";
-
-/** A change that writes a file. */
-type FileOp = Extract<Op, { readonly op: "put" | "link" }>;
 
 /** A path that a draft has changed. */
 interface DraftNode {
   /** The present entry; null where none exists. */
-  readonly found: ReadEntry | null;
+  readonly entry: Entry | null;
   /** For a directory: the stored directory whose content it shows. Absent for one that the draft made. */
   readonly source?: string | undefined;
 }
@@ -22,7 +22,7 @@ interface DraftNode {
 export type DraftPlace = { readonly found: ReadEntry | null } | { readonly stored: string };
 
 /** Returns what is at a path while the draft is made. */
-type Look = (path: string) => Promise<ReadEntry | null>;
+type Look = (path: string) => Promise<Entry | null>;
 
 /** The state of a draft that can be restored. */
 interface DraftMark {
@@ -63,23 +63,22 @@ export class StagedDraft {
   place(path: string): DraftPlace {
     const [at, own] = this.#nodes.nearest(path) ?? [];
     if (at === undefined || own === undefined) return { stored: path };
-    if (at === path) return { found: own.found };
-    if (own.found?.entry.type !== "dir" || own.source === undefined) return { found: null };
+    if (at === path) return { found: own.entry && { entry: own.entry } };
+    if (own.entry?.type !== "dir" || own.source === undefined) return { found: null };
     return { stored: movedPath(path, at, own.source) };
   }
 
   /** Returns the directories whose listing is that of a stored one, at and below a path; and what the draft made. */
   below(prefix: string): {
     readonly shown: readonly (readonly [path: string, stored: string])[];
-    readonly made: readonly ReadEntry[];
+    readonly made: readonly Entry[];
   } {
     const shown: [string, string][] = [];
-    const made: ReadEntry[] = [];
-    const top = this.place(prefix);
-    const source = "stored" in top ? top.stored : this.#nodes.get(prefix)?.source;
+    const made: Entry[] = [];
+    const source = this.#sourceOf(prefix);
     if (source !== undefined) shown.push([prefix, source]);
     for (const [path, node] of this.#nodes.below(prefix)) {
-      if (node.found !== null) made.push(node.found);
+      if (node.entry !== null) made.push(node.entry);
       if (node.source !== undefined) shown.push([path, node.source]);
     }
     return { shown, made };
@@ -92,71 +91,49 @@ export class StagedDraft {
 
   /** Makes one change, and returns the entries of the paths that it names and of the parents that it made. */
   async apply(op: Op, look: Look): Promise<readonly Entry[]> {
-    const entries: Entry[] = [];
-    let isKept = false;
-    const set = (at: string, found: ReadEntry | null, source?: string): void => {
-      this.#nodes.set(at, { found, source });
-      if (found !== null) entries.push(found.entry);
-    };
-    await applyOp<FileOp>(op, {
-      look: async (path) => (await look(path))?.entry ?? null,
-      // What is stored in a directory is the commit's to find.
-      isEmpty: (path) => [...this.#nodes.below(path)].every(([, { found }]) => found === null),
-      keep: async (path) => {
-        isKept = true;
-        entries.push(((await look(path)) as ReadEntry).entry);
-      },
-      setFile: (file, mode) => {
-        const size = file.op === "put" ? file.body.length : file.size;
-        const entry = this.#entry(file.path, "file", { hash: file.hash ?? "", size, mode });
-        set(file.path, file.op === "put" ? { entry, body: file.body } : { entry });
-      },
-      setDirectory: (path, mode) => set(path, { entry: this.#entry(path, "dir", { mode }) }),
-      setLink: (path, target) => set(path, { entry: this.#entry(path, "symlink", { target }) }),
-      setMode: async (path, mode) => {
-        const there = (await look(path)) as ReadEntry;
-        const entry = Object.freeze({ ...there.entry, mode, version: this.#version() });
-        set(path, { ...there, entry }, this.#sourceOf(path, there));
-      },
-      take: async (path) => {
-        const there = (await look(path)) as ReadEntry;
-        const source = this.#sourceOf(path, there);
-        const below = [...this.#nodes.below(path)];
-        for (const [at] of below) this.#nodes.set(at, undefined);
-        set(path, null);
-        return (to) => {
-          set(to, { ...there, entry: this.#renamed(there.entry, to) }, source);
-          for (const [at, { found, source: own }] of below) {
-            const moved = movedPath(at, path, to);
-            const entry = found && this.#renamed(found.entry, moved);
-            this.#nodes.set(moved, { found: entry && { ...found, entry }, source: own });
-          }
-        };
-      },
-    });
-    if (!isKept) this.#ops.push(op);
-    return entries;
+    const count = ++this.#count;
+    const ready =
+      op.op === "put"
+        ? { ...op, hash: op.hash ?? "", size: op.body.length, body: undefined }
+        : op.op === "link"
+          ? { ...op, op: "put" as const }
+          : op;
+    // What is stored in a directory is the commit's to find.
+    const below = async (path: string): Promise<readonly Entry[]> => this.below(path).made;
+    const before = await treeFor([ready], { look, below });
+    const draft = new Draft(before, (path) => `draft ${count} ${path}`, Date.now());
+    draft.apply(ready);
+    const named = draft.entries();
+    // A directory that is there, and is to be made, is as it was.
+    if (draft.root === before) return named;
+    this.#keep(op, draft, named);
+    this.#ops.push(op);
+    return named;
   }
 
-  /** Returns the stored directory whose content a directory shows; undefined for one that the draft made. */
-  #sourceOf(path: string, { entry }: ReadEntry): string | undefined {
-    if (entry.type !== "dir") return undefined;
-    const own = this.#nodes.get(path);
-    if (own !== undefined) return own.source;
+  /** Notes what a change has made of the paths that it names, and of what is below one that it removes or moves. */
+  #keep(op: Op, draft: Draft, named: readonly Entry[]): void {
+    const from = pathsOfOp(op)[0] as string;
+    const to = pathOfOp(op);
+    const source = op.op === "mkdir" ? undefined : this.#sourceOf(from);
+    const below = op.op === "move" || op.op === "remove" ? [...this.#nodes.below(from)] : [];
+    for (const [at] of below) this.#nodes.set(at, undefined);
+    for (const entry of named) {
+      const isShown = entry.path === to && entry.type === "dir";
+      const present = entry.type === "gone" ? null : entry;
+      this.#nodes.set(entry.path, { entry: present, source: isShown ? source : undefined });
+    }
+    if (op.op !== "move") return;
+    for (const [at, node] of below) {
+      const moved = movedPath(at, from, to);
+      const entry = nodeAt(draft.root, moved)?.entry ?? null;
+      this.#nodes.set(moved, { entry, source: node.source });
+    }
+  }
+
+  /** Returns the stored directory whose content shows at a path; undefined for one that the draft made. */
+  #sourceOf(path: string): string | undefined {
     const place = this.place(path);
-    return "stored" in place ? place.stored : undefined;
-  }
-
-  #version(): string {
-    this.#count += 1;
-    return `draft ${this.#count}`;
-  }
-
-  #entry(path: string, type: Entry["type"], facts: Partial<Entry>): Entry {
-    return Object.freeze({ path, type, version: this.#version(), mtime: Date.now(), ...facts });
-  }
-
-  #renamed(entry: Entry, path: string): Entry {
-    return Object.freeze({ ...entry, path, version: this.#version() });
+    return "stored" in place ? place.stored : this.#nodes.get(path)?.source;
   }
 }

@@ -307,11 +307,11 @@ export class CallStage implements Stage, StorageView {
     return { version: "", entries: [...entries.values()] };
   }
 
-  async #look(path: string): Promise<ReadEntry | null> {
+  async #look(path: string): Promise<Entry | null> {
     const { results } = await this.readMany([path], { bodies: false });
     const [found = null] = results;
     if (found instanceof FilewrightError) throw found;
-    return found;
+    return found?.entry ?? null;
   }
 
   /** Returns a change with the hash of its content. */
@@ -330,7 +330,7 @@ export class CallStage implements Stage, StorageView {
     const unmet: UnmetExpect[] = [];
     for (const one of expect) {
       if ("tree" in one) continue; // The commit of the stage has its own conditions for trees.
-      const found = unmetBy(one, (await this.#look(one.path))?.entry, undefined);
+      const found = unmetBy(one, await this.#look(one.path), undefined);
       if (found !== undefined) unmet.push(found);
     }
     if (unmet.length > 0) throw conflictError(unmet);
@@ -365,7 +365,7 @@ export class CallStage implements Stage, StorageView {
         from = page.next;
       }
     }
-    for (const { entry } of made) found.set(entry.path, entry);
+    for (const entry of made) found.set(entry.path, entry);
     const level = prefix === "/" ? 1 : prefix.split("/").length;
     const all = [...found.values()]
       .filter(
@@ -377,7 +377,7 @@ export class CallStage implements Stage, StorageView {
     const entries = all.slice(0, limit);
     const last = entries.at(-1);
     const isCut = all.length > entries.length && last !== undefined;
-    const top = (await this.#look(prefix))?.entry ?? null;
+    const top = await this.#look(prefix);
     return { entries, top, version: "", ...(isCut ? { next: last.path } : {}) };
   }
 
@@ -386,14 +386,14 @@ export class CallStage implements Stage, StorageView {
     const made = new Map(entries.map((entry) => [entry.path, entry]));
     this.#contention.committed(entries);
     this.#reads.forgetListings();
-    for (const [path, { found }] of this.#draft.mark().nodes) {
+    for (const [path, { entry: drafted }] of this.#draft.mark().nodes) {
       this.#reads.forget(path);
       const entry = made.get(path);
       if (entry === undefined) continue;
-      if (found !== null) this.#given.set(found.entry.version, entry.version);
-      const isSame = found !== null && found.entry.hash === entry.hash;
-      const body = isSame && found.body !== undefined ? { body: found.body } : {};
-      this.#reads.made(path, entry.type === "gone" ? null : { entry, ...body }, version);
+      if (drafted !== null) this.#given.set(drafted.version, entry.version);
+      const body = this.#written.get(entry.hash ?? "");
+      const found = body === undefined ? { entry } : { entry, body };
+      this.#reads.made(path, entry.type === "gone" ? null : found, version);
     }
     this.#draft.clear();
   }

@@ -1,0 +1,140 @@
+/**
+ * A commit in the making: its changes are applied to a draft of the tree, for every engine that does not do it in its own
+ * database. Storages in memory and over files have a tree, which the draft replaces. The storage in a bucket and the stage
+ * of a call have none: {@link treeFor} makes one of the entries on which the changes depend.
+ */
+import { parentOf, sortCodePoints } from "../backends/paths.ts";
+import { type MadeFacts, type PutContent, TreeDraft } from "../backends/tree/draft.ts";
+import { nodeAt, nodesOf } from "../backends/tree/nodes.ts";
+import { pathsOfOp } from "./check.ts";
+import type { Op } from "./commit.ts";
+import type { Entry, StoredDir, StoredNode, Version } from "./entry.ts";
+import { EntriesDraft } from "./search/tree.ts";
+
+/** A content of which the hash and the size are known. */
+interface HashedContent extends PutContent {
+  readonly hash: string;
+  readonly size: number;
+}
+
+/** A content with its bytes. */
+export interface HeldContent extends HashedContent {
+  readonly body: Uint8Array;
+}
+
+/** A change whose content is ready. */
+export type ReadyOp<Content extends HashedContent = HashedContent> =
+  | Exclude<Op, { op: "put" } | { op: "link" }>
+  | ({ readonly op: "put"; readonly path: string } & Content);
+
+/** The states of a path before and after a commit. */
+export interface NodeChange {
+  readonly path: string;
+  readonly before: StoredNode | undefined;
+  readonly after: StoredNode | undefined;
+}
+
+/** Where the entries come from on which changes depend. */
+export interface EntrySource {
+  /** Returns the entry at a path; null for none. */
+  look(path: string): Promise<Entry | null>;
+  /** Returns what is below a directory that is removed or moved, as far as that decides the change. */
+  below(path: string): Promise<readonly Entry[]>;
+}
+
+/** Returns a tree of what changes name, of what is below it, and of the directories above a path with nothing. */
+export async function treeFor(ops: readonly ReadyOp[], { look, below }: EntrySource): Promise<StoredDir> {
+  const found = new Map<string, Entry>();
+  const add = async (path: string): Promise<void> => {
+    let at = path;
+    let entry = await look(at);
+    while (entry === null && at !== "/") {
+      at = parentOf(at);
+      entry = await look(at);
+    }
+    if (entry !== null) found.set(at, entry);
+  };
+  await Promise.all(ops.flatMap(pathsOfOp).map(add));
+  for (const op of ops) {
+    if (op.op !== "remove" && op.op !== "move") continue;
+    const top = op.op === "move" ? op.from : op.path;
+    if (found.get(top)?.type !== "dir") continue;
+    for (const entry of await below(top)) found.set(entry.path, entry);
+  }
+  const tree = new EntriesDraft();
+  tree.apply([...found.values()]);
+  return tree.finish("").root;
+}
+
+/** The tree of a commit before it is published. Every entry that the commit changes has the version of its path. */
+export class Draft extends TreeDraft<Entry, HashedContent> {
+  readonly #before: StoredDir;
+  readonly #versionOf: (path: string) => Version;
+  readonly #now: number;
+  /** The paths that operations name, and the parents that were made. */
+  readonly #named = new Set<string>();
+  readonly #below = new Set<string>();
+
+  constructor(root: StoredDir, versionOf: (path: string) => Version, now: number) {
+    super(root);
+    this.#before = root;
+    this.#versionOf = versionOf;
+    this.#now = now;
+  }
+
+  /** Returns every path that the draft changed with its states, sorted by path. */
+  changes(): readonly NodeChange[] {
+    const found: NodeChange[] = [];
+    for (const path of sortCodePoints([...new Set([...this.#named, ...this.#below])])) {
+      const [before, after] = [nodeAt(this.#before, path), nodeAt(this.root, path)];
+      if (before?.entry !== after?.entry) found.push({ path, before, after });
+    }
+    return found;
+  }
+
+  /** Returns the last state of every path that a change names, and of the parents that were made, sorted. */
+  entries(): readonly Entry[] {
+    return sortCodePoints([...this.#named]).map((path) => nodeAt(this.root, path)?.entry ?? this.#gone(path));
+  }
+
+  /** Returns the entry of a path that the draft removed. */
+  #gone(path: string): Entry {
+    return Object.freeze({ path, type: "gone", version: this.#versionOf(path), mtime: this.#now });
+  }
+
+  /** Applies one change. @throws NOT_FOUND, ALREADY_EXISTS, IS_DIRECTORY, NOT_DIRECTORY, NOT_EMPTY */
+  apply(op: ReadyOp): void {
+    if (op.op === "put") this.put(op.path, op);
+    else if (op.op === "mkdir") this.mkdir(op.path, op.mode);
+    else if (op.op === "symlink") this.symlink(op.path, op.target);
+    else if (op.op === "chmod") this.chmod(op.path, op.mode);
+    else if (op.op === "remove") this.remove(op.path, op.tree);
+    else this.move(op.from, op.to);
+    // A directory that was there is named, too.
+    if (op.op === "mkdir") this.changed(op.path);
+  }
+
+  protected override changed(path: string): void {
+    this.#named.add(path);
+  }
+
+  protected override changedBelow(tree: StoredNode): void {
+    for (const { entry } of nodesOf(tree)) this.#below.add(entry.path);
+  }
+
+  protected override made(path: string, facts: MadeFacts<HashedContent>): Entry {
+    const common = { version: this.#versionOf(path), mtime: this.#now };
+    if (facts.type !== "file") return Object.freeze({ path, ...facts, ...common });
+    const { mode, content } = facts;
+    const { hash, size } = content;
+    return Object.freeze({ path, type: "file", hash, size, mode, ...common });
+  }
+
+  protected override withMode(entry: Entry, mode: number): Entry {
+    return Object.freeze({ ...entry, mode, version: this.#versionOf(entry.path) });
+  }
+
+  protected override moved(entry: Entry, path: string): Entry {
+    return Object.freeze({ ...entry, path, version: this.#versionOf(path) });
+  }
+}
