@@ -176,7 +176,7 @@ export class StagedReads {
 
   /** Lists a directory: a part of a tree that was listed as a whole, or a page of the storage. */
   async list(request: ListRequest): Promise<EntryPage> {
-    const { prefix = "/", depth, after, signal } = request;
+    const { prefix = "/", signal } = request;
     const top = this.#trees.find((tree) => prefix === tree || prefix.startsWith(`${tree}/`));
     const whole = top === undefined ? undefined : await this.#listTree(top, signal);
     if (whole === undefined) {
@@ -186,19 +186,8 @@ export class StagedReads {
       return page;
     }
     const { entries, page } = whole;
-    const below = prefix === "/" ? "/" : `${prefix}/`;
-    const level = below.split("/").length - 1;
-    const found = entries.filter(
-      ({ path }) =>
-        path.startsWith(below) &&
-        (after === undefined || compareCodePoints(path, after) > 0) &&
-        (depth === undefined || path.split("/").length - level <= depth),
-    );
-    const shown = found.slice(0, request.limit);
     const own = prefix === top ? page.top : (entries.find(({ path }) => path === prefix) ?? null);
-    const last = shown.at(-1);
-    const isCut = found.length > shown.length && last !== undefined;
-    return { entries: shown, top: own, version: page.version, ...(isCut ? { next: last.path } : {}) };
+    return { ...pageOf(entries, request), top: own, version: page.version };
   }
 
   /** Returns the conditions of a commit: what the call has seen is still there. */
@@ -303,4 +292,20 @@ export class StagedReads {
       if (!this.#known.has(entry.path))
         this.#known.set(entry.path, { found: { entry }, version, at, used: false });
   }
+}
+
+/** Returns the page of a listing from entries that are sorted by path. */
+export function pageOf(
+  sorted: readonly Entry[],
+  { prefix = "/", depth = Number.POSITIVE_INFINITY, after = "", limit }: ListRequest,
+): Pick<EntryPage, "entries" | "next"> {
+  const below = prefix === "/" ? "/" : `${prefix}/`;
+  const level = below.split("/").length - 1;
+  const found = sorted.filter(
+    ({ path }) =>
+      path.startsWith(below) && compareCodePoints(path, after) > 0 && path.split("/").length - level <= depth,
+  );
+  const entries = found.slice(0, limit);
+  const last = entries.at(-1);
+  return found.length > entries.length && last !== undefined ? { entries, next: last.path } : { entries };
 }

@@ -33,7 +33,7 @@ import type {
   Version,
 } from "../storage.ts";
 import { StagedDraft } from "./draft.ts";
-import { type Found, MAX_NAMED_BYTES, type PathToRead, StagedReads } from "./reads.ts";
+import { type Found, MAX_NAMED_BYTES, pageOf, type PathToRead, StagedReads } from "./reads.ts";
 
 /** The size from which a content is hashed on another thread. */
 const MIN_ASYNC_HASH_BYTES = 1024 * 1024;
@@ -350,7 +350,7 @@ export class CallStage implements Stage, StorageView {
 
   /** Lists a directory that the draft has changed something in or above. */
   async #listDraft(prefix: string, request: ListRequest): Promise<EntryPage> {
-    const { depth = Number.POSITIVE_INFINITY, after, limit, signal } = request;
+    const { signal } = request;
     const { shown, made } = this.#draft.below(prefix);
     const found = new Map<string, Entry>();
     for (const [path, stored] of shown) {
@@ -366,19 +366,8 @@ export class CallStage implements Stage, StorageView {
       }
     }
     for (const entry of made) found.set(entry.path, entry);
-    const level = prefix === "/" ? 1 : prefix.split("/").length;
-    const all = [...found.values()]
-      .filter(
-        ({ path }) =>
-          path.split("/").length - level <= depth &&
-          (after === undefined || compareCodePoints(path, after) > 0),
-      )
-      .sort((a, b) => compareCodePoints(a.path, b.path));
-    const entries = all.slice(0, limit);
-    const last = entries.at(-1);
-    const isCut = all.length > entries.length && last !== undefined;
-    const top = await this.#look(prefix);
-    return { entries, top, version: "", ...(isCut ? { next: last.path } : {}) };
+    const sorted = [...found.values()].sort((a, b) => compareCodePoints(a.path, b.path));
+    return { ...pageOf(sorted, request), top: await this.#look(prefix), version: "" };
   }
 
   /** Takes over what a commit has made, so that the call sees it without another read. */
