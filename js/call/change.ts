@@ -84,7 +84,8 @@ export interface PlannedChange {
 export async function changeFiles(asked: ChangingCall): Promise<Made<Answer<unknown>>> {
   const planned = await plan(asked);
   if ("answer" in planned) return settledChange(planned.answer);
-  const approved = await ask(planned);
+  const decided = await decideAbout(planned);
+  const approved = "approver" in decided ? await askReviewer(planned, decided.approver) : decided;
   return "answer" in approved ? settledChange(approved.answer) : commit(approved);
 }
 
@@ -112,7 +113,7 @@ async function locateWrites({
   call,
 }: ChangingCall): Promise<Pick<PlannedChange, "keys" | "places" | "locatedAt">> {
   const locatedAt = performance.now();
-  const keys = await lockKeysOf(uses, call);
+  const keys = await lockKeysOf(session, uses, call);
   return { keys, places: await checkWrittenPlaces(session, keys, call), locatedAt };
 }
 
@@ -128,12 +129,6 @@ export interface ApprovedChange extends PlannedChange {
 
 /** A change that needs no question. */
 export const NOBODY_ASKED = { reviewed: undefined, isUnreviewed: false, allowedBy: undefined } as const;
-
-/** Asks for the approval of a planned change, where it needs one. @throws FilewrightError APPROVAL_DENIED */
-async function ask(planned: PlannedChange): Promise<ApprovedChange | Settled<unknown>> {
-  const decided = await decideAbout(planned);
-  return "approver" in decided ? askReviewer(planned, decided.approver) : decided;
-}
 
 /** Returns the person to ask about a planned change, or the change where none needs to be. @throws FilewrightError APPROVAL_DENIED */
 export async function decideAbout(

@@ -1,11 +1,10 @@
 /** The locks of the paths of a call: in this process, and between processes where the storage or the disk has them. */
 import type { Files } from "../backends/files.ts";
-import { possibleRepositoriesOn } from "../backends/confined/repository.ts";
 import type { LockHandle } from "../backends/backend.ts";
+import { entryPath } from "../backends/fallback/fallback.ts";
 import { debug } from "../engine/debug.ts";
-import { FilewrightError } from "../engine/errors.ts";
-import { sortYielding, Yielder } from "../engine/yielder.ts";
-import { realPathOf } from "../policy/grant-paths.ts";
+import { checkAborted, FilewrightError } from "../engine/errors.ts";
+import { STEPS_PER_YIELD_CHECK, sortYielding, Yielder } from "../engine/yielder.ts";
 import type { Location } from "../policy/index.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { Call, PathUse, Tool } from "../tools/lib/tool.ts";
@@ -44,7 +43,7 @@ export async function lockContendedPaths(
     if (error instanceof FilewrightError) return undefined;
     throw error;
   }
-  const keys = await lockKeysOf(uses, { fs: undefined, locations });
+  const keys = await lockKeysOf(session, uses, { fs: undefined, locations });
   nameCallPaths(session, { tool, args, uses, locations });
   const locks = await acquireLocks(session, keys, { fs: session.files.fs, signal }, true);
   return { locks, areFor: (others) => isSameKeys(keys, others) };
@@ -89,7 +88,7 @@ export async function lockPathsOfCall(
   uses: readonly PathUse[],
   call: Pick<Call, "fs" | "locations" | "signal">,
 ): Promise<() => Promise<void>> {
-  const keys = await lockKeysOf(uses, call);
+  const keys = await lockKeysOf(session, uses, call);
   await checkWrittenPlaces(session, keys, call);
   return (await acquireLocks(session, keys, call, session.staging.stage !== undefined)).release;
 }
@@ -102,27 +101,32 @@ type PathLockKey = WrittenPath;
  * paths themselves without one.
  */
 export async function lockKeysOf(
+  { files: { resolver } }: Pick<Session, "files">,
   uses: readonly PathUse[],
   { fs, locations }: { readonly fs: Files | undefined; readonly locations: readonly Location[] },
 ): Promise<readonly PathLockKey[]> {
   const byPath = new Map<string, PathLockKey>();
-  const yielder = new Yielder({});
+  const yielder = uses.length < STEPS_PER_YIELD_CHECK ? undefined : new Yielder({});
   for (const [index, use] of uses.entries()) {
-    await yielder.yieldIfDue();
+    await yielder?.yieldIfDue();
     const { path } = locations[index] as Location;
     // A tool that transfers a tree names its source first.
     const from = use.argument === "destination" && uses.length === 2 ? [...byPath.keys()][0] : undefined;
-    for (const real of await writtenPlacesOf(use, path, fs)) addKey(byPath, { real, of: path }, use, from);
+    for (const real of await writtenPlacesOf(use, path, fs)) {
+      addKey(byPath, { path: real, of: path, from }, use, resolver);
+    }
   }
-  return sortYielding([...byPath.values()], (a, b) => (a.path < b.path ? -1 : 1), yielder);
+  const keys = [...byPath.values()];
+  const order = (a: PathLockKey, b: PathLockKey): number => (a.path < b.path ? -1 : 1);
+  return yielder === undefined ? keys.sort(order) : sortYielding(keys, order, yielder);
 }
 
 /** Adds the key of a place, and those of directories that a call may complete to a repository. */
 function addKey(
   byPath: Map<string, PathLockKey>,
-  { real: path, of }: { readonly real: string; readonly of: string },
+  { path, of, from }: Pick<WrittenPath, "path" | "of" | "from">,
   use: PathUse,
-  from: string | undefined,
+  resolver: Session["files"]["resolver"],
 ): void {
   const other = byPath.get(path);
   byPath.set(path, {
@@ -134,9 +138,8 @@ function addKey(
   });
   if (use.intent !== "write") return;
   // The directory is locked as well, so that two calls cannot complete a repository together.
-  for (const directory of possibleRepositoriesOn(path)) {
+  for (const directory of resolver.written(path).repositories)
     if (!byPath.has(directory)) byPath.set(directory, { path: directory, tree: false, write: false });
-  }
 }
 
 /** Returns the places of a use of a path: two for what is written through a link, those of the link and of its target. */
@@ -148,14 +151,14 @@ async function writtenPlacesOf(
   if (fs === undefined) return [path];
   const own = await realPlaceOf(use, path, fs);
   if (use.writesThrough !== true) return [own];
-  const target = await realPathOf(fs, path, false);
+  const target = await fs.realpath(path);
   return target === own ? [own] : [own, target];
 }
 
 /** Returns the real path of a use of a path. What is below a replaced entry has none yet. */
 export function realPlaceOf(use: PathUse, path: string, fs: Files): string | Promise<string> {
   if (use.belowReplaced === true) return path;
-  return realPathOf(fs, path, use.entry === true);
+  return use.entry === true ? entryPath(fs, path) : fs.realpath(path);
 }
 
 /** Runs an action while locks are held, and releases them. */
@@ -202,10 +205,9 @@ export async function acquireLocks(
   const asked = performance.now();
   const held: (() => void)[] = [await session.scheduling.locker.acquire(keys, wait)];
   const release = async (): Promise<void> => {
-    const yielder = new Yielder({});
     for (let free = held.pop(); free !== undefined; free = held.pop()) {
       free();
-      if (held.length % LOCKS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
+      if (held.length > 0 && held.length % LOCKS_PER_YIELD_CHECK === 0) await new Yielder({}).yieldIfDue();
     }
   };
   try {
@@ -256,10 +258,11 @@ async function lockBetweenProcesses(
   }
   if (!fs.abilities.locks) return [];
   // A free lock is acquired without waiting, so a thousand of them would block the event loop.
-  const yielder = new Yielder({ signal: wait.signal });
+  const yielder = written.length < 2 ? undefined : new Yielder({ signal: wait.signal });
+  checkAborted(wait.signal);
   for (const { path, belowReplaced } of written) {
     if (belowReplaced === true) continue;
-    await yielder.yieldIfDue();
+    await yielder?.yieldIfDue();
     keep(await fs.lock(path, { ...wait, resolved: true }));
   }
   return [];

@@ -9,8 +9,8 @@ import { temporaryName } from "../backends/confined/outside.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
 import { walkTree } from "../backends/fallback/walk-tree.ts";
-import { Yielder } from "../engine/yielder.ts";
-import { FilewrightError } from "../engine/errors.ts";
+import { STEPS_PER_YIELD_CHECK, Yielder } from "../engine/yielder.ts";
+import { checkAborted, FilewrightError } from "../engine/errors.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Call } from "../tools/lib/tool.ts";
@@ -53,14 +53,15 @@ export async function checkWrittenPlaces(
   // A directory with many written files is looked at once.
   const looked = new Map<string, Promise<readonly string[]>>();
   const asked: PlaceToApprove[] = [];
-  const yielder = new Yielder({ signal });
+  const yielder = keys.length < STEPS_PER_YIELD_CHECK ? undefined : new Yielder({ signal });
   for (let at = 0; at < keys.length; at += PATHS_CHECKED_AT_ONCE) {
     const checks: Promise<readonly PlaceToApprove[]>[] = [];
     for (const key of keys.slice(at, at + PATHS_CHECKED_AT_ONCE))
       if (key.write) checks.push(checkWrittenPath(session, key, looked, { fs, signal }));
     for (const places of await Promise.all(checks)) asked.push(...places);
-    await yielder.yieldIfDue();
+    await yielder?.yieldIfDue();
   }
+  checkAborted(signal);
   return asked;
 }
 
@@ -70,16 +71,16 @@ async function checkWrittenPath(
   looked: Map<string, Promise<readonly string[]>>,
   { fs, signal }: Pick<Call, "fs" | "signal">,
 ): Promise<readonly PlaceToApprove[]> {
-  if (resolver.isTemporary(path)) throw temporaryName(resolver.display(path));
+  const { isTemporary, row: ownRow } = resolver.written(path);
+  if (isTemporary) throw temporaryName(resolver.display(path));
   const named = [...((await repositories?.placesFor(path, looked)) ?? [])];
   const asked: PlaceToApprove[] = [];
-  const checkPlace = (at: string): void => {
+  const checkPlace = (at: string, row: PlaceRow | undefined): void => {
     const place = named.find((one) => isWithin(at, one));
     if (place !== undefined) throw namedPlaceError(resolver, at, place);
-    const row = resolver.place(at).write;
     if (row?.decision === "ask") asked.push({ path: resolver.display(at), row });
   };
-  checkPlace(path);
+  checkPlace(path, ownRow);
   if (tree) {
     const below = named.find((place) => isWithin(place, path));
     if (below !== undefined && (await entryTypeAt(fs, below)) !== undefined)
@@ -92,7 +93,7 @@ async function checkWrittenPath(
   for await (const entry of walkTree(fs, from, signal)) {
     const at = path + entry.path.slice(from.length);
     if (merges && entry.type === "dir") named.push(...((await repositories?.placesOf(at)) ?? []));
-    checkPlace(at);
+    checkPlace(at, resolver.place(at).write);
   }
   return asked;
 }

@@ -56,7 +56,14 @@ export {
   selectionSource,
   type Verdict,
 } from "./decide.ts";
-export { createResolver, type PlaceVerdict, rootOf, type Realpath, type Resolver } from "./resolve.ts";
+export {
+  createResolver,
+  type PlaceVerdict,
+  rootOf,
+  type Realpath,
+  type Resolver,
+  type WrittenPathFacts,
+} from "./resolve.ts";
 export {
   type PlaceDecision,
   type PlaceRow,

@@ -12,6 +12,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { type PlaceRow, placeRow } from "../backends/confined/places.ts";
 import type { Intent } from "../backends/policy.ts";
+import { possibleRepositoriesOn } from "../backends/confined/repository.ts";
 import { hasTempName } from "../backends/walk/temp-name.ts";
 import { pathConverterOf, displayPath } from "../backends/windows-paths.ts";
 import { POLICY_OPTION } from "../backends/option-schema.ts";
@@ -26,6 +27,16 @@ export interface PlaceVerdict {
   readonly write: PlaceRow | undefined;
   /** The row that makes the path a secret; undefined if it is none. */
   readonly read: PlaceRow | undefined;
+}
+
+/** What a call that writes a real path has to know of it. It depends on the path and the policy alone. */
+export interface WrittenPathFacts {
+  /** True for a name that {@link Resolver.isTemporary} knows. */
+  readonly isTemporary: boolean;
+  /** The row that refuses writing the path, or requires an approval for it; undefined without such a row. */
+  readonly row: PlaceRow | undefined;
+  /** The directories above the path that would contain it as a part, if they are git repositories. */
+  readonly repositories: readonly string[];
 }
 
 /** The check of a policy that refused a path, in the order of the checks. */
@@ -69,6 +80,8 @@ export interface Resolver {
   secret(real: string): boolean;
   /** Returns the rows of the table of places that apply to a real path. */
   place(real: string): PlaceVerdict;
+  /** Returns what a call that writes a real path has to know of it. */
+  written(real: string): WrittenPathFacts;
   /**
    * Returns a path relative to the working directory when inside it, otherwise absolute; it can be
    * passed back unchanged.
@@ -108,26 +121,37 @@ export async function createResolver(
 }
 
 /**
- * The maximum number of locations that are cached for each intent. A path means the same until the workspace is closed, and
- * an agent names few paths, each in several calls. When the number is reached, all are dropped.
+ * The maximum number of paths whose facts are cached. A path means the same until the workspace is closed, and an agent
+ * names few paths, each in several calls. When the number is reached, all are dropped.
  */
-const MAX_KEPT_LOCATIONS = 1024;
-/** The maximum length of a typed path whose location is cached, in UTF-16 units. */
+const MAX_KEPT_PATHS = 1024;
+/** The maximum length of a path whose facts are cached, in UTF-16 units. */
 const MAX_KEPT_PATH_LENGTH = 256;
 
-/** Returns a function that resolves paths, and keeps the locations of short ones. */
+/** Returns a function that resolves paths, and caches their locations. */
 function cachedResolve(resolve: Resolver["resolve"]): Resolver["resolve"] {
-  const resolved: Record<Intent, Map<string, Location>> = { read: new Map(), write: new Map() };
-  return (typed, intent) => {
-    const known = resolved[intent];
-    const before = known.get(typed);
-    if (before !== undefined) return before;
-    const at = resolve(typed, intent);
-    if (typed.length > MAX_KEPT_PATH_LENGTH) return at;
-    if (known.size >= MAX_KEPT_LOCATIONS) known.clear();
-    known.set(typed, at);
-    return at;
-  };
+  const located: Record<Intent, Map<string, Location>> = { read: new Map(), write: new Map() };
+  return (typed, intent) =>
+    located[intent].get(typed) ?? keep(located[intent], typed, resolve(typed, intent));
+}
+
+/** Returns a function that finds out what a written path is, and caches it. */
+function cachedWritten({ isTemporary, place }: Pick<Resolver, "isTemporary" | "place">): Resolver["written"] {
+  const known = new Map<string, WrittenPathFacts>();
+  const find = (real: string): WrittenPathFacts => ({
+    isTemporary: isTemporary(real),
+    row: place(real).write,
+    repositories: possibleRepositoriesOn(real),
+  });
+  return (real) => known.get(real) ?? keep(known, real, find(real));
+}
+
+/** Caches what was found out about a path, if it is short, and returns it. */
+function keep<Found>(known: Map<string, Found>, path: string, found: Found): Found {
+  if (path.length > MAX_KEPT_PATH_LENGTH) return found;
+  if (known.size >= MAX_KEPT_PATHS) known.clear();
+  known.set(path, found);
+  return found;
 }
 
 /** Creates the resolver of a policy with real paths. `aliases` maps each configured root to its real path. */
@@ -199,6 +223,7 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
     mayRead,
     secret,
     place,
+    written: cachedWritten({ isTemporary, place }),
     display,
     show: (path: string) => escapeControls(display(path)),
   });
