@@ -47,8 +47,8 @@ import { maxAnswerBytes, plural } from "./lib/text.ts";
 /** The content of the file to edit, and its state. */
 interface CurrentFile extends CurrentFileFacts {
   readonly bytes: Uint8Array;
-  /** Returns its kind and encoding, which are found out when they are first asked for. */
-  inspection(): Promise<Inspection>;
+  /** Its kind and encoding. */
+  readonly inspection: Promise<Inspection>;
 }
 
 /** Replaces text in one file. */
@@ -145,13 +145,13 @@ async function planEditFile(
 ): Promise<Plan<EditFileData>> {
   const at = call.locations[0]!;
   const { bytes: before, version, stat } = await readWholeFile(call, at, call.settings.limits.grepFileBytes);
-  let inspected: Promise<Inspection> | undefined;
-  const inspection = (): Promise<Inspection> =>
-    (inspected ??= engine().reading.inspect(before, { name: at.path, signal: call.signal }));
-  const now: CurrentFile = { bytes: before, inspection, ...currentFileFacts(before, version) };
+  const facts = currentFileFacts(before, version);
   if (args.expected_hash !== undefined) {
-    assertExpectedHash(at, normalizeHash(args.expected_hash), await now.hash());
+    assertExpectedHash(at, normalizeHash(args.expected_hash), await facts.hash());
   }
+  const inspection = engine().reading.inspect(before, { name: at.path, signal: call.signal });
+  inspection.catch(() => {}); // Whoever waits for it reports its error.
+  const now: CurrentFile = { bytes: before, inspection, ...facts };
   const asked = askedOf(args.edits);
   const planned = await replaceInContent(now, args, call, asked);
   if (!planned.ok) throw await refusedEdits(planned.error, now, args, call);
@@ -390,7 +390,7 @@ async function replaceInContent(
   // Plans the edits of a large file as UTF-8, the most likely encoding, while its encoding is detected.
   const early = before.length > MIN_LARGE_FILE_BYTES && !asked.values ? planIn(UTF_8_ENCODING) : undefined;
   early?.catch(() => {}); // Not needed after all, and cancelled; the other plan reports errors.
-  const { kind, mime, encoding } = await now.inspection();
+  const { kind, mime, encoding } = await now.inspection;
   if (!isTextKind(kind)) {
     throw locationError("BINARY_FILE", at, { details: { kind, mime, size: before.length } });
   }
@@ -422,7 +422,7 @@ async function refuseRepeatedInsertion(
     return firsts.map((first) => ({ index, added, first }));
   });
   if (insertions.length === 0) return;
-  const { kind, encoding } = await now.inspection();
+  const { kind, encoding } = await now.inspection;
   if (!isTextKind(kind) || encoding === null) return;
   const wanted = insertions.map(({ first, added }) => ({ first, count: added.length }));
   const found = await linesIn({ bytes: now.bytes, encoding, name: at.path }, wanted, call.signal);
@@ -491,7 +491,7 @@ async function omissionsOfEdits(
   after: Uint8Array,
   signal: AbortSignal | undefined,
 ): Promise<readonly Omission[]> {
-  const { kind, encoding } = await now.inspection();
+  const { kind, encoding } = await now.inspection;
   if (!isTextKind(kind) || encoding === null) return [];
   return findOmissionsOfFile({ bytes: now.bytes, encoding }, after, signal);
 }

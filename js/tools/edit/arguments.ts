@@ -39,7 +39,7 @@ export function normalizeEdits(parse: (args: Arguments) => ParsedEditArgs): (arg
   return (given) => {
     const { edits, ...fields } = parse(given);
     const [single, rest] = [{}, {}] as [Record<string, unknown>, Record<string, unknown>];
-    for (const [name, value] of Object.entries(fields)) (isEditField(name) ? single : rest)[name] = value;
+    for (const [name, value] of Object.entries(fields)) (EDIT_FIELDS.has(name) ? single : rest)[name] = value;
     return { ...rest, edits: checkedEdits(edits, single) } as EditRequest;
   };
 }
@@ -60,8 +60,8 @@ function checkedEdits(
 
 type PlaceField = keyof typeof PLACE_BY_FIELD;
 
-/** Returns true for the name of a field of one edit. */
-const isEditField = (name: string): boolean => name === "new_text" || Object.hasOwn(PLACE_BY_FIELD, name);
+/** The names of the fields of one edit. */
+const EDIT_FIELDS: ReadonlySet<string> = new Set(["new_text", ...Object.keys(PLACE_BY_FIELD)]);
 
 /** The fields in the order in which the first one that does not belong to the place of an edit is named. */
 const FIELDS: readonly PlaceField[] = [
@@ -95,8 +95,8 @@ function checkedEdit(edit: { readonly [Field in keyof EditArgs]?: unknown }, pre
   const refuse = (field: string, what: string): never => {
     throw invalidArgumentError(`${prefix}${field}`, what);
   };
-  const stray = FIELDS.find((field) => PLACE_BY_FIELD[field] !== place && isGiven(field));
-  if (stray !== undefined) refuse(stray, STRAY_TEXT[place]);
+  for (const field of FIELDS)
+    if (PLACE_BY_FIELD[field] !== place && isGiven(field)) refuse(field, STRAY_TEXT[place]);
   if (!isGiven(place)) refuse(place, "is required: the text to replace, or from: the line to replace");
   if (isGiven("insert") && isGiven("to"))
     refuse("to", "has no meaning with insert, which goes beside the line from");
