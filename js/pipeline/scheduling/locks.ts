@@ -81,31 +81,25 @@ export function makeLocker(takeRoom?: TakeRoom): Locker {
       if (tree) trees.add(request);
     }
   };
-  const leave = (request: LockRequest): void => {
-    requests.delete(request);
+  const earlierThan = (keys: readonly LockKey[]): ReadonlySet<LockRequest> => {
+    const earlier = new Set(trees);
+    for (const { path, tree } of keys) {
+      if (tree) return requests;
+      const same = byPath.get(path);
+      if (same instanceof Set) for (const request of same) earlier.add(request);
+      else if (same !== undefined) earlier.add(same);
+    }
+    return earlier;
+  };
+
+  const release = (request: LockRequest): void => {
+    if (!requests.delete(request)) return;
     trees.delete(request);
     for (const { path } of request.keys) {
       const same = byPath.get(path);
       if (same instanceof Set) same.delete(request);
       if (same === request || (same instanceof Set && same.size === 0)) byPath.delete(path);
     }
-  };
-  const at = (path: string): Iterable<LockRequest> => {
-    const same = byPath.get(path);
-    return same === undefined ? [] : same instanceof Set ? same : [same];
-  };
-  const earlierThan = (keys: readonly LockKey[]): ReadonlySet<LockRequest> => {
-    const earlier = new Set(trees);
-    for (const { path, tree } of keys) {
-      if (tree) return requests;
-      for (const request of at(path)) earlier.add(request);
-    }
-    return earlier;
-  };
-
-  const release = (request: LockRequest): void => {
-    if (!requests.has(request)) return;
-    leave(request);
     for (const follower of request.followers) {
       follower.blockers -= 1;
       follower.wake?.(follower.blockers === 0);
