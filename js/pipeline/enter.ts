@@ -346,7 +346,8 @@ function makeCall(judged: JudgedCall, { seeing, seen }: Sight): Call {
   const { files, settings, commands } = session;
   return {
     about: {
-      callId: tool.kind === "read" ? "" : options.callId || newCallId(),
+      // An operation of a batch has the id of the batch, also where it only reads.
+      callId: tool.kind === "read" ? "" : options.callId,
       agent: options.agent,
       turn: options.turn,
       isUnreviewed: false,

@@ -19,7 +19,7 @@ const LOCKS_PER_YIELD_CHECK = 64;
 export interface EarlyLocks {
   readonly locks: HeldLocks;
   /** Returns true when they are the locks of these places. */
-  areFor(keys: readonly PathLockKey[]): boolean;
+  areFor(keys: readonly WrittenPath[]): boolean;
 }
 
 /**
@@ -68,11 +68,11 @@ export function mayLockEarly(
   }
 }
 
-function isSameKeys(some: readonly PathLockKey[], others: readonly PathLockKey[]): boolean {
+function isSameKeys(some: readonly WrittenPath[], others: readonly WrittenPath[]): boolean {
   return (
     some.length === others.length &&
     some.every(({ path, tree, write }, index) => {
-      const other = others[index] as PathLockKey;
+      const other = others[index] as WrittenPath;
       return path === other.path && tree === other.tree && write === other.write;
     })
   );
@@ -93,9 +93,6 @@ export async function lockPathsOfCall(
   return (await acquireLocks(session, keys, call, session.staging.stage !== undefined)).release;
 }
 
-/** The real path that is locked, and how the call uses it. */
-type PathLockKey = WrittenPath;
-
 /**
  * Returns the places of the paths of a call in the order in which they are locked: their real paths on a storage, or the
  * paths themselves without one.
@@ -104,8 +101,8 @@ export async function lockKeysOf(
   { files: { resolver } }: Pick<Session, "files">,
   uses: readonly PathUse[],
   { fs, locations }: { readonly fs: Files | undefined; readonly locations: readonly Location[] },
-): Promise<readonly PathLockKey[]> {
-  const byPath = new Map<string, PathLockKey>();
+): Promise<readonly WrittenPath[]> {
+  const byPath = new Map<string, WrittenPath>();
   const yielder = uses.length < STEPS_PER_YIELD_CHECK ? undefined : new Yielder({});
   for (const [index, use] of uses.entries()) {
     await yielder?.yieldIfDue();
@@ -117,13 +114,13 @@ export async function lockKeysOf(
     }
   }
   const keys = [...byPath.values()];
-  const order = (a: PathLockKey, b: PathLockKey): number => (a.path < b.path ? -1 : 1);
+  const order = (a: WrittenPath, b: WrittenPath): number => (a.path < b.path ? -1 : 1);
   return yielder === undefined ? keys.sort(order) : sortYielding(keys, order, yielder);
 }
 
 /** Adds the key of a place, and those of directories that a call may complete to a repository. */
 function addKey(
-  byPath: Map<string, PathLockKey>,
+  byPath: Map<string, WrittenPath>,
   { path, of, from }: Pick<WrittenPath, "path" | "of" | "from">,
   use: PathUse,
   resolver: Session["files"]["resolver"],
@@ -188,7 +185,7 @@ export interface HeldLocks {
 /** Locks places, in this process and between processes. An `optimistic` call leaves out what met no conflict. */
 export async function acquireLocks(
   session: Session,
-  keys: readonly PathLockKey[],
+  keys: readonly WrittenPath[],
   call: Pick<Call, "fs" | "signal">,
   optimistic = false,
 ): Promise<HeldLocks> {
@@ -243,7 +240,7 @@ interface LockWait {
  */
 async function lockBetweenProcesses(
   { staging: { stage } }: Session,
-  keys: readonly PathLockKey[],
+  keys: readonly WrittenPath[],
   fs: Files,
   { keep, ...wait }: LockWait,
 ): Promise<readonly string[]> {
