@@ -8,11 +8,18 @@ import type { Shell } from "./person/style.ts";
 import type { RowsOf } from "./person/view.ts";
 import type { ToolResult } from "../workspace/index.ts";
 import type { Past } from "./past-roots.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import {
   type Aliases,
+  type DeclaredOption,
+  declaredOptions,
+  type OptionLine,
   type OptionTable,
+  optionTableOf,
   type ParsedCommandLine,
+  parseIntegerOption,
   UsageError,
+  valuesOfRepeatedOption,
 } from "../schema/command-line.node.ts";
 
 /** A call of a tool, with its canonical arguments. */
@@ -23,9 +30,9 @@ export interface ToolCall {
   readonly rows?: RowsOf;
 }
 
-/** The words of a command for arguments of its tool. */
-export interface ArgumentWords {
-  /** The option that makes a setting (`regex: false`), or whose absence does, where no option has its name. */
+/** The words of a command for arguments of its tool, where its options have none. */
+interface ArgumentWords {
+  /** The option of another command that makes a setting (`recursive: true`). */
   readonly settings?: Readonly<Record<string, OptionOfSetting>>;
   /** The name in texts of an argument that is no option. */
   readonly called?: Readonly<Record<string, string>>;
@@ -70,19 +77,16 @@ export interface SeveralPaths {
  */
 export type SearchOutcome = "found" | "nothing" | "unknown" | "differs" | "same";
 
-/** One line about an option in the help. */
-export type OptionHelp = readonly [flags: string, what: string];
-
 /** A command of `filewright`. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
   readonly usage: string;
   readonly about: string;
-  readonly options: OptionTable;
-  /** Other names of its options: those of its tool, and those of well-known programs. */
+  /** Other names of its options, as well-known programs have them, besides those of the arguments of its tool. */
   readonly aliases?: Aliases;
-  readonly help: readonly OptionHelp[];
+  /** The lines of the help about its options, which declare them. */
+  readonly help: readonly OptionLine[];
   /** Examples for the help: a command line, and what it does. */
   readonly examples: readonly (readonly [line: string, what: string])[];
   /**
@@ -90,8 +94,15 @@ export interface Command {
    * begins with a dash. Default: `an argument`.
    */
   readonly takes: readonly [least: number, most: number, noun?: string];
-  /** Returns the tool call for a command line. Absent for a command that makes none. @throws UsageError */
-  readonly toCall?: (parsed: ParsedCommandLine, shell: Shell) => ToolCall | Promise<ToolCall>;
+  /**
+   * Returns the tool call for a command line, from a call of `tool` with the arguments that its options mean. Absent for a
+   * command that makes none. @throws UsageError
+   */
+  readonly toCall?: (
+    parsed: ParsedCommandLine,
+    shell: Shell,
+    ofOptions: CallOfOptions,
+  ) => ToolCall | Promise<ToolCall>;
   /** Present when the command takes several paths. `toCall` is then called for each of them. */
   readonly several?: SeveralPaths;
   /**
@@ -119,21 +130,75 @@ export interface Command {
   readonly report?: (past: Past, parsed: ParsedCommandLine, shell: Shell) => Promise<CommandReport>;
 }
 
-type OptionValues = ParsedCommandLine["values"];
+/** A call with the arguments that the options of a command line mean. */
+interface CallOfOptions {
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
 
-/** An option without a value. */
-export const FLAG_OPTION = { type: "boolean" } as const;
-/** An option with a value. */
-export const VALUE_OPTION = { type: "string" } as const;
-/** An option that may be given several times. */
-export const REPEATABLE_OPTION = { type: "string", multiple: true } as const;
+/** Returns the options of a command, without those of all commands. */
+export const optionsOf = ({ help }: Command): OptionTable => optionTableOf(help);
 
-/** The words of commands that search ignored files with `--no-ignore`. */
-export const NO_IGNORE_WORDS = { "respect_ignore: false": { add: "--no-ignore" } } as const;
+/** Returns the other names of the options of a command: those of the arguments of its tool, and its own. */
+export function aliasesOf({ help, aliases }: Command): Aliases {
+  const ofArguments = declaredOptions(help).flatMap(({ name, means }) => {
+    const alias = typeof means === "string" ? means.replaceAll("_", "-") : name;
+    return alias === name ? [] : [[alias, name] as const];
+  });
+  return { ...Object.fromEntries(ofArguments), ...aliases };
+}
 
-/** Returns false when a switch was given that turns something off; otherwise undefined. */
-export const falseIfGiven = (given: OptionValues, name: string): false | undefined =>
-  given[name] === true ? false : undefined;
+/** Returns the tool call for a command line; undefined for a command that makes none. @throws UsageError */
+export function callOf(
+  command: Command,
+  parsed: ParsedCommandLine,
+  shell: Shell,
+): ToolCall | Promise<ToolCall> | undefined {
+  const { tool = "", help } = command;
+  return command.toCall?.(parsed, shell, { tool, args: argumentsOfOptions(help, parsed.values) });
+}
+
+/**
+ * Returns the `toCall` of a command whose positional arguments are these arguments of its tool; a name that ends in
+ * `...` is the list of all that are left.
+ */
+export function operands(names: readonly string[], rows?: RowsOf): NonNullable<Command["toCall"]> {
+  return ({ positionals }, _shell, { tool, args }) => {
+    const typed = names.map((name, index) =>
+      name.endsWith("...") ? [name.slice(0, -3), positionals.slice(index)] : [name, positionals[index]],
+    );
+    return withoutUndefined({
+      tool,
+      rows,
+      args: { ...withoutUndefined(Object.fromEntries(typed)), ...args },
+    });
+  };
+}
+
+/**
+ * Returns the arguments that options mean. Where several give one argument, the first line of the help counts.
+ * @throws UsageError
+ */
+function argumentsOfOptions(
+  help: readonly OptionLine[],
+  values: ParsedCommandLine["values"],
+): CallOfOptions["args"] {
+  const args: Record<string, unknown> = {};
+  for (const option of declaredOptions(help)) {
+    const { name, means } = option;
+    const given = values[name];
+    if (means === undefined || given === undefined || given === false) continue;
+    const meant = typeof means === "string" ? { [means]: argumentOf(option, given) } : means;
+    for (const [argument, value] of Object.entries(meant)) args[argument] ??= value;
+  }
+  return args;
+}
+
+/** Returns the argument that a value means: a whole number where its word is `N` or a range, as in `0-3`. */
+function argumentOf({ name, value, isRepeatable }: DeclaredOption, given: unknown): unknown {
+  if (isRepeatable) return valuesOfRepeatedOption(given);
+  return value !== undefined && /^(?:N$|\d)/u.test(value) ? parseIntegerOption(given, name) : given;
+}
 
 /** Returns the parsed JSON value of an option. @throws UsageError */
 export function parseJsonOption(text: string, option: string): unknown {
@@ -144,60 +209,36 @@ export function parseJsonOption(text: string, option: string): unknown {
   }
 }
 
-/** The options that say who is asked, and where grants are stored. Commands that never ask refuse them. */
-const ASKING_OPTIONS: readonly string[] = ["ask", "ask-dirs", "grants-file"];
-
 /** Returns true for a command that asks the person at the terminal if an option says so. */
 function canAskPerson({ toCall, sort }: Command): boolean {
   return toCall !== undefined || sort === "asks";
 }
 
 /** Commands that read contents, which take `--secrets`. */
-const takesSecrets = ({ toCall, sort, options }: Command): boolean =>
-  toCall !== undefined && sort !== "own" && options["secrets"] === undefined;
+const takesSecrets = ({ toCall, sort }: Command): boolean => toCall !== undefined && sort !== "own";
+
+/** Returns the names of the options that lines of the help declare. */
+const namesIn = (lines: readonly OptionLine[]): readonly string[] =>
+  declaredOptions(lines).map(({ name }) => name);
 
 /** Returns the names of the global options that a command takes. */
-export function globalOptionsOf(command: Command): readonly string[] {
-  if (command.sort === "own") return ["help"];
-  const names = Object.keys(GLOBAL_OPTIONS).filter((name) => name !== "secrets" || takesSecrets(command));
-  return canAskPerson(command) ? names : names.filter((name) => !ASKING_OPTIONS.includes(name));
-}
+export const globalOptionsOf = (command: Command): readonly string[] => namesIn(globalHelpOf(command));
 
 /**
  * Refuses options about asking for a command that never asks.
  * @throws UsageError
  */
 export function assertMayAsk(command: Command, { values }: ParsedCommandLine): void {
-  const shared = globalOptionsOf(command);
-  if (values["secrets"] === true && command.options["secrets"] === undefined && !takesSecrets(command))
+  if (values["secrets"] === true && !takesSecrets(command))
     throw new UsageError(`--secrets does nothing here: ${command.name} reads no contents`);
-  for (const name of ASKING_OPTIONS)
-    if (values[name] !== undefined && command.options[name] === undefined && !shared.includes(name))
+  const known = namesIn([...command.help, ...globalHelpOf(command)]);
+  for (const name of namesIn(ASKING_HELP))
+    if (values[name] !== undefined && !known.includes(name))
       throw new UsageError(`--${name} does nothing here: ${command.name} asks nobody`);
 }
 
-/** The options of every command that is not `own`. */
-export const GLOBAL_OPTIONS: OptionTable = {
-  root: { type: "string" },
-  config: { type: "string" },
-  rules: { type: "string" },
-  agent: { type: "string" },
-  ask: { type: "boolean" },
-  "ask-dirs": { type: "boolean" },
-  "grants-file": { type: "string" },
-  secrets: { type: "boolean" },
-  json: { type: "boolean" },
-  jsonl: { type: "boolean" },
-  yes: { type: "boolean" },
-  color: { type: "string" },
-  "no-pager": { type: "boolean" },
-  help: { type: "boolean", short: "h" },
-};
-
-/** The option of commands that show or call tools under the names of a preset. */
-export const PRESET_OPTION: OptionTable = { preset: VALUE_OPTION };
-/** The help for this option. */
-export const PRESET_HELP: OptionHelp = [
+/** The help for the option of commands that show or call tools under the names of a preset. */
+export const PRESET_HELP: OptionLine = [
   "--preset NAME",
   "another system's tool names, such as gemini or mcp (canonical)",
 ];
@@ -225,21 +266,21 @@ export const EXIT_HELP =
   "0 success, 1 nothing was found (grep, glob, find), files differ (diff) or there was nothing to undo, 2 an error, a refusal or a wrong command line, 130 interrupted.";
 
 /** The help for the option that names the file of grants, for commands that only read the file. */
-export const GRANTS_FILE_HELP: OptionHelp = ["--grants-file FILE", "the file of granted directories"];
+export const GRANTS_FILE_HELP: OptionLine = ["--grants-file FILE", "the file of granted directories"];
 
-const ASKING_HELP: readonly OptionHelp[] = [
+const ASKING_HELP: readonly OptionLine[] = [
   ["--ask", "show every change in the terminal and ask before making it"],
   ["--ask-dirs", "ask for each directory the first time it is used; see filewright grants"],
   GRANTS_FILE_HELP,
 ];
 
-const SECRETS_HELP: OptionHelp = [
+const SECRETS_HELP: OptionLine = [
   "--secrets",
   "also read files that hold secrets, such as .env and private keys",
 ];
 
 /** The help for the global options. */
-export const GLOBAL_HELP: readonly OptionHelp[] = [
+export const GLOBAL_HELP: readonly OptionLine[] = [
   ["--root DIR", "the workspace; nothing outside it is read or changed (default: .)"],
   ["--config FILE", "a JSON file with the options of openWorkspace; paths in it are relative to its folder"],
   ["--rules FILE", "a JSON list of rules, as the option rules of openWorkspace"],
@@ -254,23 +295,25 @@ export const GLOBAL_HELP: readonly OptionHelp[] = [
   ["-h, --help", "this text"],
 ];
 
-/** Returns the help for all options that a command takes. */
-export function optionHelpOf(command: Command): readonly OptionHelp[] {
-  if (command.sort === "own") return [...command.help, ...GLOBAL_HELP.slice(-1)];
-  const shared = canAskPerson(command)
-    ? GLOBAL_HELP
-    : GLOBAL_HELP.filter((row) => !ASKING_HELP.includes(row));
-  // An option that a command explains itself is not explained twice.
-  const own = new Set(command.help.map(([flags]) => firstFlagOf(flags)));
-  return [
-    ...command.help,
-    ...shared.filter(
-      (row) => !own.has(firstFlagOf(row[0])) && (row !== SECRETS_HELP || takesSecrets(command)),
-    ),
-  ];
+/** The global option `--root` of commands that take several directories. The help explains it once for all commands. */
+export const SEVERAL_ROOTS_HELP: OptionLine = ["--root DIR...", ""];
+
+/** The options of every command that is not `own`. */
+export const GLOBAL_OPTIONS: OptionTable = optionTableOf(GLOBAL_HELP);
+
+/** Returns the lines about the global options that a command takes. */
+function globalHelpOf(command: Command): readonly OptionLine[] {
+  if (command.sort === "own") return GLOBAL_HELP.slice(-1);
+  return GLOBAL_HELP.filter((line) =>
+    ASKING_HELP.includes(line) ? canAskPerson(command) : line !== SECRETS_HELP || takesSecrets(command),
+  );
 }
 
-/** Returns the long name of the first option that a line of the help explains. */
-function firstFlagOf(flags: string): string {
-  return /--[\w-]+/u.exec(flags)?.[0] ?? flags;
+/** Returns the help for all options that a command takes. */
+export function optionHelpOf(command: Command): readonly OptionLine[] {
+  const own = command.help.filter(([, what]) => what !== "");
+  // An option that a command explains itself is not explained twice.
+  const explained = new Set(namesIn(own));
+  const shared = globalHelpOf(command).filter((line) => !namesIn([line]).some((name) => explained.has(name)));
+  return [...own, ...shared];
 }

@@ -1,7 +1,7 @@
 /** The list of all commands, and the lookup by name. */
 import { packageVersion } from "../mcp/command.ts";
 import { nearest } from "../schema/nearest.ts";
-import { type Command, parseJsonOption, PRESET_HELP, PRESET_OPTION, VALUE_OPTION } from "./command.ts";
+import { type Command, parseJsonOption, PRESET_HELP } from "./command.ts";
 import { APPROVE_COMMAND } from "./commands/approve.ts";
 import { AUDIT_COMMAND } from "./commands/audit.ts";
 import { BENCH_COMMAND } from "./commands/bench.ts";
@@ -27,7 +27,6 @@ const VERSION_COMMAND: Command = {
   summary: "print the version",
   usage: "filewright version",
   about: "The version of the package; filewright doctor reports more.",
-  options: {},
   help: [],
   examples: [["filewright version", "as filewright --version"]],
   takes: [0, 0],
@@ -46,7 +45,6 @@ export const COMMANDS: readonly Command[] = [
     usage: "filewright demo [DIR]",
     about:
       "Searches, reads, compares and edits as an agent would, and prints each call, its result and its time. DIR itself is only read: the edit happens in a copy that is removed afterwards.",
-    options: {},
     help: [],
     examples: [
       ["filewright demo", "on the current directory"],
@@ -64,7 +62,6 @@ export const COMMANDS: readonly Command[] = [
     summary: "list the tools for models",
     usage: "filewright tools [--preset NAME] [--json]",
     about: "With --json: names, descriptions and JSON Schemas, in the form that models take.",
-    options: PRESET_OPTION,
     help: [PRESET_HELP],
     examples: [
       ["filewright tools", "names and purposes"],
@@ -79,7 +76,6 @@ export const COMMANDS: readonly Command[] = [
     usage: "filewright call TOOL [--args JSON|-] [--preset NAME]",
     about:
       "Prints the text that a model would get; with --json the whole result. `-` reads the arguments from standard input.",
-    options: { args: VALUE_OPTION, ...PRESET_OPTION },
     help: [["--args JSON|-", "the arguments; default {}"], PRESET_HELP],
     examples: [
       [`filewright call stat --args '{"path":"package.json"}'`, "print the data of a file"],

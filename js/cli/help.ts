@@ -1,4 +1,5 @@
 /** Creates the texts of the help from the data of the commands: purpose, usage, options and examples. */
+import { type OptionLine, shownOptionLines } from "../schema/command-line.node.ts";
 import { type Command, EXIT_HELP, GLOBAL_HELP, optionHelpOf } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
@@ -47,7 +48,8 @@ export function helpOfCommand(command: Command): string {
   ].join("\n");
 }
 
-function twoColumnTable(rows: readonly (readonly [string, string])[]): string {
+function twoColumnTable(lines: readonly OptionLine[]): string {
+  const rows = shownOptionLines(lines);
   const width = Math.max(...rows.map(([left]) => left.length)) + 2;
   return rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`).join("\n");
 }

@@ -7,9 +7,9 @@
 import type { Preset } from "../presets/preset.ts";
 import { TOOLS } from "../tools/index.ts";
 import type { OptionOfSetting, ReaderNames, SettingValue } from "../tools/lib/tool.ts";
-import type { OptionTable } from "../schema/command-line.node.ts";
+import { type DeclaredOption, declaredOptions } from "../schema/command-line.node.ts";
 import { shellWord } from "../schema/shell-word.ts";
-import type { ArgumentWords, Command } from "./command.ts";
+import { aliasesOf, type Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { singleToolPreset } from "./single-tool.ts";
 
@@ -19,13 +19,18 @@ export const COMMAND_BY_TOOL: Readonly<Record<string, string>> = Object.fromEntr
 );
 
 /** Returns the names of tools and arguments for the person who typed a command. */
-function commandLineNames({ options, aliases = {}, words = {} }: Command): ReaderNames {
-  const { settings: own = {}, called = {} } = words;
-  const settings: NonNullable<ArgumentWords["settings"]> = { ...own, "secrets: true": { add: "--secrets" } };
-  const optionOf = (argument: string): string | undefined => {
+function commandLineNames(command: Command): ReaderNames {
+  const { settings: more = {}, called = {} } = command.words ?? {};
+  const options = new Map(declaredOptions(command.help).map((option) => [option.name, option]));
+  const aliases = aliasesOf(command);
+  const settings: Readonly<Record<string, OptionOfSetting>> = {
+    ...Object.assign({}, ...[...options.values()].map(settingsOf)),
+    ...more,
+    "secrets: true": { add: "--secrets" },
+  };
+  const optionOf = (argument: string): DeclaredOption | undefined => {
     const typed = argument.replaceAll("_", "-");
-    const meant = aliases[typed] ?? typed;
-    return options[meant] === undefined ? undefined : meant;
+    return options.get(aliases[typed] ?? typed);
   };
   return Object.freeze({
     tool: (name: string) =>
@@ -33,29 +38,38 @@ function commandLineNames({ options, aliases = {}, words = {} }: Command): Reade
     argument(name: string): string | undefined {
       if (called[name] !== undefined) return called[name];
       const option = optionOf(name);
-      return option === undefined ? undefined : `--${option}`;
+      return option === undefined ? undefined : `--${option.name}`;
     },
     value: (_name: string, value: number) => value,
     option(name: string, value: SettingValue): OptionOfSetting | undefined {
       const option = optionOf(name);
       const operand = called[name] === undefined ? undefined : { add: String(value) };
       return (
-        settings[`${name}: ${value}`] ??
-        (option === undefined ? operand : optionWithValue(option, options[option] ?? {}, value))
+        settings[`${name}: ${value}`] ?? (option === undefined ? operand : optionWithValue(option, value))
       );
     },
   });
 }
 
+/** Returns an option as it is typed, by its letter where it has one. */
+const typedOption = ({ name, short }: DeclaredOption): string =>
+  short === undefined ? `--${name}` : `-${short}`;
+
+/** Returns the settings that a switch makes: it sets some arguments, and without it those that are false are true. */
+function settingsOf(option: DeclaredOption): Readonly<Record<string, OptionOfSetting>> {
+  const { name, means } = option;
+  if (means === undefined || typeof means === "string") return {};
+  const settings = Object.entries(means).flatMap(([argument, value]) => [
+    [`${argument}: ${String(value)}`, { add: typedOption(option) }] as const,
+    ...(value === false ? [[`${argument}: true`, { leaveOut: `--${name}` }] as const] : []),
+  ]);
+  return Object.fromEntries(settings);
+}
+
 /** Returns how an option takes a value; undefined for a value that leaves a switch out. */
-function optionWithValue(
-  name: string,
-  { type, short }: Partial<OptionTable[string]>,
-  value: SettingValue,
-): OptionOfSetting | undefined {
-  if (type !== "boolean") return { add: `--${name} ${shellWord(String(value))}` };
-  if (value !== true) return undefined;
-  return { add: short === undefined ? `--${name}` : `-${short}` };
+function optionWithValue(option: DeclaredOption, value: SettingValue): OptionOfSetting | undefined {
+  if (option.value !== undefined) return { add: `--${option.name} ${shellWord(String(value))}` };
+  return value === true ? { add: typedOption(option) } : undefined;
 }
 
 /** Returns the preset of a command: the tool that it calls, with texts in the words of the command line. */

@@ -8,11 +8,13 @@ import { type ServedRoot, type SettingFlags, effectiveSettingsOf } from "../mcp/
 import {
   assertNarrowRoot,
   assertMayAsk,
+  aliasesOf,
+  callOf,
   type Command,
   type ToolCall,
   GLOBAL_ALIASES,
-  GLOBAL_OPTIONS,
-  VALUE_OPTION,
+  GLOBAL_HELP,
+  PRESET_HELP,
   EXIT_STATUS,
 } from "./command.ts";
 import type { PresetName } from "../presets/index.ts";
@@ -32,8 +34,8 @@ import {
   widthOfOutput,
 } from "./streams.ts";
 import {
-  type OptionTable,
   dashRemedy,
+  optionTableOf,
   parseCommandLine,
   type ParsedCommandLine,
   UsageError,
@@ -84,11 +86,11 @@ export async function runCommandLine([name, ...rest]: readonly string[], program
 }
 
 async function runCommand(command: Command, argv: readonly string[], plain: Shell): Promise<number> {
-  const help: OptionTable = { help: { type: "boolean", short: "h" } };
+  const isOwn = command.sort === "own";
   // The option --preset is parsed for every command, so that the error can say which commands take it.
-  const everywhere: OptionTable = { ...GLOBAL_OPTIONS, preset: VALUE_OPTION };
-  const options = { ...(command.sort === "own" ? help : everywhere), ...command.options };
-  const aliases = command.sort === "own" ? {} : { ...GLOBAL_ALIASES, ...command.aliases };
+  const shared = isOwn ? GLOBAL_HELP.slice(-1) : [...GLOBAL_HELP, PRESET_HELP];
+  const options = optionTableOf([...shared, ...command.help]);
+  const aliases = isOwn ? {} : { ...GLOBAL_ALIASES, ...aliasesOf(command) };
   const [least, most, operand = "an argument"] = command.takes;
   const typed = parseCommandLine(argv, options, aliases, most === 0 ? undefined : operand);
   const parsed = command.several?.arrange?.(typed) ?? typed;
@@ -126,7 +128,7 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, sh
   const typed = rootsOfCommandLine(parsed, roots);
   if (command.sort !== "machine") for (const { path } of typed) assertNarrowRoot(path, parsed);
   const calls = await callsOfPaths(command, parsed, shell);
-  const call = calls?.[0]?.call ?? (await command.toCall?.(parsed, shell));
+  const call = calls?.[0]?.call ?? (await callOf(command, parsed, shell));
   // The help must not load an engine.
   const { openWorkspace, toolsFor } = await import("../workspace/index.node.ts");
   let progress: ShownProgress | undefined;

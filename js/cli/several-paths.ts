@@ -8,7 +8,7 @@ import type { CheckedArgs } from "../tools/generated/internal.ts";
 import type { GrepData } from "../tools/index.ts";
 import type { ToolResult } from "../workspace/index.ts";
 import type { Shell } from "./person/style.ts";
-import type { Command, PathResult, SeveralPaths, ToolCall } from "./command.ts";
+import { callOf, type Command, type PathResult, type SeveralPaths, type ToolCall } from "./command.ts";
 import { budgetOf } from "./pages.ts";
 import { type ParsedCommandLine, UsageError } from "../schema/command-line.node.ts";
 
@@ -21,8 +21,8 @@ export async function callsOfPaths(
   { positionals, values }: ParsedCommandLine,
   shell: Shell,
 ): Promise<readonly Omit<PathResult, "result">[] | undefined> {
-  const { several, toCall } = command;
-  if (several === undefined || toCall === undefined) return undefined;
+  const { several } = command;
+  if (several === undefined) return undefined;
   const paths = positionals.slice(several.from);
   if (paths.length < 2) return undefined;
   const refused = several.refuses?.find((name) => values[name] !== undefined);
@@ -31,7 +31,7 @@ export async function callsOfPaths(
   return Promise.all(
     paths.map(async (path) => ({
       path,
-      call: await toCall({ values, positionals: [...before, path] }, shell),
+      call: (await callOf(command, { values, positionals: [...before, path] }, shell)) as ToolCall,
     })),
   );
 }

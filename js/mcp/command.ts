@@ -5,7 +5,11 @@
 import { VERSION } from "../engine/generated/version.ts";
 import { originFault } from "../http/access.ts";
 import {
+  declaredOptions,
+  DEFAULT_REVIEW_PORT,
+  type OptionLine,
   type OptionTable,
+  optionTableOf,
   parseCommandLine,
   parseIntegerOption,
   UsageError,
@@ -19,43 +23,6 @@ import { LOG_LEVELS, type LogLevel } from "./protocol/log.ts";
 import type { EffectiveSettings } from "./settings.ts";
 import type { ServeOptions } from "./transport/stdio.ts";
 
-const FLAG_OPTION = { type: "boolean" } as const;
-const VALUE_OPTION = { type: "string" } as const;
-const REPEATABLE_OPTION = { type: "string", multiple: true } as const;
-
-/** The options for access and behaviour that both servers and config files have. */
-const SETTING_OPTIONS: OptionTable = {
-  config: VALUE_OPTION,
-  deny: REPEATABLE_OPTION,
-  protect: REPEATABLE_OPTION,
-  rules: VALUE_OPTION,
-  guard: VALUE_OPTION,
-  limit: REPEATABLE_OPTION,
-  secrets: VALUE_OPTION,
-  audit: VALUE_OPTION,
-  agent: VALUE_OPTION,
-  "state-dir": VALUE_OPTION,
-  "no-history": FLAG_OPTION,
-  "review-after": FLAG_OPTION,
-};
-
-/** The options that every server has. */
-export const SERVER_OPTIONS: OptionTable = {
-  preset: VALUE_OPTION,
-  tools: REPEATABLE_OPTION,
-  structured: VALUE_OPTION,
-  "strict-schemas": FLAG_OPTION,
-  "read-only": FLAG_OPTION,
-  "read-only-root": REPEATABLE_OPTION,
-  ask: FLAG_OPTION,
-  review: VALUE_OPTION,
-  "review-wait": VALUE_OPTION,
-  ...SETTING_OPTIONS,
-  grace: VALUE_OPTION,
-  "log-level": VALUE_OPTION,
-  yes: FLAG_OPTION,
-};
-
 /** The default port of `filewright serve`, to which `filewright approve` connects. */
 export const DEFAULT_PORT = 4747;
 /** The longest time for which a call may wait for the review page, in seconds. */
@@ -63,7 +30,66 @@ const MAX_REVIEW_WAIT_S = 86_400;
 /** The highest port. */
 export const MAX_PORT = 65_535;
 /** The default number of seconds for which running calls may continue after a server has begun to shut down. */
-export const DEFAULT_GRACE_S = 10;
+const DEFAULT_GRACE_S = 10;
+
+/** The options for access and behaviour that both servers and config files have. */
+const SETTING_HELP: readonly OptionLine[] = [
+  ["--config FILE", "a JSON file with the options of openWorkspace; paths in it are relative to its folder"],
+  ["--deny GLOB...", "hide matching paths from every tool (repeatable)"],
+  ["--protect PATTERN...", "refuse writes to matching paths, such as deploy or *.lock (repeatable)"],
+  ["--rules FILE", "a JSON list of rules, as the option rules of openWorkspace"],
+  ["--guard off|warn|refuse", "what happens when the agent replaces a file that it has not read"],
+  ["--limit NAME=NUMBER...", "a limit, such as outputBytes=100000 (repeatable)"],
+  ["--secrets grant|allow", "whether .env files, keys and tokens are read like other files"],
+  ["--audit FILE", "log each call, one JSON object per line"],
+  ["--agent NAME", "the name of the caller in the history and the audit log"],
+  [
+    "--state-dir DIR",
+    "the directory for locks and the history, and with --storage for the copy that searches use",
+  ],
+  ["--no-history", "store no previous contents: nothing can be undone"],
+];
+
+const REVIEW_AFTER_HELP: OptionLine = [
+  "--review-after",
+  "make changes at once; they stay unreviewed until a person keeps them: filewright history unreviewed and keep",
+];
+/** The options that every server has. */
+export const SERVER_HELP: readonly OptionLine[] = [
+  ["--preset NAME", "the tools and their parameters (lean); mcp is the list of the filesystem server"],
+  [
+    "--tools LIST...",
+    "offer only these tools: names with commas, all, or +name in addition to the default ones",
+  ],
+  ["--structured none|compact|full", "no structured answers (none), facts only, or the answer again as data"],
+  ["--strict-schemas", "schemas in the strict form that some vendors demand"],
+  ["--read-only", "refuse every change and offer no changing tool"],
+  ["--read-only-root DIR...", "a further directory, which may be read but not changed (repeatable)"],
+  ["--ask", "ask the client's user before every change"],
+  [
+    "--review[=PORT]",
+    `changes wait until a person answers on the review page (port ${DEFAULT_REVIEW_PORT}); see filewright review`,
+  ],
+  [
+    "--review-wait SECONDS",
+    "how long a call waits for the page (45); then the client is told to call again, which finds the answer",
+  ],
+  REVIEW_AFTER_HELP,
+  ...SETTING_HELP,
+  ["--grace SECONDS", `how long running calls may continue after SIGTERM or SIGINT (${DEFAULT_GRACE_S})`],
+  ["--log-level LEVEL", "the least urgent messages on standard error: debug, info (the default) … emergency"],
+  ["--yes", "permit / or the home directory"],
+];
+/** The options of `filewright mcp`. */
+export const MCP_HELP: readonly OptionLine[] = [
+  [
+    "--print-config CLIENT",
+    "print what to write into the configuration of claude-desktop, claude-code, cursor, vscode, codex, gemini-cli, windsurf, jetbrains or zed",
+  ],
+  ...SERVER_HELP,
+];
+/** The options of `filewright mcp`, as `node:util` takes them. */
+export const MCP_OPTIONS: OptionTable = optionTableOf(MCP_HELP);
 
 /** The values of a server for options that its command line does not set. */
 export interface ServerDefaults {
@@ -89,7 +115,7 @@ export async function serveOptionsOf(
   given: readonly string[],
   flags: Readonly<Record<string, unknown>>,
   defaults: ServerDefaults,
-  options: OptionTable = SERVER_OPTIONS,
+  options: OptionTable = MCP_OPTIONS,
 ): Promise<ServeOptions> {
   const settings = await settingsIfGiven(flags);
   const { server = {}, workspace } = settings ?? {};
@@ -146,7 +172,8 @@ export async function serveOptionsOf(
 async function settingsIfGiven(
   flags: Readonly<Record<string, unknown>>,
 ): Promise<EffectiveSettings | undefined> {
-  if (!Object.keys(SETTING_OPTIONS).some((name) => flags[name] !== undefined)) return undefined;
+  const names = declaredOptions([...SETTING_HELP, REVIEW_AFTER_HELP]).map(({ name }) => name);
+  if (names.every((name) => flags[name] === undefined)) return undefined;
   const { effectiveSettingsOf } = await import("./settings.ts");
   return effectiveSettingsOf(flags);
 }
@@ -160,9 +187,6 @@ async function checkToolNames(chosen: readonly string[], preset: ServedPreset): 
   const wrong = wrongToolError(chosen, preset);
   if (wrong !== undefined) throw new UsageError(`--tools: ${wrong}`);
 }
-
-/** The options of `filewright mcp`. */
-export const MCP_OPTIONS: OptionTable = { ...SERVER_OPTIONS, "print-config": VALUE_OPTION };
 
 /**
  * Returns the text that `--print-config` prints; undefined when the option is not given. The options are

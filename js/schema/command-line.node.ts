@@ -1,9 +1,58 @@
 /** Parses command lines, with errors that name the correct usage. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { nearest } from "./nearest.ts";
+import { withoutUndefined } from "./without-undefined.ts";
 
 /** The options of a command, as `node:util` takes them. */
 export type OptionTable = NonNullable<ParseArgsConfig["options"]>;
+
+/** What an option means for the tool of its command: the argument that gets its value, or the arguments that it sets. */
+type OptionMeaning = string | Readonly<Record<string, unknown>>;
+
+/**
+ * A line of the help, which declares its options: `-a, --append`, `--path DIR`, or `--exclude GLOB...` for one that may
+ * be given several times. Behind the text of the help stands for each option of the line what it means for a tool. A
+ * line without a text is not shown.
+ */
+export type OptionLine = readonly [flags: string, what: string, ...means: readonly OptionMeaning[]];
+
+/** An option that a line of the help declares. */
+export interface DeclaredOption {
+  readonly name: string;
+  readonly short: string | undefined;
+  /** The word for its value; undefined for a switch. */
+  readonly value: string | undefined;
+  readonly isRepeatable: boolean;
+  readonly means: OptionMeaning | undefined;
+}
+
+/** Matches an option: its letter, its name, the word for its value, and the dots of one that may be given several times. */
+const DECLARATION = /(?:-(\w), )?--([\w-]+)(?:[ [=]+([^,.\]]+)\]?)?(\.{3})?/gu;
+
+/** Returns the options that lines of the help declare. */
+export function declaredOptions(lines: readonly OptionLine[]): readonly DeclaredOption[] {
+  return lines.flatMap(([flags, , ...means]) =>
+    [...flags.matchAll(DECLARATION)].map(([, short, name = "", value, dots], index) => ({
+      ...{ name, short, value },
+      isRepeatable: dots !== undefined,
+      means: means[index],
+    })),
+  );
+}
+
+/** Returns the options that lines of the help declare, as `node:util` takes them. */
+export function optionTableOf(lines: readonly OptionLine[]): OptionTable {
+  const options = declaredOptions(lines).map(({ name, short, value, isRepeatable }) => {
+    const type = value === undefined ? ("boolean" as const) : ("string" as const);
+    return [name, withoutUndefined({ type, short, multiple: isRepeatable || undefined })] as const;
+  });
+  return Object.fromEntries(options);
+}
+
+/** Returns the lines of the help that are shown, each as its flags and its text. */
+export function shownOptionLines(lines: readonly OptionLine[]): readonly (readonly [string, string])[] {
+  return lines.flatMap(([flags, what]) => (what === "" ? [] : [[flags.replace("...", ""), what] as const]));
+}
 
 /** A parsed command line: the values of its options, and its other arguments in order. */
 export interface ParsedCommandLine {

@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { COMMANDS } from "../../js/cli/commands.ts";
+import { callOf, optionsOf } from "../../js/cli/command.ts";
+import { COMMANDS, findCommand } from "../../js/cli/commands.ts";
 import { helpOfCommand } from "../../js/cli/help.ts";
-import { parseCommandLine } from "../../js/schema/command-line.node.ts";
+import { parseCommandLine, shownOptionLines } from "../../js/schema/command-line.node.ts";
 import { formatTable } from "../../js/cli/streams.ts";
 import { TOOLS } from "../../js/tools/index.ts";
 import { type Ran, runInProcess, SHELL } from "../support/in-process.ts";
@@ -50,8 +51,8 @@ const HUMAN: Readonly<Record<string, readonly string[]>> = {
 test("every tool has a human form", async () => {
   expect(Object.keys(HUMAN).sort()).toEqual(TOOLS.map(({ name }) => name).sort());
   for (const [tool, [name, ...argv]] of Object.entries(HUMAN)) {
-    const command = COMMANDS.find((one) => one.name === name);
-    const call = await command?.toCall?.(parseCommandLine(argv, command.options), SHELL);
+    const command = findCommand(name ?? "");
+    const call = await callOf(command, parseCommandLine(argv, optionsOf(command)), SHELL);
     expect(call?.tool, name).toBe(tool);
   }
 });
@@ -60,7 +61,7 @@ test("every command explains itself, with examples", async () => {
   for (const command of COMMANDS) {
     const help = helpOfCommand(command);
     expect(help, command.name).toMatch(/^Usage: filewright [\s\S]*^Examples:\n {2}\S/mu);
-    for (const [flags] of command.help) expect(help).toContain(flags);
+    for (const [flags] of shownOptionLines(command.help)) expect(help).toContain(flags);
   }
   const [first] = COMMANDS;
   expect(await run([first?.name as string, "--help"])).toEqual({

@@ -3,8 +3,9 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { aliasesOf, callOf, optionsOf } from "../../js/cli/command.ts";
 import { COMMANDS, findCommand } from "../../js/cli/commands.ts";
-import { parseCommandLine } from "../../js/schema/command-line.node.ts";
+import { parseCommandLine, shownOptionLines } from "../../js/schema/command-line.node.ts";
 import { progressLine } from "../../js/cli/progress.ts";
 import { type CliFixture, place } from "./running.ts";
 import { SHELL } from "../support/in-process.ts";
@@ -18,8 +19,8 @@ afterAll(() => at.remove());
 /** The arguments of the call that a command line makes. */
 async function called([name = "", ...argv]: readonly string[]): Promise<unknown> {
   const command = findCommand(name);
-  const parsed = parseCommandLine(argv, command.options, command.aliases);
-  return (await command.toCall?.(parsed, SHELL))?.args;
+  const parsed = parseCommandLine(argv, optionsOf(command), aliasesOf(command));
+  return (await callOf(command, parsed, SHELL))?.args;
 }
 
 test.each<[readonly string[], readonly string[]]>([
@@ -88,11 +89,13 @@ test("an edit whose new text is missing is refused: an empty one deletes", async
 });
 
 test("no alias is an option of its command, and each means one that is there", () => {
-  for (const { name, options, aliases = {} } of COMMANDS)
-    for (const [alias, option] of Object.entries(aliases)) {
+  for (const command of COMMANDS) {
+    const [options, { name }] = [optionsOf(command), command];
+    for (const [alias, option] of Object.entries(aliasesOf(command))) {
       expect(options[alias], `${name} --${alias}`).toBeUndefined();
       expect(options[option], `${name} --${option}`).toBeDefined();
     }
+  }
 });
 
 test("ls -l has sizes and times in a pipe, too", async () => {
@@ -127,7 +130,8 @@ describe("the manual", () => {
     if (read !== undefined) expect(stderr).toBe("");
     for (const { name, help } of COMMANDS) {
       expect(out).toContain(`.B ${name}\n`);
-      for (const [flags] of help) expect(read ?? out.replaceAll("\\-", "-")).toContain(flags);
+      for (const [flags] of shownOptionLines(help))
+        expect(read ?? out.replaceAll("\\-", "-")).toContain(flags);
     }
   });
 

@@ -1,6 +1,6 @@
 /** The help of every command and what it really takes are the same options. */
 import { expect, test } from "vitest";
-import { GLOBAL_OPTIONS, globalOptionsOf } from "../../js/cli/command.ts";
+import { GLOBAL_OPTIONS, globalOptionsOf, optionsOf } from "../../js/cli/command.ts";
 import { COMMANDS } from "../../js/cli/commands.ts";
 import { helpOfCommand } from "../../js/cli/help.ts";
 
@@ -8,7 +8,10 @@ test.each(COMMANDS.map((command) => [command.name, command] as const))(
   "%s --help names every option that it takes, and no other",
   (_name, command) => {
     const shared = globalOptionsOf(command).map((name) => [name, GLOBAL_OPTIONS[name]]);
-    const taken: Record<string, { short?: string }> = { ...command.options, ...Object.fromEntries(shared) };
+    const taken: Record<string, { short?: string }> = {
+      ...optionsOf(command),
+      ...Object.fromEntries(shared),
+    };
     const options = helpOfCommand(command).split("\nOptions:\n")[1]?.split("\n\nExamples:")[0] ?? "";
     // The flags stand before two blanks, what they do behind them.
     const flags = options.split("\n").map((line) => line.trim().split(/ {2,}/u)[0] ?? "");

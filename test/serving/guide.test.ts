@@ -5,7 +5,7 @@ import { parse, parseAllDocuments } from "yaml";
 import { SERVER_COMMANDS } from "../../js/cli/commands/server.ts";
 import { PROBE_PATHS } from "../../js/mcp/monitoring/health.ts";
 import { parseStorageUrl } from "../../js/mcp/storage/url.ts";
-import { parseCommandLine } from "../../js/schema/command-line.node.ts";
+import { optionTableOf, parseCommandLine } from "../../js/schema/command-line.node.ts";
 
 const GUIDE = readFileSync(new URL("../../docs/guides/scale.md", import.meta.url), "utf8");
 const [COMPOSE = "", KUBERNETES = ""] = [...GUIDE.matchAll(/^```yaml\n(.*?)^```$/gmsu)].map(
@@ -15,7 +15,7 @@ const serve = SERVER_COMMANDS.find(({ name }) => name === "serve");
 
 /** Parses the arguments after `serve`, as the command does. */
 function accepted(argv: readonly string[]): Readonly<Record<string, unknown>> {
-  return parseCommandLine(argv, serve?.options ?? {}).values;
+  return parseCommandLine(argv, optionTableOf(serve?.help ?? [])).values;
 }
 
 interface Probe {

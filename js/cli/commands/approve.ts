@@ -17,7 +17,7 @@ import { formatQuestion, questionTitle } from "../approve/view.ts";
 import { printQuestions, watchAtTerminal } from "../approve/watch.ts";
 import { whyNotAnswered } from "../approve/words.ts";
 import { type ApproverConnection, connectApprover } from "../approver-requests.ts";
-import { type Command, FLAG_OPTION, VALUE_OPTION, EXIT_STATUS } from "../command.ts";
+import { type Command, EXIT_STATUS } from "../command.ts";
 import type { Shell } from "../person/style.ts";
 import { tryRunningPages } from "../running-pages.ts";
 import { printText, printJson } from "../streams.ts";
@@ -30,13 +30,6 @@ export const APPROVE_COMMAND: Command = {
   usage: "filewright approve [ID | all | --watch] [--refuse [--reason TEXT]] [--url URL] [--token-file FILE]",
   about:
     "Without ID it lists the waiting changes with their diffs. With ID (or its beginning) it allows the change once, or refuses it. With --watch it asks each one by keys, as the review page does: some of its hunks can be allowed, and later calls too. The server must have been started with --review (filewright mcp or serve) or with filewright serve --approve. Without --url the questions of all servers on the review page of this machine are asked.",
-  options: {
-    url: VALUE_OPTION,
-    "token-file": VALUE_OPTION,
-    refuse: FLAG_OPTION,
-    reason: VALUE_OPTION,
-    watch: FLAG_OPTION,
-  },
   help: [
     ["--watch", "ask each question at this terminal as it comes; with --json print it as a line"],
     ["--refuse", "refuse instead of allowing"],

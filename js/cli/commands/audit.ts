@@ -4,7 +4,7 @@ import { escapeControls } from "../../engine/escape.ts";
 import { plural } from "../../tools/lib/text.ts";
 import { type AuditVerification, verifyAuditFile } from "../../hooks/audit/verify.node.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
-import { type Command, type CommandReport, FLAG_OPTION, VALUE_OPTION } from "../command.ts";
+import type { Command, CommandReport } from "../command.ts";
 
 /** The command `audit`. */
 export const AUDIT_COMMAND: Command = {
@@ -13,7 +13,6 @@ export const AUDIT_COMMAND: Command = {
   usage: "filewright audit verify FILE [--head HASH] [--extract]",
   about:
     "Each line of an audit log has the hash of the line before it. Prints the lines at which that is broken, and the hash of the last line. Keep that hash elsewhere: whoever can write the log can remove its last lines, or compute all hashes anew. The status is 1 when the log is broken.",
-  options: { head: VALUE_OPTION, extract: FLAG_OPTION },
   help: [
     ["--head HASH", "the hash of a line that the log must still contain"],
     ["--extract", "FILE is a part of a log: accept that the first records of its chains are missing"],

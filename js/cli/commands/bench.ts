@@ -17,7 +17,6 @@ export const BENCH_COMMAND: Command = {
   usage: "filewright bench [DIR] [--rounds N]",
   about:
     "Runs common calls on DIR, which is only read, and edits in a temporary directory. Prints the median and the longest time of each. `npm run bench` of a checkout compares with other tools.",
-  options: { rounds: { type: "string" } },
   help: [["--rounds N", `the number of rounds (${BENCH_ROUNDS})`]],
   examples: [["filewright bench ~/project", "on another directory"]],
   takes: [0, 1],

@@ -2,57 +2,29 @@
  * The commands that change files (write, copy, move, delete, mkdir, batch), and two that only report: cat and
  * access.
  */
-import { withoutUndefined } from "../../schema/without-undefined.ts";
-import {
-  type Command,
-  FLAG_OPTION,
-  parseJsonOption,
-  falseIfGiven,
-  NO_IGNORE_WORDS,
-  VALUE_OPTION,
-  REPEATABLE_OPTION,
-} from "../command.ts";
-import { readInput, readStdin } from "../streams.ts";
-import {
-  valuesOfRepeatedOption,
-  type ParsedCommandLine,
-  UsageError,
-  parseIntegerOption,
-} from "../../schema/command-line.node.ts";
+import { type Command, operands, parseJsonOption } from "../command.ts";
+import { readInput } from "../streams.ts";
+import { UsageError } from "../../schema/command-line.node.ts";
 import { rowsOfFiles } from "../person/view.ts";
-
-const TRANSFER_SETTINGS = {
-  "create_dirs: true": { leaveOut: "--no-parents" },
-  // That of filewright delete, which makes room for the destination.
-  "recursive: true": { add: "-r" },
-} as const;
 
 /** Returns the command `copy` or `move`. */
 function transferCommand(name: "copy" | "move", summary: string, example: string): Command {
   return {
     name,
     tool: name,
-    words: { settings: TRANSFER_SETTINGS },
+    // That of filewright delete, which makes room for the destination.
+    words: { settings: { "recursive: true": { add: "-r" } } },
     summary,
     usage: `filewright ${name} SOURCE DESTINATION [--overwrite] [--no-parents]`,
     about:
       "DESTINATION is the exact new path. An existing one is refused unless --overwrite is given. Missing directories are created.",
-    options: { overwrite: FLAG_OPTION, "no-parents": FLAG_OPTION },
     help: [
-      ["--overwrite", "replace an existing destination"],
-      ["--no-parents", "do not create missing directories"],
+      ["--overwrite", "replace an existing destination", "overwrite"],
+      ["--no-parents", "do not create missing directories", { create_dirs: false }],
     ],
     examples: [[example, "a whole directory, or one file"]],
     takes: [2, 2],
-    toCall: ({ positionals: [source, destination], values: given }) => ({
-      tool: name,
-      args: withoutUndefined({
-        source,
-        destination,
-        overwrite: given["overwrite"],
-        create_dirs: falseIfGiven(given, "no-parents"),
-      }),
-    }),
+    toCall: operands(["source", "destination"]),
   };
 }
 
@@ -61,59 +33,33 @@ export const CHANGE_COMMANDS: readonly Command[] = [
   {
     name: "write",
     tool: "write_file",
-    words: { settings: { "overwrite: true": { leaveOut: "--no-overwrite" } } },
     summary: "write a file from an argument, a file or standard input",
     usage: "filewright write PATH [- | --content TEXT | --from FILE] [--append] [--no-overwrite]",
     about:
       "Writes atomically: readers see the old file or the new one. Without --content and --from the content is read from standard input. Missing directories are created.",
-    options: {
-      content: VALUE_OPTION,
-      from: VALUE_OPTION,
-      append: { ...FLAG_OPTION, short: "a" },
-      "no-overwrite": FLAG_OPTION,
-      encoding: VALUE_OPTION,
-      eol: VALUE_OPTION,
-      mode: VALUE_OPTION,
-      expect: VALUE_OPTION,
-      "whole-file": FLAG_OPTION,
-    },
-    aliases: { "expected-hash": "expect" },
     help: [
-      ["--content TEXT", "the content"],
+      ["--content TEXT", "the content", "content"],
       ["--from FILE", "a file with the content; - is standard input"],
-      ["-a, --append", "add to the end"],
-      ["--no-overwrite", "refuse if the file exists"],
-      ["--encoding NAME", "such as utf-16le or latin1 (that of the file, otherwise utf-8)"],
-      ["--eol as_is|lf|crlf|keep", "line ends (keep: those of the file, otherwise as sent)"],
-      ["--mode OCTAL", "permission bits, such as 0755"],
-      ["--whole-file", "write a comment that looks like a placeholder for omitted lines"],
-      ["--expect HASH", "refuse unless the file has this hash; stat --hash prints it"],
+      ["-a, --append", "add to the end", "append"],
+      ["--no-overwrite", "refuse if the file exists", { overwrite: false }],
+      ["--encoding NAME", "such as utf-16le or latin1 (that of the file, otherwise utf-8)", "encoding"],
+      ["--eol as_is|lf|crlf|keep", "line ends (keep: those of the file, otherwise as sent)", "eol"],
+      ["--mode OCTAL", "permission bits, such as 0755", "mode"],
+      ["--whole-file", "write a comment that looks like a placeholder for omitted lines", "whole_file"],
+      ["--expect HASH", "refuse unless the file has this hash; stat --hash prints it", "expected_hash"],
     ],
     examples: [
       ["date | filewright write log/today.txt -", "from standard input"],
       [`filewright write notes.md -a --content "one more line\n"`, "added to the end"],
     ],
     takes: [1, 2],
-    async toCall({ positionals, values: given }, shell) {
-      const { content, from } = given;
-      if ([content, from, positionals[1]].filter((one) => one !== undefined).length > 1)
+    async toCall({ positionals: [path, input], values: { content, from } }, shell, { tool, args }) {
+      if ([content, from, input].filter((one) => one !== undefined).length > 1)
         throw new UsageError("give one of -, --content and --from");
-      if (positionals[1] !== undefined && positionals[1] !== "-")
-        throw new UsageError(`'${positionals[1]}' is not understood; --content takes text, --from a file`);
-      return {
-        tool: "write_file",
-        args: withoutUndefined({
-          path: positionals[0],
-          content: content ?? (await readInput(shell, typeof from === "string" ? from : "-")),
-          append: given["append"],
-          overwrite: falseIfGiven(given, "no-overwrite"),
-          encoding: given["encoding"],
-          eol: given["eol"],
-          mode: given["mode"],
-          expected_hash: given["expect"],
-          whole_file: given["whole-file"],
-        }),
-      };
+      if (input !== undefined && input !== "-")
+        throw new UsageError(`'${input}' is not understood; --content takes text, --from a file`);
+      if (content !== undefined) return { tool, args: { path, ...args } };
+      return { tool, args: { path, content: await readInput(shell, String(from ?? "-")), ...args } };
     },
   },
   transferCommand("copy", "copy a file or a directory", "filewright copy src backup/src"),
@@ -124,47 +70,27 @@ export const CHANGE_COMMANDS: readonly Command[] = [
     summary: "delete a file, a link or a directory",
     usage: "filewright delete PATH [-r] [-f]",
     about: "Removes a link itself, never its target. filewright undo restores deleted files.",
-    options: { recursive: { ...FLAG_OPTION, short: "r" }, force: { ...FLAG_OPTION, short: "f" } },
-    aliases: { "missing-ok": "force" },
     help: [
-      ["-r, --recursive", "a directory with its content"],
-      ["-f, --force", "do nothing if it does not exist"],
+      ["-r, --recursive", "a directory with its content", "recursive"],
+      ["-f, --force", "do nothing if it does not exist", "missing_ok"],
     ],
     examples: [["filewright delete build -r", "a directory"]],
     takes: [1, 1],
-    toCall: ({ positionals, values: given }) => ({
-      tool: "delete",
-      args: withoutUndefined({
-        path: positionals[0],
-        recursive: given["recursive"],
-        missing_ok: given["force"],
-      }),
-    }),
+    toCall: operands(["path"]),
   },
   {
     name: "mkdir",
     tool: "mkdir",
-    words: {
-      settings: { "exist_ok: true": { leaveOut: "--new" }, "parents: true": { leaveOut: "--no-parents" } },
-    },
     summary: "create a directory with its parents",
     usage: "filewright mkdir PATH [--new] [--no-parents]",
     about: "An existing directory is no error unless --new is given.",
-    options: { new: FLAG_OPTION, "no-parents": FLAG_OPTION },
     help: [
-      ["--new", "refuse if it exists"],
-      ["--no-parents", "do not create missing parents"],
+      ["--new", "refuse if it exists", { exist_ok: false }],
+      ["--no-parents", "do not create missing parents", { parents: false }],
     ],
     examples: [["filewright mkdir a/b/c", "all three"]],
     takes: [1, 1],
-    toCall: ({ positionals, values: given }) => ({
-      tool: "mkdir",
-      args: withoutUndefined({
-        path: positionals[0],
-        exist_ok: falseIfGiven(given, "new"),
-        parents: falseIfGiven(given, "no-parents"),
-      }),
-    }),
+    toCall: operands(["path"]),
   },
   {
     name: "batch",
@@ -173,60 +99,33 @@ export const CHANGE_COMMANDS: readonly Command[] = [
     usage: "filewright batch FILE|- [--not-atomic] [--dry-run]",
     about:
       "FILE contains a JSON list of {tool, args}. If a call fails, or the process is killed, the earlier calls are rolled back.",
-    options: { "not-atomic": FLAG_OPTION, "dry-run": { ...FLAG_OPTION, short: "n" } },
     help: [
-      ["--not-atomic", "keep earlier changes when a call fails"],
-      ["-n, --dry-run", "only show the effect of each call"],
+      ["--not-atomic", "keep earlier changes when a call fails", { atomic: false }],
+      ["-n, --dry-run", "only show the effect of each call", "dry_run"],
     ],
     examples: [["filewright batch steps.json -n", "show the result without writing"]],
     takes: [1, 1],
-    async toCall({ positionals, values: given }, shell) {
-      const text =
-        positionals[0] === "-" ? await readStdin(shell) : await readInput(shell, positionals[0] as string);
-      return {
-        tool: "batch",
-        args: withoutUndefined({
-          operations: parseJsonOption(text, "the list"),
-          atomic: falseIfGiven(given, "not-atomic"),
-          dry_run: given["dry-run"],
-        }),
-      };
+    async toCall({ positionals: [file = ""] }, shell, { tool, args }) {
+      const operations = parseJsonOption(await readInput(shell, file), "the list");
+      return { tool, args: { operations, ...args } };
     },
   },
   {
     name: "cat",
     tool: "read_many_files",
-    words: { settings: NO_IGNORE_WORDS },
     summary: "print several files, each after its name",
     usage: "filewright cat PATH... [--exclude GLOB] [--max-files N] [--max-bytes N]",
     about:
       "PATH is a file, a directory or a glob. Ignored files are skipped; binary files are left out with a note.",
-    options: {
-      exclude: REPEATABLE_OPTION,
-      "max-files": VALUE_OPTION,
-      "max-bytes": VALUE_OPTION,
-      "no-ignore": FLAG_OPTION,
-    },
-    aliases: { "max-total-bytes": "max-bytes" },
     help: [
-      ["--exclude GLOB", "skip matching files (repeatable)"],
-      ["--max-files N", "the maximum number (no limit)"],
-      ["--max-bytes N", "the maximum size of the content in bytes (no limit)"],
-      ["--no-ignore", "also print ignored files"],
+      ["--exclude GLOB...", "skip matching files (repeatable)", "exclude"],
+      ["--max-files N", "the maximum number (no limit)", "max_files"],
+      ["--max-bytes N", "the maximum size of the content in bytes (no limit)", "max_total_bytes"],
+      ["--no-ignore", "also print ignored files", { respect_ignore: false }],
     ],
     examples: [["filewright cat 'src/**/*.ts' --exclude '*.test.ts'", "by a glob"]],
     takes: [1, 10_000],
-    toCall: ({ positionals, values: given }: ParsedCommandLine) => ({
-      tool: "read_many_files",
-      rows: rowsOfFiles,
-      args: withoutUndefined({
-        paths: positionals,
-        exclude: valuesOfRepeatedOption(given["exclude"]),
-        max_files: parseIntegerOption(given["max-files"], "max-files"),
-        max_total_bytes: parseIntegerOption(given["max-bytes"], "max-bytes"),
-        respect_ignore: falseIfGiven(given, "no-ignore"),
-      }),
-    }),
+    toCall: operands(["paths..."], rowsOfFiles),
   },
   {
     name: "access",
@@ -234,10 +133,9 @@ export const CHANGE_COMMANDS: readonly Command[] = [
     summary: "show which paths may be read and changed",
     usage: "filewright access",
     about: "Prints the roots, the denied paths, and the confinement by the kernel.",
-    options: {},
     help: [],
     examples: [["filewright access --root ~/project", "of another directory"]],
     takes: [0, 0],
-    toCall: () => ({ tool: "access_info", args: {} }),
+    toCall: operands([]),
   },
 ];

@@ -8,7 +8,7 @@ import { FILEWRIGHT_DEFAULTS } from "../../mcp/command.ts";
 import { PRESET_NAMES } from "../../presets/index.ts";
 import { type Command, globalOptionsOf, optionHelpOf } from "../command.ts";
 import { printText } from "../streams.ts";
-import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
+import { declaredOptions, type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 
 /** The facts about one command for a completion script. */
 interface CompletedCommand {
@@ -40,7 +40,6 @@ export function completionCommand(commands: () => readonly Command[]): Command {
     summary: "print a script that completes the command in bash, zsh, fish or PowerShell",
     usage: "filewright completion bash|zsh|fish|powershell",
     about: "Commands, their options, the values of options that have a list of them, and paths.",
-    options: {},
     help: [],
     examples: [
       [`eval "$(filewright completion bash)"`, "in ~/.bashrc"],
@@ -59,11 +58,11 @@ export function completionCommand(commands: () => readonly Command[]): Command {
 }
 
 function toCompletedCommand(command: Command): CompletedCommand {
-  const { name, summary, options } = command;
+  const { name, summary } = command;
   const shared = globalOptionsOf(command).map((option) => `--${option}`);
-  const flags = Object.entries(options).flatMap(([long, { short }]) => [
-    `--${long}`,
-    ...(short === undefined ? [] : [`-${short}`]),
+  const flags = declaredOptions(command.help).flatMap((option) => [
+    `--${option.name}`,
+    ...(option.short === undefined ? [] : [`-${option.short}`]),
   ]);
   const own = { name, summary, flags: [...new Set([...flags, ...shared])], values: closedValuesOf(command) };
   return name === "completion" ? { ...own, operands: Object.keys(MAKE_SCRIPT_BY_SHELL) } : own;
@@ -81,10 +80,9 @@ const LONG_VALUE_LIST_BY_OPTION: Readonly<Record<string, (command: Command) => r
  * `--name one|another`, and those of `LONG_VALUE_LIST_BY_OPTION`.
  */
 function closedValuesOf(command: Command): ValuesByOption {
-  return optionHelpOf(command).flatMap(([usage]) => {
-    const [, name = "", list] = /--([\w-]+) ([a-z_]+(?:\|[a-z_]+)+|[A-Z]+)(?![\w|])/u.exec(usage) ?? [];
-    const values =
-      LONG_VALUE_LIST_BY_OPTION[name]?.(command) ?? (list?.includes("|") === true ? list.split("|") : []);
+  return declaredOptions(optionHelpOf(command)).flatMap(({ name, value = "" }) => {
+    const shown = /^[a-z_]+(?:\|[a-z_]+)+$/u.test(value) ? value.split("|") : [];
+    const values = LONG_VALUE_LIST_BY_OPTION[name]?.(command) ?? shown;
     return values.length === 0 ? [] : [[`--${name}`, values] as const];
   });
 }

@@ -4,7 +4,7 @@ import { defaultStateDir } from "../../backends/state-directory.node.ts";
 import { readConfigFile, effectiveSettingsOf } from "../../mcp/settings.ts";
 import type { Program } from "../../mcp/program.ts";
 import { DEFAULT_LIMITS } from "../../tools/lib/limits.ts";
-import { type Command, VALUE_OPTION, GRANTS_FILE_HELP } from "../command.ts";
+import { type Command, GRANTS_FILE_HELP } from "../command.ts";
 import { grantsFilePath } from "./grants.ts";
 import { printText, printJson, jsonLinesOf, formatTable, widthOfOutput } from "../streams.ts";
 import type { ParsedCommandLine } from "../../schema/command-line.node.ts";
@@ -25,7 +25,6 @@ export const CONFIG_COMMAND: Command = {
   usage: "filewright config [--config FILE] [options of a command]",
   about:
     "The options that a command with the same arguments would use: from the command line, the config file, the environment, and the defaults. Checks the config file and changes nothing.",
-  options: { "grants-file": VALUE_OPTION },
   help: [GRANTS_FILE_HELP],
   examples: [
     ["filewright config --config agent.json", "check the file and show its effect"],

@@ -8,7 +8,6 @@ export const DOCTOR_COMMAND: Command = {
   usage: "filewright doctor [--root DIR] [--config FILE] [--json]",
   about:
     "Checks Node, the engines, the state directory, the root, the config file, the confinement by the kernel and the optional packages, each by itself. It needs no engine. The status is 1 when something prevents work.",
-  options: {},
   help: [],
   examples: [["filewright doctor --json", "for programs, and for reports of defects"]],
   sort: "machine",

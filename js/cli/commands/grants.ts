@@ -6,7 +6,7 @@ import { defaultGrantsFile, openGrantsFile } from "../../policy/grants-file.node
 import { type Grant, isInForce } from "../../policy/index.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { type Command, type CommandReport, VALUE_OPTION, GRANTS_FILE_HELP } from "../command.ts";
+import { type Command, type CommandReport, GRANTS_FILE_HELP } from "../command.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 
 /** The command `grants`. */
@@ -16,7 +16,6 @@ export const GRANTS_COMMAND: Command = {
   usage: "filewright grants [list | revoke DIR…] [--grants-file FILE]",
   about:
     "A grant is a person's answer to the question for a directory (--ask-dirs). It applies to every workspace with the same grants file, until it is revoked.",
-  options: { "grants-file": VALUE_OPTION },
   help: [GRANTS_FILE_HELP],
   examples: [
     ["filewright grants", "the granted directories, their access and expiry"],

@@ -9,13 +9,7 @@ import type { Preset } from "../../presets/preset.ts";
 import type { Tool } from "../../tools/lib/tool.ts";
 import { undoTool } from "../../tools/undo.ts";
 import { type HistoryChange, type ToolDefinition, toolsFor, type Workspace } from "../../workspace/index.ts";
-import {
-  type Command,
-  type CommandReport,
-  FLAG_OPTION,
-  REPEATABLE_OPTION,
-  VALUE_OPTION,
-} from "../command.ts";
+import { type Command, type CommandReport, SEVERAL_ROOTS_HELP } from "../command.ts";
 import { reportKept, reportUnreviewed } from "./history-review.ts";
 import { CALL_WORDS, changeText, type LineCounts, lineCounts } from "../change-text.ts";
 import { allowedByInWords } from "../../review/past/past-words.ts";
@@ -49,15 +43,8 @@ export const HISTORY_COMMANDS: readonly Command[] = [
       "filewright history [show ID | unreviewed | keep ID... | keep --all] [--by NAME] [--agent NAME] [--path PATH] [--since WHEN] [--limit N]",
     about:
       "Newest first: the id for undo, the local time, the tool and the agent, the lines added and removed, the paths. Lists the changes of all programs with this working directory, and of servers that have it among several: each line then names its directory. Lines are counted if the contents are still known. show prints the diff of one change; the beginning of an ID suffices. unreviewed lists the changes that were made without a question and that nobody has kept; keep says that a person has looked at them.",
-    options: {
-      root: REPEATABLE_OPTION,
-      limit: VALUE_OPTION,
-      path: VALUE_OPTION,
-      since: VALUE_OPTION,
-      all: FLAG_OPTION,
-      by: VALUE_OPTION,
-    },
     help: [
+      SEVERAL_ROOTS_HELP,
       ["--limit N", `how many (default: ${DEFAULT_SHOWN_CHANGES})`],
       ["--agent NAME", "only the changes of this agent"],
       ["--path PATH", "only changes of this file, or below this directory"],
@@ -116,8 +103,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
     usage: "filewright undo [ID]",
     about:
       "Restores the content before a change, and shows the diff: of the last change in this directory, or of the one with this ID of history. Refused if a file has changed since. An undo is a change, too, and can be undone.",
-    options: { root: REPEATABLE_OPTION },
-    help: [],
+    help: [SEVERAL_ROOTS_HELP],
     examples: [
       ["filewright undo", "the last change"],
       ["filewright undo 0mf3k2p9a-1b2c3d4e5f60", "an earlier one"],

@@ -1,9 +1,14 @@
 /** `filewright man`: prints the manual in roff. It is generated from the data of parsing, help and completion. */
 import { packageVersion } from "../../mcp/command.ts";
 import { nearest } from "../../schema/nearest.ts";
-import { type Command, type OptionHelp, EXIT_HELP, GLOBAL_HELP, optionHelpOf } from "../command.ts";
+import { type Command, EXIT_HELP, GLOBAL_HELP, optionHelpOf } from "../command.ts";
 import { printText } from "../streams.ts";
-import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
+import {
+  type OptionLine,
+  type ParsedCommandLine,
+  shownOptionLines,
+  UsageError,
+} from "../../schema/command-line.node.ts";
 
 /** Creates the command. `commands` returns all commands. */
 export function manCommand(commands: () => readonly Command[]): Command {
@@ -12,7 +17,6 @@ export function manCommand(commands: () => readonly Command[]): Command {
     summary: "print the manual page, of everything or of one command",
     usage: "filewright man [COMMAND]",
     about: "The page is in roff, the form of man(1).",
-    options: {},
     help: [],
     examples: [
       ["filewright man | man -l -", "read it"],
@@ -74,7 +78,7 @@ function manualPage(commands: readonly Command[]): string {
   ].join("\n");
 }
 
-const ENVIRONMENT_VARIABLES_HELP: readonly OptionHelp[] = [
+const ENVIRONMENT_VARIABLES_HELP: readonly OptionLine[] = [
   ["NO_COLOR, FORCE_COLOR", "no colour, or colour in a pipe, unless --color says otherwise"],
   ["PAGER", "what shows a text that is longer than the screen (less -FRX)"],
   ["XDG_STATE_HOME", "where locks, the history and grants are kept (~/.local/state)"],
@@ -101,8 +105,12 @@ function descriptionSection({ usage, about }: Command): readonly string[] {
   return [".nf", escapeRoffLine(usage), ".fi", ".PP", escapeRoffLine(about)];
 }
 
-function optionsSection(options: readonly OptionHelp[]): readonly string[] {
-  return options.flatMap(([flags, what]) => [".TP", `.B ${escapeRoffText(flags)}`, escapeRoffLine(what)]);
+function optionsSection(options: readonly OptionLine[]): readonly string[] {
+  return shownOptionLines(options).flatMap(([flags, what]) => [
+    ".TP",
+    `.B ${escapeRoffText(flags)}`,
+    escapeRoffLine(what),
+  ]);
 }
 
 function examplesSection(command: Command): readonly string[] {

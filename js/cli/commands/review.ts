@@ -15,7 +15,7 @@ import {
 } from "../../schema/command-line.node.ts";
 import { nearest } from "../../schema/nearest.ts";
 import { connectApprover } from "../approver-requests.ts";
-import { assertNarrowRoot, type Command, FLAG_OPTION, VALUE_OPTION } from "../command.ts";
+import { assertNarrowRoot, type Command } from "../command.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import type { Shell } from "../person/style.ts";
 import { tryRunningPages } from "../running-pages.ts";
@@ -32,14 +32,6 @@ export const REVIEW_COMMAND: Command = {
     "filewright review [DIR...] [--open] [--role watch|answer|manage] [--by NAME] [--url URL | --port N]",
   about:
     "Prints a link that opens the page once, within two minutes. On the page a person sees each change before it is made, and allows it, some of its hunks, or refuses it. There is one page for all servers of a person that were started with filewright mcp --review or filewright serve --review. With directories it shows those until it is interrupted: their history, searches and undo, for no agent.",
-  options: {
-    open: FLAG_OPTION,
-    role: VALUE_OPTION,
-    by: VALUE_OPTION,
-    url: VALUE_OPTION,
-    port: VALUE_OPTION,
-    "token-file": VALUE_OPTION,
-  },
   help: [
     ["--open", "open the link in the browser"],
     ["--role watch|answer|manage", "what the person may do: look, also answer, or everything (manage)"],

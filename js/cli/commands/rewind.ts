@@ -4,13 +4,7 @@ import { discardEarlyKeys, readKey } from "../../hooks/terminal/keys.node.ts";
 import { resolve } from "node:path";
 import type { RewindOptions, Rewound, Workspace } from "../../workspace/index.ts";
 import { changeText, REWIND_WORDS } from "../change-text.ts";
-import {
-  FLAG_OPTION,
-  type Command,
-  type CommandReport,
-  REPEATABLE_OPTION,
-  VALUE_OPTION,
-} from "../command.ts";
+import { type Command, type CommandReport, SEVERAL_ROOTS_HELP } from "../command.ts";
 import type { ParsedCommandLine } from "../../schema/command-line.node.ts";
 import { formatLocalTime, type Shell } from "../person/style.ts";
 import { colourDiff, formatTable, printText, widthOfOutput } from "../streams.ts";
@@ -28,8 +22,7 @@ export const REWIND_COMMANDS: readonly Command[] = [
     usage: "filewright mark [NAME]",
     about:
       "Names the present place in the history, for rewind. Without NAME it lists the marks, the newest first. A mark lasts as long as the history reaches back to it.",
-    options: { root: REPEATABLE_OPTION },
-    help: [],
+    help: [SEVERAL_ROOTS_HELP],
     examples: [
       ['filewright mark "before tests"', "names this place"],
       ["filewright mark", "the marks of this directory"],
@@ -55,8 +48,8 @@ export const REWIND_COMMANDS: readonly Command[] = [
     usage: "filewright rewind TO [PATH...] [--of AGENT] [--dry-run | --yes]",
     about:
       "TO is a mark, the id of a change (the state before it; the beginning suffices), an age (30m, 2h, 3d), a time of today (13:00) or a date. Undoes all later changes as one change, and shows the diff; at a terminal it shows it first and asks. What a person or another program has changed since is named and left, unless it is a PATH. A rewind can be undone.",
-    options: { root: REPEATABLE_OPTION, of: VALUE_OPTION, "dry-run": FLAG_OPTION },
     help: [
+      SEVERAL_ROOTS_HELP,
       ["--of AGENT", "only the changes of this agent"],
       ["--dry-run", "show the diff and change nothing"],
       ["--yes", "do not ask at a terminal; also permit / or the home directory as the workspace"],

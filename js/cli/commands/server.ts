@@ -3,12 +3,11 @@
  * `runServe` over HTTP.
  */
 import {
-  DEFAULT_GRACE_S,
   DEFAULT_PORT,
-  MAX_PORT,
-  MCP_OPTIONS,
   FILEWRIGHT_DEFAULTS,
-  SERVER_OPTIONS,
+  MAX_PORT,
+  MCP_HELP,
+  SERVER_HELP,
   checkedOrigins,
   serveOptionsOf,
 } from "../../mcp/command.ts";
@@ -18,99 +17,61 @@ import type { HttpServeOptions } from "../../mcp/serve.ts";
 import type { RunningHttpServer } from "../../mcp/shutdown.ts";
 import { startFailureOf } from "../../mcp/start.ts";
 import type { ServedStorage } from "../../mcp/tenants/service.ts";
-import { type Command, FLAG_OPTION, type OptionHelp, VALUE_OPTION, REPEATABLE_OPTION } from "../command.ts";
+import type { Command } from "../command.ts";
 import type { Shell } from "../person/style.ts";
 import { printError } from "../streams.ts";
 import {
   DEFAULT_METRICS_PLACE,
-  DEFAULT_REVIEW_PORT,
+  type OptionLine,
+  optionTableOf,
   valuesOfRepeatedOption,
-  type OptionTable,
   type ParsedCommandLine,
   UsageError,
   parseIntegerOption,
 } from "../../schema/command-line.node.ts";
 
-/** The help for options that servers and other commands share. */
-const SETTING_HELP: readonly OptionHelp[] = [
-  ["--config FILE", "a JSON file with the options of openWorkspace; paths in it are relative to its folder"],
-  ["--deny GLOB", "hide matching paths from every tool (repeatable)"],
-  ["--protect PATTERN", "refuse writes to matching paths, such as deploy or *.lock (repeatable)"],
-  ["--rules FILE", "a JSON list of rules, as the option rules of openWorkspace"],
-  ["--guard off|warn|refuse", "what happens when the agent replaces a file that it has not read"],
-  ["--limit NAME=NUMBER", "a limit, such as outputBytes=100000 (repeatable)"],
-  ["--secrets grant|allow", "whether .env files, keys and tokens are read like other files"],
-  ["--audit FILE", "log each call, one JSON object per line"],
-  ["--agent NAME", "the name of the caller in the history and the audit log"],
-  [
-    "--state-dir DIR",
-    "the directory for locks and the history, and with --storage for the copy that searches use",
-  ],
-  ["--no-history", "store no previous contents: nothing can be undone"],
-];
-
-const SERVER_HELP: readonly OptionHelp[] = [
-  ["--preset NAME", "the tools and their parameters (lean); mcp is the list of the filesystem server"],
-  [
-    "--tools LIST",
-    "offer only these tools: names with commas, all, or +name in addition to the default ones",
-  ],
-  ["--structured none|compact|full", "no structured answers (none), facts only, or the answer again as data"],
-  ["--strict-schemas", "schemas in the strict form that some vendors demand"],
-  ["--read-only", "refuse every change and offer no changing tool"],
-  ["--read-only-root DIR", "a further directory, which may be read but not changed (repeatable)"],
-  ["--ask", "ask the client's user before every change"],
-  [
-    "--review[=PORT]",
-    `changes wait until a person answers on the review page (port ${DEFAULT_REVIEW_PORT}); see filewright review`,
-  ],
-  [
-    "--review-wait SECONDS",
-    "how long a call waits for the page (45); then the client is told to call again, which finds the answer",
-  ],
-  [
-    "--review-after",
-    "make changes at once; they stay unreviewed until a person keeps them: filewright history unreviewed and keep",
-  ],
-  ...SETTING_HELP,
-  ["--grace SECONDS", `how long running calls may continue after SIGTERM or SIGINT (${DEFAULT_GRACE_S})`],
-  ["--log-level LEVEL", "the least urgent messages on standard error: debug, info (the default) … emergency"],
-  ["--yes", "permit / or the home directory"],
-];
-
 const MAX_SERVED_DIRECTORIES = 1000;
-
-/** The options of the command `runServe`. */
-const SERVE_OPTIONS: OptionTable = {
-  ...SERVER_OPTIONS,
-  host: VALUE_OPTION,
-  port: VALUE_OPTION,
-  "allow-host": REPEATABLE_OPTION,
-  "allow-origin": REPEATABLE_OPTION,
-  "token-file": VALUE_OPTION,
-  "no-token": FLAG_OPTION,
-  "oauth-issuer": VALUE_OPTION,
-  "oauth-resource": VALUE_OPTION,
-  "oauth-jwks": VALUE_OPTION,
-  "oauth-scope": REPEATABLE_OPTION,
-  "oauth-at-jwt": FLAG_OPTION,
-  approve: FLAG_OPTION,
-  storage: VALUE_OPTION,
-  workspace: VALUE_OPTION,
-  "tenant-claim": VALUE_OPTION,
-  "workspace-claim": VALUE_OPTION,
-  "calls-per-minute": VALUE_OPTION,
-  "max-bytes": VALUE_OPTION,
-  "max-files": VALUE_OPTION,
-  metrics: VALUE_OPTION,
-  traces: FLAG_OPTION,
-};
 
 /** The workspace of a storage where neither the command line nor a token names one. */
 const DEFAULT_WORKSPACE = "main";
 /** The environment variable that can hold the URL of the storage, which the command line would show to every user. */
 const STORAGE_VARIABLE = "FILEWRIGHT_STORAGE";
 const MAX_CALLS_PER_MINUTE = 1_000_000;
+/** The options of `filewright serve`. */
+const SERVE_HELP: readonly OptionLine[] = [
+  ["--port N", `the port (${DEFAULT_PORT}); 0 takes any free one`],
+  ["--host ADDRESS", "the address to listen on (127.0.0.1)"],
+  ["--allow-host NAME...", "a further host name of the server (repeatable)"],
+  [
+    "--allow-origin ORIGIN...",
+    "the origin of a page that may use the server, such as https://app.example (repeatable)",
+  ],
+  ["--token-file FILE", "a file with the clients' token; only you may be able to read it"],
+  ["--no-token", "require no token; on this machine only"],
+  ["--oauth-issuer URL", "accept the tokens of this authorization server"],
+  ["--oauth-resource URL", "the URL of this server, for which tokens must be issued"],
+  ["--oauth-jwks URL", "the issuer's keys, if its metadata does not name them"],
+  ["--oauth-scope SCOPE...", "a scope that a token must have (repeatable)"],
+  ["--oauth-at-jwt", "accept only tokens whose header says that they are access tokens (RFC 9068)"],
+  ["--storage URL", "serve the workspace of a storage instead of directories"],
+  ["--workspace NAME", `the workspace of the storage (${DEFAULT_WORKSPACE})`],
+  ["--tenant-claim CLAIM", "the claim of a token that names its tenant; a token without it is refused"],
+  ["--workspace-claim CLAIM", "the claim of a token that names its workspace among those of its tenant"],
+  ["--calls-per-minute N", "the number of requests of a workspace in a minute, on all servers together"],
+  [
+    "--max-bytes N",
+    "the number of bytes in the files of a workspace in Postgres; a change beyond it is NO_SPACE",
+  ],
+  ["--max-files N", "the number of files of a workspace in Postgres; a change beyond it is NO_SPACE"],
+  [
+    "--metrics[=PLACE]",
+    `metrics for Prometheus at HOST:PORT (${DEFAULT_METRICS_PLACE}), or at a path of the server`,
+  ],
+  ["--traces", "make spans through the tracer of OpenTelemetry that the process has registered"],
+  ["--approve", "changes wait for an answer by filewright approve, which has its own token"],
+  ...SERVER_HELP,
+];
+
 /** The options that need a storage. */
 const STORAGE_OPTIONS: readonly string[] = [
   ...["workspace", "tenant-claim", "workspace-claim", "calls-per-minute", "max-bytes", "max-files"],
@@ -131,14 +92,7 @@ export const SERVER_COMMANDS: readonly Command[] = [
     usage: "filewright mcp DIR... [--config FILE] [--preset NAME] [--read-only] [--ask] [options]",
     about:
       "A client starts it with the arguments of the Model Context Protocol's filesystem server. Roots that the client sends replace the directories; without directories the server waits for them.",
-    options: MCP_OPTIONS,
-    help: [
-      [
-        "--print-config CLIENT",
-        "print what to write into the configuration of claude-desktop, claude-code, cursor, vscode, codex, gemini-cli, windsurf, jetbrains or zed",
-      ],
-      ...SERVER_HELP,
-    ],
+    help: MCP_HELP,
     examples: [
       [
         `{ "command": "npx", "args": ["-y", "filewright", "mcp", "/home/you/project"] }`,
@@ -160,40 +114,7 @@ export const SERVER_COMMANDS: readonly Command[] = [
     usage: "filewright serve DIR... | --storage URL [--port N] [--token-file FILE | --no-token] [options]",
     about:
       "Streamable HTTP at /mcp, without sessions, on this machine only unless --host is given. Host and Origin headers are checked. Every request needs a token: that of --token-file or FILEWRIGHT_TOKEN, otherwise a new one in a file that only you can read. On SIGTERM running calls finish and new ones are refused. With --oauth-issuer, tokens of that authorization server are accepted if they were issued for --oauth-resource. With --storage the files are in Postgres (postgres://USER@HOST/DATABASE, password in PGPASSWORD) or in an S3-compatible store (s3+https://HOST/BUCKET/PREFIX, keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY), and any of several servers answers any request; FILEWRIGHT_STORAGE can hold the URL instead. /health and /ready answer probes without a token.",
-    options: SERVE_OPTIONS,
-    help: [
-      ["--port N", `the port (${DEFAULT_PORT}); 0 takes any free one`],
-      ["--host ADDRESS", "the address to listen on (127.0.0.1)"],
-      ["--allow-host NAME", "a further host name of the server (repeatable)"],
-      [
-        "--allow-origin ORIGIN",
-        "the origin of a page that may use the server, such as https://app.example (repeatable)",
-      ],
-      ["--token-file FILE", "a file with the clients' token; only you may be able to read it"],
-      ["--no-token", "require no token; on this machine only"],
-      ["--oauth-issuer URL", "accept the tokens of this authorization server"],
-      ["--oauth-resource URL", "the URL of this server, for which tokens must be issued"],
-      ["--oauth-jwks URL", "the issuer's keys, if its metadata does not name them"],
-      ["--oauth-scope SCOPE", "a scope that a token must have (repeatable)"],
-      ["--oauth-at-jwt", "accept only tokens whose header says that they are access tokens (RFC 9068)"],
-      ["--storage URL", "serve the workspace of a storage instead of directories"],
-      ["--workspace NAME", `the workspace of the storage (${DEFAULT_WORKSPACE})`],
-      ["--tenant-claim CLAIM", "the claim of a token that names its tenant; a token without it is refused"],
-      ["--workspace-claim CLAIM", "the claim of a token that names its workspace among those of its tenant"],
-      ["--calls-per-minute N", "the number of requests of a workspace in a minute, on all servers together"],
-      [
-        "--max-bytes N",
-        "the number of bytes in the files of a workspace in Postgres; a change beyond it is NO_SPACE",
-      ],
-      ["--max-files N", "the number of files of a workspace in Postgres; a change beyond it is NO_SPACE"],
-      [
-        "--metrics[=PLACE]",
-        `metrics for Prometheus at HOST:PORT (${DEFAULT_METRICS_PLACE}), or at a path of the server`,
-      ],
-      ["--traces", "make spans through the tracer of OpenTelemetry that the process has registered"],
-      ["--approve", "changes wait for an answer by filewright approve, which has its own token"],
-      ...SERVER_HELP,
-    ],
+    help: SERVE_HELP,
     examples: [
       ["filewright serve ~/project", "for clients on this machine"],
       [
@@ -215,7 +136,7 @@ async function runServe({ positionals, values: given }: ParsedCommandLine, shell
   const { program } = shell;
   const storage = await servedStorageOf(given, positionals.length > 0, program.env);
   const metrics = textOrUndefined(given["metrics"]);
-  const options = await serveOptionsOf(positionals, given, FILEWRIGHT_DEFAULTS, SERVE_OPTIONS);
+  const options = await serveOptionsOf(positionals, given, FILEWRIGHT_DEFAULTS, optionTableOf(SERVE_HELP));
   // The module is loaded for this command only: loading the protocol's SDK takes longer than most commands
   // run.
   const { startMcpHttpServer } = await import("../../mcp/serve.ts");

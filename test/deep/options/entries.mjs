@@ -85,12 +85,9 @@ export async function entriesOf(dir) {
     return result.error?.code === denied ? undefined : `answered ${result.error?.code}`;
   };
   const { COMMANDS } = await dist("cli/commands.js");
-  const { GLOBAL_OPTIONS } = await dist("cli/command.js");
+  const { GLOBAL_OPTIONS, optionsOf } = await dist("cli/command.js");
   const { runCommandLine } = await dist("cli/run.js");
-  const commands = COMMANDS.map(({ name, options, own }) => [
-    name,
-    { ...options, ...(own ? {} : GLOBAL_OPTIONS) },
-  ]);
+  const commands = COMMANDS.map((command) => [command.name, { ...optionsOf(command), ...GLOBAL_OPTIONS }]);
   // A flag of any command, misspelt: the names of all commands are one object of options.
   const flags = {
     schema: {
