@@ -3,7 +3,9 @@
  * the waiting questions.
  */
 import { bearerTokenOf, tokensAreEqual } from "../http/access.ts";
-import type { EventLog, QueueEvent, QueueState } from "./queue/event-log.ts";
+import type { EventLog } from "../http/event-log.ts";
+import { eventMessage, eventStreamResponse } from "../http/event-stream.ts";
+import type { QueueEvent, QueueState } from "./queue/events.ts";
 import { changeContentsOf, type PendingApproval } from "./queue/summary.ts";
 
 /** The effect of an answer. Only `answered` ends the wait of the question. */
@@ -23,7 +25,7 @@ export type AnswerResult =
 /** The members of an approval queue that its HTTP interface uses. */
 export interface ServedQueue {
   readonly token: string;
-  readonly log: EventLog;
+  readonly log: EventLog<QueueEvent>;
   /** Returns the waiting questions and the number of the last event. */
   state(): QueueState;
   /** Returns a waiting question; undefined when it does not wait. */
@@ -36,12 +38,8 @@ export interface ServedQueue {
   readonly closed: AbortSignal;
 }
 
-/** The number of bytes that a client may leave unread; with more, its event stream is ended. */
-const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 /** The maximum length of the body of an answer, in UTF-16 units. */
 const MAX_ANSWER_BODY_LENGTH = 32 * 1024 * 1024;
-/** The interval of the comment lines by which proxies and clients see that an event stream lives. */
-const COMMENT_INTERVAL_MS = 15_000;
 
 /** Returns the response to one HTTP request. */
 export async function handleQueueRequest(request: Request, queue: ServedQueue): Promise<Response> {
@@ -76,7 +74,7 @@ async function questionResponse(
   place: string,
   part: QuestionPart,
 ): Promise<Response> {
-  if (place === "events" && part === "whole") return eventStreamResponse(queue, request);
+  if (place === "events" && part === "whole") return queueEventsResponse(queue, request);
   const question = queue.find(place);
   if (question === undefined) return notWaitingResponse();
   if (part === "stale") return jsonResponse(200, { stale: await queue.isStale(place) });
@@ -120,48 +118,17 @@ function changeResponse(request: Request, question: PendingApproval, index: numb
 }
 
 /**
- * Returns a response that streams events as server-sent events, until the client disconnects or the queue is closed.
- * It begins with what the client has missed since its `Last-Event-ID`, or with the state of the queue.
+ * Returns a response that streams events until the queue is closed. It begins with what the client has missed since its
+ * `Last-Event-ID`, or with the state of the queue.
  */
-function eventStreamResponse({ log, state, closed }: ServedQueue, request: Request): Response {
-  const { signal, headers } = request;
-  const encoder = new TextEncoder();
-  let stop = (): void => {};
-  const body = new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        const end = (): void => {
-          stop();
-          controller.close();
-        };
-        const hasRoom = (): boolean => (controller.desiredSize ?? 0) > 0;
-        const write = (text: string): void => controller.enqueue(encoder.encode(text));
-        const send = (event: QueueEvent | QueueState): void =>
-          write(`id: ${log.idOf(event.seq)}\ndata: ${JSON.stringify(event)}\n\n`);
-        // A client that reads too slowly connects again and goes on after the last event that it got.
-        const stopWatching = log.watch((event) => (hasRoom() ? send(event) : end()));
-        const timer = setInterval(() => (hasRoom() ? write(":\n\n") : end()), COMMENT_INTERVAL_MS);
-        (timer as { unref?(): void }).unref?.();
-        stop = () => {
-          stopWatching();
-          clearInterval(timer);
-          signal.removeEventListener("abort", stop);
-          closed.removeEventListener("abort", end);
-        };
-        signal.addEventListener("abort", stop, { once: true });
-        closed.addEventListener("abort", end, { once: true });
-        if (closed.aborted) return end();
-        const last = headers.get("last-event-id");
-        const missed = last === null ? undefined : log.after(last);
-        if (missed === undefined) send(state());
-        else for (const event of missed) send(event);
-      },
-      cancel: () => stop(),
-    },
-    new ByteLengthQueuingStrategy({ highWaterMark: MAX_UNREAD_BYTES }),
-  );
-  return new Response(body, {
-    headers: { "content-type": "text/event-stream", "cache-control": "no-store" },
+function queueEventsResponse({ log, state, closed }: ServedQueue, request: Request): Response {
+  return eventStreamResponse(request, closed, ({ write, send }) => {
+    if (closed.aborted) return { stop() {} };
+    const messageOf = (event: QueueEvent | QueueState): string => eventMessage(log.idOf(event.seq), event);
+    const last = request.headers.get("last-event-id");
+    const missed = last === null ? undefined : log.after(last);
+    for (const event of missed ?? [state()]) write(messageOf(event));
+    return { stop: log.watch((event) => send(messageOf(event))) };
   });
 }
 

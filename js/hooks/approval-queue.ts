@@ -13,11 +13,12 @@ import { keepLast } from "../schema/keep-last.ts";
 import { optionChecker, type Options, options, optionReader, text } from "../schema/option.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { MIN_TOKEN_CHARS } from "../http/access.ts";
+import { makeEventLog } from "../http/event-log.ts";
 import { type AnswerResult, handleQueueRequest } from "./approval-queue-http.ts";
 import { partsProblem } from "./changed-files.ts";
 import { type Approver, CONFIRM_REPLY, type Confirmation, type ConfirmReply } from "./confirm.ts";
 import { plainDetails } from "./notebook.ts";
-import { makeEventLog, type QueueEvent, type QueueState, type WithdrawalReason } from "./queue/event-log.ts";
+import type { QueueEvent, QueueState, WithdrawalReason } from "./queue/events.ts";
 import { type QueueSocket, SocketClient } from "./queue/socket.ts";
 import { type PendingApproval, summaryOf } from "./queue/summary.ts";
 
@@ -110,7 +111,7 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
   const ended = new Map<string, AnswerResult>();
   /** The questions that were looked at again, by their digests. */
   const replacedIds = new Map<string, string>();
-  const log = makeEventLog(randomHex(8));
+  const log = makeEventLog<QueueEvent>(`${randomHex(8)}-`);
   const closing = new AbortController();
 
   const pending = (): readonly PendingApproval[] => [...waiting.values()].map(({ question }) => question);

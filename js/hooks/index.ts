@@ -21,7 +21,7 @@ export {
 } from "./changed-files.ts";
 export * from "./confirm.ts";
 export * from "./approval-queue.ts";
-export type { QueueEvent, QueueState, WithdrawalReason } from "./queue/event-log.ts";
+export type { QueueEvent, QueueState, WithdrawalReason } from "./queue/events.ts";
 export type { ApprovalSummary, PendingApproval } from "./queue/summary.ts";
 export * from "./events.ts";
 export * from "./foreign.ts";

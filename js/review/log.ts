@@ -1,9 +1,7 @@
 /** The numbered events of a review page, and the state after the last one. */
+import { type EventLog, makeEventLog } from "../http/event-log.ts";
 import type { ReviewEvent, ReviewState, UnnumberedEvent } from "./protocol.ts";
 import { applyEvents, EMPTY_STATE } from "./state.ts";
-
-/** The number of past events that the log holds for pages that connect again. */
-const MAX_KEPT_EVENTS = 10_000;
 
 /**
  * The number of events after which the state is brought up to date. Usually a read of the state does that, so that it
@@ -12,15 +10,11 @@ const MAX_KEPT_EVENTS = 10_000;
 const MAX_PENDING_EVENTS = 1000;
 
 /** The state of a page, and the events that change it. */
-export interface ReviewFeed {
+export interface ReviewFeed extends Pick<EventLog<ReviewEvent>, "eventsAfter" | "watch"> {
   /** Names this run. The numbers of events begin again with each run. */
   readonly run: string;
   /** Returns the state after the last event. */
   state(): ReviewState;
-  /** Returns the events after the one with this number; undefined when the log no longer holds all of them. */
-  eventsAfter(seq: number): readonly ReviewEvent[] | undefined;
-  /** Calls `listener` with each later event. Returns a function that ends it. A listener that throws is removed. */
-  watch(listener: (event: ReviewEvent) => void): () => void;
 }
 
 /** A feed, and the function that adds to it. */
@@ -31,40 +25,21 @@ export interface ReviewLog extends ReviewFeed {
 
 /** Creates a log without events. */
 export function makeReviewLog(): ReviewLog {
-  const listeners = new Set<(event: ReviewEvent) => void>();
-  const kept: ReviewEvent[] = [];
+  const run = crypto.randomUUID();
+  const log = makeEventLog<ReviewEvent>(`${run}:`);
   let applied: ReviewState = EMPTY_STATE;
-  let seq = applied.seq;
-  const lastEvents = (count: number): readonly ReviewEvent[] => kept.slice(kept.length - count);
   const state = (): ReviewState => {
-    if (applied.seq < seq) applied = applyEvents(applied, lastEvents(seq - applied.seq));
+    applied = applyEvents(applied, log.eventsAfter(applied.seq) ?? []);
     return applied;
   };
   return {
-    run: crypto.randomUUID(),
+    run,
     state,
-    tell(unnumbered) {
-      seq += 1;
-      const event = Object.assign(unnumbered, { seq }) as ReviewEvent;
-      kept.push(event);
-      if (seq - applied.seq >= MAX_PENDING_EVENTS) state();
-      // The list is trimmed only when it is a quarter too long, so most events do not copy it.
-      if (kept.length > MAX_KEPT_EVENTS * 1.25) kept.splice(0, kept.length - MAX_KEPT_EVENTS);
-      for (const listener of listeners) {
-        try {
-          listener(event);
-        } catch {
-          listeners.delete(listener);
-        }
-      }
+    tell(event) {
+      log.append(event);
+      if (log.seq - applied.seq >= MAX_PENDING_EVENTS) state();
     },
-    eventsAfter(last) {
-      const missed = seq - last;
-      return missed < 0 || missed > kept.length ? undefined : lastEvents(missed);
-    },
-    watch(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    eventsAfter: log.eventsAfter,
+    watch: log.watch,
   };
 }

@@ -2,7 +2,8 @@
  * The state of the review page as a function of its events. The server and the page apply the same function, so a page
  * that has missed events gets the same state from those events as the server has.
  */
-import type { ReviewCall, ReviewEvent, ReviewQuestion, ReviewState, SettledQuestion } from "./protocol.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
+import type { ReviewCall, ReviewEvent, ReviewState, SettledQuestion } from "./protocol.ts";
 
 /** The number of settled questions, and of calls, that the state holds. */
 const MAX_SETTLED = 200;
@@ -30,117 +31,88 @@ export class MissingEventsError extends Error {
  * @throws MissingEventsError when the event is not the next one
  */
 export function applyEvent(state: ReviewState, event: ReviewEvent): ReviewState {
-  const { seq } = event;
-  if (seq <= state.seq) return state;
-  if (seq > state.seq + 1) throw new MissingEventsError(`event ${seq} follows after ${state.seq}`);
-  switch (event.type) {
-    case "asked":
-      return { ...state, seq, waiting: [...state.waiting, event.question] };
-    case "answered":
-      return settle({ ...state, seq }, event.id, (question) => ({
-        question,
-        outcome: event.outcome,
-        by: event.by,
-        at: event.at,
-        ...(event.isWider === undefined ? {} : { isWider: event.isWider }),
-        ...(event.reason === undefined ? {} : { reason: event.reason }),
-      }));
-    case "withdrawn":
-      return settle({ ...state, seq }, event.id, (question) => ({
-        question,
-        outcome: "withdrawn",
-        at: event.at,
-      }));
-    case "stale":
-      return {
-        ...state,
-        seq,
-        waiting: state.waiting.map((one) => {
-          if (one.id !== event.id) return one;
-          const { conflict: _, ...question } = one;
-          return {
-            ...question,
-            stale: true,
-            ...(event.conflict === undefined ? {} : { conflict: event.conflict }),
-          };
-        }),
-      };
-    case "subject":
-      return { ...state, seq };
-    case "call.begin":
-      return { ...state, seq, calls: lastOf([...state.calls, event.call], MAX_CALLS) };
-    case "call.end": {
-      const { call } = event;
-      const history = call.changes === true ? seq : state.history;
-      const unreviewed = call.changesUnreviewed === true ? seq : state.unreviewed;
-      return { ...state, seq, history, unreviewed, calls: withCall(state.calls, call) };
-    }
-    case "history":
-      return { ...state, seq, history: seq, unreviewed: seq };
-  }
+  return applyEvents(state, [event]);
 }
 
+/** A state that is being changed. Its lists are those of the state before until they are replaced. */
+type Draft = { -readonly [Key in keyof ReviewState]: ReviewState[Key] };
+
 /**
- * Returns the state after some events, as {@link applyEvent} does for each of them in turn. Events of calls that follow
- * each other share one copy of the list of calls, because they are many.
+ * Returns the state after some events. The list of calls is copied once for all of them, because events of calls are
+ * many.
  *
  * @throws MissingEventsError when events between the state and the given ones are missing
  */
 export function applyEvents(state: ReviewState, events: readonly ReviewEvent[]): ReviewState {
-  let after = state;
-  for (let at = 0; at < events.length; ) {
-    const event = events[at] as ReviewEvent;
-    if (!isCallEvent(event) || event.seq !== after.seq + 1) {
-      after = applyEvent(after, event);
-      at += 1;
-      continue;
+  const draft: Draft = { ...state };
+  const calls = [...state.calls];
+  let hasCalls = false;
+  for (const event of events) {
+    const { seq } = event;
+    if (seq <= draft.seq) continue;
+    if (seq > draft.seq + 1) throw new MissingEventsError(`event ${seq} follows after ${draft.seq}`);
+    draft.seq = seq;
+    if (event.type === "call.begin" || event.type === "call.end") {
+      hasCalls = true;
+      addCall(calls, event);
     }
-    const calls = [...after.calls];
-    let first = 0;
-    let { seq, history, unreviewed } = after;
-    for (; at < events.length; at++) {
-      const next = events[at] as ReviewEvent;
-      if (!isCallEvent(next) || next.seq !== seq + 1) break;
-      seq = next.seq;
-      const { call } = next;
-      if (next.type === "call.end" && call.changes === true) history = seq;
-      if (next.type === "call.end" && call.changesUnreviewed === true) unreviewed = seq;
-      let known = next.type === "call.end" ? calls.length - 1 : -1;
-      while (known >= first && calls[known]?.id !== call.id) known -= 1;
-      if (known >= first) calls[known] = call;
-      else calls.push(call);
-      first = Math.max(first, calls.length - MAX_CALLS);
-    }
-    after = { ...after, seq, history, unreviewed, calls: calls.slice(first) };
+    change(draft, event);
   }
-  return after;
+  if (draft.seq === state.seq) return state;
+  if (hasCalls) draft.calls = lastOf(calls, MAX_CALLS);
+  return draft;
 }
 
-function isCallEvent(
-  event: ReviewEvent,
-): event is ReviewEvent & { readonly type: "call.begin" | "call.end" } {
-  return event.type === "call.begin" || event.type === "call.end";
+/** Makes the change of an event, except that of the list of calls. */
+function change(draft: Draft, event: ReviewEvent): void {
+  switch (event.type) {
+    case "asked":
+      draft.waiting = [...draft.waiting, event.question];
+      break;
+    case "answered": {
+      const { id, outcome, by, at, isWider, reason } = event;
+      settle(draft, id, { outcome, by, at, ...withoutUndefined({ isWider, reason }) });
+      break;
+    }
+    case "withdrawn":
+      settle(draft, event.id, { outcome: "withdrawn", at: event.at });
+      break;
+    case "stale":
+      draft.waiting = draft.waiting.map((one) => {
+        if (one.id !== event.id) return one;
+        const { conflict: _, ...question } = one;
+        return { ...question, stale: true, ...withoutUndefined({ conflict: event.conflict }) };
+      });
+      break;
+    case "call.end":
+      if (event.call.changes === true) draft.history = event.seq;
+      if (event.call.changesUnreviewed === true) draft.unreviewed = event.seq;
+      break;
+    case "history":
+      draft.history = event.seq;
+      draft.unreviewed = event.seq;
+      break;
+  }
 }
 
 /** Moves a question from those that wait to the settled ones. */
-function settle(
-  state: ReviewState,
-  id: string,
-  settled: (question: ReviewQuestion) => SettledQuestion,
-): ReviewState {
-  const question = state.waiting.find((one) => one.id === id);
-  if (question === undefined) return state;
-  return {
-    ...state,
-    waiting: state.waiting.filter((one) => one !== question),
-    settled: lastOf([...state.settled, settled(question)], MAX_SETTLED),
-  };
+function settle(draft: Draft, id: string, end: Omit<SettledQuestion, "question">): void {
+  const question = draft.waiting.find((one) => one.id === id);
+  if (question === undefined) return;
+  draft.waiting = draft.waiting.filter((one) => one !== question);
+  draft.settled = lastOf([...draft.settled, { question, ...end }], MAX_SETTLED);
 }
 
-/** Replaces a call that has ended. One whose beginning is not kept any more is added. */
-function withCall(calls: readonly ReviewCall[], call: ReviewCall): readonly ReviewCall[] {
-  const at = calls.findLastIndex(({ id }) => id === call.id);
-  return at < 0 ? lastOf([...calls, call], MAX_CALLS) : calls.with(at, call);
+/** Adds a call that begins, and replaces it when it ends. One whose beginning is not kept any more is added. */
+function addCall(
+  calls: ReviewCall[],
+  { type, call }: ReviewEvent & { readonly type: "call.begin" | "call.end" },
+): void {
+  if (calls.length >= 2 * MAX_CALLS) calls.splice(0, calls.length - MAX_CALLS);
+  const first = Math.max(0, calls.length - MAX_CALLS);
+  const at = type === "call.end" ? calls.findLastIndex(({ id }) => id === call.id) : -1;
+  if (at >= first) calls[at] = call;
+  else calls.push(call);
 }
 
 function lastOf<T>(list: readonly T[], count: number): readonly T[] {

@@ -1,7 +1,8 @@
 /** A program at a socket of an approval queue: it receives notices of questions, reads whole ones, and answers them. */
 import { tokensAreEqual } from "../../http/access.ts";
 import { type AnswerResult, parseJsonObject } from "../approval-queue-http.ts";
-import type { EventLog, QueueEvent, QueueState } from "./event-log.ts";
+import type { EventLog } from "../../http/event-log.ts";
+import type { QueueEvent, QueueState } from "./events.ts";
 import type { PendingApproval } from "./summary.ts";
 
 /** One end of a WebSocket, or of another text channel. */
@@ -12,7 +13,7 @@ export interface QueueSocket {
 /** The members of an approval queue that a socket uses. */
 interface SocketQueue {
   readonly token: string;
-  readonly log: EventLog;
+  readonly log: EventLog<QueueEvent>;
   state(): QueueState;
   find(id: string): PendingApproval | undefined;
   take(id: string, reply: unknown): AnswerResult;

@@ -3,7 +3,7 @@
  * programs answer too.
  */
 import type { ApprovalQueue } from "../../hooks/approval-queue.ts";
-import type { QueueEvent } from "../../hooks/queue/event-log.ts";
+import type { QueueEvent } from "../../hooks/queue/events.ts";
 import type { PendingApproval } from "../../hooks/queue/summary.ts";
 import type { ApprovalScope } from "../../hooks/scope/scope.ts";
 import type { PlainDetails } from "../../hooks/notebook.ts";

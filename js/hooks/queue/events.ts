@@ -1,0 +1,31 @@
+/** The events of an approval queue. */
+import type { ApprovalSummary } from "./summary.ts";
+
+/** Why a question was withdrawn: its call was cancelled, or the queue was closed. */
+export type WithdrawalReason = "cancelled" | "closed";
+
+/** An event of a question. */
+type QueueHappening =
+  | { readonly type: "asked"; readonly question: ApprovalSummary }
+  /** The question was answered, with the outcome, or with the answer of a question about a directory. */
+  | { readonly type: "answered"; readonly id: string; readonly outcome: string; readonly by?: string }
+  /**
+   * The content behind the question has changed: an approval of it is refused, and `look_again` asks again. `conflict` says
+   * why that would fail, where it is known; a later event says that it is another or none.
+   */
+  | { readonly type: "stale"; readonly id: string; readonly conflict?: string }
+  /** The question has ended without an answer. */
+  | { readonly type: "withdrawn"; readonly id: string; readonly why: WithdrawalReason };
+
+/** An event of the approval queue. `seq` is its number: each event has the number after that of the one before it. */
+export type QueueEvent = { readonly seq: number } & QueueHappening;
+
+/**
+ * All waiting questions, of which `seq` is the number of the last event. It is the first event for a reader that is
+ * new, or that has missed more than is kept, and it replaces whatever the reader knows.
+ */
+export interface QueueState {
+  readonly type: "state";
+  readonly seq: number;
+  readonly pending: readonly ApprovalSummary[];
+}
