@@ -4,9 +4,9 @@
  * It works on a list of paths in memory. Trees on disk are ranked by one call of the native engine, with the
  * same scores: `tree-search.ts`.
  */
-import { fromEngine } from "./errors.ts";
+import { asEngineCall } from "./yielder.ts";
 import type { FileExports } from "./generated/exports.ts";
-import { type Packed, Unpacker } from "./wire/unpack.ts";
+import { Unpacker } from "./wire/unpack.ts";
 
 /** How paths are ranked. */
 export interface RankOptions {
@@ -46,13 +46,8 @@ export function makeRankEngine(binding: FileExports): RankEngine {
   return {
     rankPaths(query, paths, { limit, typos } = {}) {
       const text = paths.length === 0 ? "" : `${paths.join("\0")}\0`;
-      let packed: Packed;
-      try {
-        packed = binding.rankPaths(text, JSON.stringify({ query, limit, typos }));
-      } catch (error) {
-        throw fromEngine(error);
-      }
-      const from = new Unpacker(packed);
+      const asked = JSON.stringify({ query, limit, typos });
+      const from = new Unpacker(asEngineCall(() => binding.rankPaths(text, asked)));
       const total = from.num();
       const files = Array.from({ length: from.num() }, () => {
         const path = paths[from.num()] as string;

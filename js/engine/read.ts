@@ -4,7 +4,8 @@
  * A {@link Page} has the same form whether WebAssembly extracted it from bytes in memory or the native addon
  * from a file.
  */
-import { FilewrightError, fromEngine, type Signalled } from "./errors.ts";
+import { asEngineCall } from "./yielder.ts";
+import { FilewrightError, type Signalled } from "./errors.ts";
 import { onThread } from "./threads.ts";
 import {
   type DecodedText,
@@ -140,21 +141,19 @@ export interface ReadEngine {
 export function makeReadEngine(binding: FileExports): ReadEngine {
   return {
     inspect: (bytes, options = {}) =>
-      withTranslatedErrors(() =>
+      asEngineCall(() =>
         decodeInspection(new Unpacker(binding.inspect(bytes, options.name ?? "", !options.partial))),
       ),
     readPage: (bytes, request = {}, name = "") =>
-      withTranslatedErrors(() =>
-        decodePage(new Unpacker(binding.readPage(bytes, name, JSON.stringify(request)))),
-      ),
+      asEngineCall(() => decodePage(new Unpacker(binding.readPage(bytes, name, JSON.stringify(request))))),
     reading: makeReadThreads(binding),
     decodeText: (bytes, encoding = "auto") =>
-      withTranslatedErrors(() => decodeDecodedText(new Unpacker(binding.decodeBytes(bytes, encoding)))),
+      asEngineCall(() => decodeDecodedText(new Unpacker(binding.decodeBytes(bytes, encoding)))),
     encodeText: (text, encoding = "utf-8", options = {}) => {
       assertWellFormed(text, encoding);
-      return withTranslatedErrors(() => binding.encodeText(text, encoding, options.bom ?? false));
+      return asEngineCall(() => binding.encodeText(text, encoding, options.bom ?? false));
     },
-    lineAnchors: (text) => withTranslatedErrors(() => binding.lineAnchors(text)),
+    lineAnchors: (text) => asEngineCall(() => binding.lineAnchors(text)),
   };
 }
 
@@ -208,12 +207,4 @@ function assertWellFormed(text: string, encoding: string): void {
   throw new FilewrightError("ENCODING_ERROR", "the text contains an unpaired surrogate", {
     details: { encoding },
   });
-}
-
-function withTranslatedErrors<T>(call: () => T): T {
-  try {
-    return call();
-  } catch (error) {
-    throw fromEngine(error);
-  }
 }

@@ -3,7 +3,7 @@
  *
  * Searching a tree on disk is one call of the native engine: `tree-search.ts`.
  */
-import { type CancelToken, runCancellable, Yielder } from "./yielder.ts";
+import { asEngineCall, type CancelToken, runCancellable, Yielder } from "./yielder.ts";
 import { checkAborted, fromEngine, type Signalled } from "./errors.ts";
 import { isExpensiveQuery, isCheapToParse, QueryCache } from "./queries.ts";
 import { hasSeveralPatterns, decodeTextHits, decodeTextHitsYielding } from "./wire/hits.ts";
@@ -190,9 +190,9 @@ export function makeSearchEngine(binding: SearchBinding): SearchEngine {
     const known = kept.get(options);
     if (known !== undefined) return known;
     const attributed = hasSeveralPatterns(query);
-    const raw = withTranslatedErrors(() => new binding.SearchQuery(options));
+    const raw = asEngineCall(() => new binding.SearchQuery(options));
     const run = (content: Uint8Array, limits: TextLimits, count: boolean) =>
-      withTranslatedErrors(() =>
+      asEngineCall(() =>
         decodeTextHits(raw.search(content, JSON.stringify({ ...limits, count })), attributed),
       );
     const compiled: { -readonly [K in keyof EngineQuery]: EngineQuery[K] } = {
@@ -229,7 +229,7 @@ export function makeSearchEngine(binding: SearchBinding): SearchEngine {
       if (Array.isArray(patterns) && patterns.length === 0 && (exclude === undefined || exclude.length === 0))
         return ALL_PATHS;
       const json = JSON.stringify({ patterns, exclude, caseSensitive });
-      const raw = withTranslatedErrors(() => new binding.PathGlobs(json));
+      const raw = asEngineCall(() => new binding.PathGlobs(json));
       return {
         matches: (path, isDir = false) => raw.matches(path, isDir),
         excluded: (path, isDir = false) => raw.excluded(path, isDir),
@@ -296,14 +296,6 @@ function queryOptionsJson({ pattern, patterns, regex, case: letters, word, multi
 
 function textLimitsOf({ before, after, context, maxPerFile, maxLineChars }: TextLimits): TextLimits {
   return { before, after, context, maxPerFile, maxLineChars };
-}
-
-function withTranslatedErrors<T>(call: () => T): T {
-  try {
-    return call();
-  } catch (error) {
-    throw fromEngine(error);
-  }
 }
 
 function toIgnoreRules(raw: IgnoreStack): IgnoreRules {

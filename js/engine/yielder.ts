@@ -200,3 +200,12 @@ export function untilAborted<T>(signal: AbortSignal | undefined, work: Promise<T
 export function throwTranslated(error: unknown): never {
   throw fromEngine(error);
 }
+
+/** Returns the result of a call of the engine, whose errors become those of this package. */
+export function asEngineCall<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw fromEngine(error);
+  }
+}

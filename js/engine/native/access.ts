@@ -2,7 +2,7 @@
  * The path rules of a policy, which match absolute paths without links: denied globs, protected places and
  * secrets.
  */
-import { fromEngine } from "../errors.ts";
+import { asEngineCall } from "../yielder.ts";
 import type { FileExports } from "../generated/exports.ts";
 import { PATH_FLAGS } from "../generated/records.ts";
 
@@ -180,15 +180,6 @@ function withVerdictCache(check: (path: string) => PathVerdict): (path: string) 
     known.set(path, verdict);
     return verdict;
   };
-}
-
-/** Makes a call of the binding, and converts its errors. */
-function asEngineCall<T>(call: () => T): T {
-  try {
-    return call();
-  } catch (error) {
-    throw fromEngine(error);
-  }
 }
 
 /** Returns the functions of the engine for path rules, which call the given binding. */

@@ -5,7 +5,7 @@
  * without a copy.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
-import { untilAborted } from "../yielder.ts";
+import { asEngineCall, untilAborted } from "../yielder.ts";
 import {
   type Algorithm,
   ALGORITHM_WORDS,
@@ -112,12 +112,10 @@ export function makeDiffEngine(binding: TextExports): DiffEngine {
   };
   return {
     diff(before, after, options = NO_DIFF_OPTIONS) {
-      try {
+      return asEngineCall(() => {
         if (typeof before !== "string" && typeof after !== "string") return compare(before, after, options);
         return withUtf8(before, after, (old, now) => compare(old, now, options));
-      } catch (error) {
-        throw fromEngine(error);
-      }
+      });
     },
     diffParts(before, after, unit = "words") {
       const from = new Unpacker(binding.diffParts(before, after, unit === "chars"));

@@ -4,10 +4,11 @@
  * Both functions work on the bytes of the file. Lines are taken as they are: encoding, byte order mark and
  * line endings are never converted.
  */
-import { FilewrightError, fromEngine } from "../errors.ts";
+import { FilewrightError } from "../errors.ts";
 import type { TextExports } from "../generated/exports.ts";
 import { decodeHunkRange, type HunkRange } from "../generated/records.ts";
 import { onThread } from "../threads.ts";
+import { asEngineCall } from "../yielder.ts";
 import { Unpacker } from "../wire/unpack.ts";
 
 export type { HunkRange, ReplacedLines } from "../generated/records.ts";
@@ -64,11 +65,7 @@ export function makeHunkEngine(binding: TextExports): HunkEngine {
     },
     composeHunks(before, after, chosen, encoding = "utf-8") {
       const numbers = numbersOfChoices(chosen);
-      try {
-        return binding.composeHunks(before, after, encoding, numbers);
-      } catch (error) {
-        throw fromEngine(error);
-      }
+      return asEngineCall(() => binding.composeHunks(before, after, encoding, numbers));
     },
   };
 }

@@ -6,7 +6,7 @@
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
 import { onThread } from "../threads.ts";
-import { forEachYielding, STEPS_PER_YIELD_CHECK, untilAborted, Yielder } from "../yielder.ts";
+import { asEngineCall, forEachYielding, STEPS_PER_YIELD_CHECK, untilAborted, Yielder } from "../yielder.ts";
 import type { PackedPatch, TextExports } from "../generated/exports.ts";
 import { decodeMergeConflict, type MergeConflict } from "../generated/records.ts";
 import { type Packed, Unpacker } from "../wire/unpack.ts";
@@ -194,13 +194,13 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 export function makePatchEngine(binding: TextExports): PatchEngine {
   return {
     parsePatch(patch, options = {}) {
-      return withTranslatedErrors(
+      return asEngineCall(
         () => JSON.parse(binding.parsePatch(patch, JSON.stringify(options))) as ParsedPatch,
       );
     },
     applyPatch(files, patch, options = {}) {
       const [names, contents] = namesAndContents(files);
-      return withTranslatedErrors(() =>
+      return asEngineCall(() =>
         decodePatchedFiles(binding.applyPatch(names, contents, patch, JSON.stringify(options))),
       );
     },
@@ -219,7 +219,7 @@ export function makePatchEngine(binding: TextExports): PatchEngine {
     },
     merge3(base, ours, theirs, options = {}) {
       const args = mergeArguments([base, ours, theirs], options);
-      return withTranslatedErrors(() => decodeMerge(binding.merge3(...args)));
+      return asEngineCall(() => decodeMerge(binding.merge3(...args)));
     },
   };
 }
@@ -264,14 +264,6 @@ function mergeArguments(
   const flags = style | (options.adjacent ? ADJACENT_FLAG : 0);
   const [first, second, third] = texts;
   return [toUtf8(first), toUtf8(second), toUtf8(third), flags, [ours, base, theirs]];
-}
-
-function withTranslatedErrors<T>(call: () => T): T {
-  try {
-    return call();
-  } catch (error) {
-    throw fromEngine(error);
-  }
 }
 
 function namesAndContents(files: FileContents): [names: string[], contents: Uint8Array[]] {
