@@ -8,9 +8,10 @@
  *
  * @module filewright/deepagents
  */
-import { fromBase64, toBase64 } from "../engine/wire/bytes.ts";
+import { fromBase64 } from "../engine/wire/bytes.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { ErrorData, ToolResult, Workspace } from "../workspace/index.ts";
-import { HOST_OPTIONS, type HostOptions, hostFiles, toWorkspacePath, toHostPath } from "./host-files.ts";
+import { contentArguments, HOST_OPTIONS, type HostOptions, hostFiles, toHostPath } from "./host-files.ts";
 import { adapterChecker } from "./offer.ts";
 import { textWithoutErrorPrefix } from "./outcome.ts";
 
@@ -122,15 +123,14 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
 
   return {
     async ls(path) {
-      const result = await call("list_directory", { path: toWorkspacePath(path), limit: MAX_SEARCH_RESULTS });
+      const result = await call("list_directory", { path, limit: MAX_SEARCH_RESULTS });
       if (!result.ok) return told(result);
       const files = result.data.entries.map((entry): DeepAgentsFile => {
         const isDir = entry.type === "dir";
         return {
           path: `${toHostPath(entry.path)}${isDir ? "/" : ""}`,
           is_dir: isDir,
-          ...(entry.size === undefined ? {} : { size: entry.size }),
-          ...(entry.modified === undefined ? {} : { modified_at: entry.modified }),
+          ...withoutUndefined({ size: entry.size, modified_at: entry.modified }),
         };
       });
       return { files };
@@ -138,7 +138,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
 
     async read(path, offset = 0, limit = 500) {
       const result = await call("read_file", {
-        path: toWorkspacePath(path),
+        path,
         start_line: Math.max(offset, 0) + 1,
         max_lines: Math.max(limit, 1),
         line_numbers: "none",
@@ -156,20 +156,22 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
         mimeType: "text/plain",
         startLine: start_line,
         endLine: end_line,
-        ...(total_lines === null ? {} : { totalLines: total_lines }),
-        ...(next_start_line === undefined ? {} : { nextOffset: next_start_line - 1 }),
+        ...withoutUndefined({
+          totalLines: total_lines ?? undefined,
+          nextOffset: next_start_line === undefined ? undefined : next_start_line - 1,
+        }),
       };
     },
 
     async readRaw(path) {
       const result = await call("read_file", {
-        path: toWorkspacePath(path),
+        path,
         max_lines: null,
         line_numbers: "none",
         max_line_chars: 0,
       });
       if (!result.ok) return told(result);
-      const facts = await call("stat", { path: toWorkspacePath(path) });
+      const facts = await call("stat", { path });
       if (!facts.ok) return told(facts);
       const { modified, created = modified } = facts.data;
       const [image] = result.content ?? [];
@@ -183,59 +185,49 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
       };
     },
 
-    write: async (path, content) =>
-      changed(await call("write_file", { path: toWorkspacePath(path), content }), path),
+    write: async (path, content) => changed(await call("write_file", { path, content }), path),
 
     async edit(path, oldText, newText, replaceAll = false) {
       const edits = [{ old_text: oldText, new_text: newText, replace_all: replaceAll }];
-      const result = await call("edit_file", { path: toWorkspacePath(path), edits });
-      return {
-        ...changed(result, path),
-        ...(result.ok ? { occurrences: result.data.replacements } : {}),
-      };
+      const result = await call("edit_file", { path, edits });
+      return { ...changed(result, path), ...withoutUndefined({ occurrences: result.data?.replacements }) };
     },
 
     async grep(pattern, path, glob, maxCount) {
       const result = await call("grep", {
         pattern,
-        path: toWorkspacePath(path ?? "/"),
+        path: path ?? "/",
         regex: false,
         max_results: maxCount ?? MAX_SEARCH_RESULTS,
-        ...(glob === undefined || glob === null ? {} : { glob }),
+        ...withoutUndefined({ glob: glob ?? undefined }),
       });
       if (!result.ok) return told(result);
       const { matches = [], truncated, complete } = result.data;
       return {
         matches: matches.map(({ path: file, line, text }) => ({ path: toHostPath(file), line, text })),
-        ...(truncated || !complete ? { truncated: true } : {}),
+        ...withoutUndefined({ truncated: truncated || !complete || undefined }),
       };
     },
 
     async glob(pattern, path = "/") {
       const result = await call("glob", {
         pattern: pattern.replace(/^\/+/u, ""),
-        path: toWorkspacePath(path),
+        path,
         limit: MAX_SEARCH_RESULTS,
       });
       if (!result.ok) return told(result);
       return {
         files: result.data.matches.map((file) => ({ path: toHostPath(file), is_dir: false })),
-        ...(result.data.truncated ? { truncated: true } : {}),
+        ...withoutUndefined({ truncated: result.data.truncated || undefined }),
       };
     },
 
-    delete: async (path) =>
-      changed(await call("delete", { path: toWorkspacePath(path), recursive: true }), path),
+    delete: async (path) => changed(await call("delete", { path, recursive: true }), path),
 
     async uploadFiles(files) {
       const answers: { path: string; error: DeepAgentsTransferError | null }[] = [];
       for (const [path, content] of files) {
-        const written = {
-          path: toWorkspacePath(path),
-          content: toBase64(content),
-          content_encoding: "base64",
-        } as const;
-        const { error } = await call("write_file", written);
+        const { error } = await call("write_file", { path, ...contentArguments(content) });
         answers.push({ path, error: error === undefined ? null : transferError(error) });
       }
       return answers;
@@ -248,7 +240,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
         error: DeepAgentsTransferError | null;
       }[] = [];
       for (const path of paths) {
-        const result = await bytes(toWorkspacePath(path));
+        const result = await bytes(path);
         answers.push(
           result.ok
             ? { path, content: result.data, error: null }

@@ -10,6 +10,8 @@ import {
   signalOption,
   text,
 } from "../schema/option.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
+import { toBase64 } from "../engine/wire/bytes.ts";
 import { joinPath } from "../backends/paths.ts";
 import type { ToolArgs, ToolData, ToolName } from "../tools/index.ts";
 import type { RunCommandData } from "../tools/generated/internal.ts";
@@ -29,7 +31,7 @@ export const HOST_OPTIONS: Options<HostOptions> = described("HostOptions", {
   signal: either(signalOption, callback<() => AbortSignal | undefined>()),
 });
 
-/** The calls of one host. */
+/** The calls of one host. Their paths are those of the host, such as `/src/a.ts`. */
 export interface HostFiles {
   call<Name extends ToolName>(tool: Name, args: ToolArgs[Name]): Promise<ToolResult<ToolData[Name]>>;
   /** Runs a command by /bin/sh, in a workspace with commands. */
@@ -51,12 +53,12 @@ export function hostFiles(ws: Workspace, { agent, signal }: HostOptions): HostFi
   const tools = new Map(toolsFor(ws, "canonical").map((tool) => [tool.name, tool]));
   const any = async (name: string, args: object): Promise<ToolResult<never>> => {
     const current = typeof signal === "function" ? signal() : signal;
-    const context = {
-      ...(agent === undefined ? {} : { agent }),
-      ...(current === undefined ? {} : { signal: current }),
-    };
     const tool = tools.get(name);
-    const result = await (tool === undefined ? callMissingTool(ws, name, args) : tool.execute(args, context));
+    const made = withWorkspacePaths(args);
+    // A tool that the workspace does not offer fails with READ_ONLY for a change in a read-only workspace, and otherwise
+    // because there is no such tool.
+    const result = await (tool?.execute(made, withoutUndefined({ agent, signal: current })) ??
+      ws.call(name, made));
     return result as ToolResult<never>;
   };
   const call: HostFiles["call"] = any;
@@ -68,26 +70,38 @@ export function hostFiles(ws: Workspace, { agent, signal }: HostOptions): HostFi
       if (!looked.ok && !READABLE_CODES.has(looked.error.code)) return looked;
       const info = await call("access_info", {});
       if (!info.ok) return info;
-      const data = await ws.fs.readBytes(joinPath(info.data.cwd, path));
+      const data = await ws.fs.readBytes(joinPath(info.data.cwd, toWorkspacePath(path)));
       const text = `${data.length} bytes`;
       return { ok: true, text, display: text, data, meta: looked.meta };
     },
   };
 }
 
-/**
- * Returns the failure of a tool that the workspace does not offer: READ_ONLY for a change in a read-only
- * workspace, otherwise that there is no such tool.
- */
-function callMissingTool(ws: Workspace, name: string, args: object): Promise<ToolResult> {
-  return ws.call(name, args);
+/** The arguments that are paths of the host. */
+const PATH_ARGUMENTS = ["path", "source", "destination"] as const;
+
+/** Returns arguments with the paths as the workspace takes them. */
+function withWorkspacePaths(args: object): Record<string, unknown> {
+  const made: Record<string, unknown> = { ...args };
+  for (const name of PATH_ARGUMENTS)
+    if (typeof made[name] === "string") made[name] = toWorkspacePath(made[name]);
+  return made;
+}
+
+/** Returns the arguments of `write_file` for a content. */
+export function contentArguments(
+  content: string | Uint8Array,
+): Pick<ToolArgs["write_file"], "content" | "content_encoding"> {
+  return typeof content === "string"
+    ? { content }
+    : { content: toBase64(content), content_encoding: "base64" };
 }
 
 /**
  * Returns the path relative to the working directory for a path of the host: `/src/a.ts` and `src/a.ts` give
  * `src/a.ts`, `/` gives `.`.
  */
-export function toWorkspacePath(path: string): string {
+function toWorkspacePath(path: string): string {
   const bare = path.replace(/^\/+/u, "");
   return bare === "" ? "." : bare;
 }

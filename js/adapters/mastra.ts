@@ -7,7 +7,7 @@
  *
  * @module filewright/mastra
  */
-import { toBase64 } from "../engine/wire/bytes.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import {
   callback,
   optionChecker,
@@ -17,7 +17,7 @@ import {
   required,
 } from "../schema/option.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
-import { HOST_OPTIONS, type HostOptions, hostFiles, toWorkspacePath } from "./host-files.ts";
+import { contentArguments, HOST_OPTIONS, type HostOptions, hostFiles } from "./host-files.ts";
 import { adapterChecker } from "./offer.ts";
 import { textWithoutErrorPrefix, ToolFailure } from "./outcome.ts";
 
@@ -140,7 +140,7 @@ export function toMastraFilesystem(
     if (!result.ok) throw fail(result, path, directory);
   };
   const stat = async (path: string): Promise<MastraStat> => {
-    const result = await call("stat", { path: toWorkspacePath(path) });
+    const result = await call("stat", { path });
     if (!result.ok) throw fail(result, path);
     const { name, size, modified, created = modified, is_dir, mime } = result.data;
     return {
@@ -150,7 +150,7 @@ export function toMastraFilesystem(
       size: is_dir ? 0 : size,
       createdAt: new Date(created),
       modifiedAt: new Date(modified),
-      ...(mime === undefined ? {} : { mimeType: mime }),
+      ...withoutUndefined({ mimeType: mime }),
     };
   };
   const write = async (
@@ -158,11 +158,7 @@ export function toMastraFilesystem(
     content: string | Uint8Array,
     more: { overwrite?: boolean; create_dirs?: boolean; append?: boolean; expected_hash?: string },
   ): Promise<void> => {
-    const given =
-      typeof content === "string"
-        ? ({ content } as const)
-        : ({ content: toBase64(content), content_encoding: "base64" } as const);
-    settle(await call("write_file", { path: toWorkspacePath(path), ...given, ...more }), path);
+    settle(await call("write_file", { path, ...contentArguments(content), ...more }), path);
   };
 
   return {
@@ -175,7 +171,7 @@ export function toMastraFilesystem(
       "Paths begin with / at the root of the workspace. Nothing outside it can be reached.",
 
     async readFile(path, { encoding } = {}) {
-      const result = await bytes(toWorkspacePath(path));
+      const result = await bytes(path);
       if (!result.ok) throw fail(result, path);
       const buffer = Buffer.from(result.data);
       return encoding === undefined ? buffer : buffer.toString(encoding as "utf8");
@@ -183,49 +179,39 @@ export function toMastraFilesystem(
 
     async writeFile(path, content, { recursive, overwrite, expectedMtime } = {}) {
       const guard = expectedMtime === undefined ? undefined : await unchangedSince(path, expectedMtime);
-      await write(path, content, {
-        ...(recursive === undefined ? {} : { create_dirs: recursive }),
-        ...(overwrite === undefined ? {} : { overwrite }),
-        ...guard,
-      });
+      await write(path, content, { ...withoutUndefined({ create_dirs: recursive, overwrite }), ...guard });
     },
 
     appendFile: (path, content) => write(path, content, { append: true }),
 
     async deleteFile(path, { force = false } = {}) {
-      const found = await call("stat", { path: toWorkspacePath(path), follow: false });
+      const found = await call("stat", { path, follow: false });
       if (found.ok && found.data.is_dir) throw new errors.IsDirectoryError(path);
-      settle(await call("delete", { path: toWorkspacePath(path), missing_ok: force }), path);
+      settle(await call("delete", { path, missing_ok: force }), path);
     },
 
     async copyFile(from, to, { overwrite = true } = {}) {
-      settle(
-        await call("copy", { source: toWorkspacePath(from), destination: toWorkspacePath(to), overwrite }),
-        from,
-      );
+      settle(await call("copy", { source: from, destination: to, overwrite }), from);
     },
 
     async moveFile(from, to, { overwrite = true } = {}) {
-      settle(
-        await call("move", { source: toWorkspacePath(from), destination: toWorkspacePath(to), overwrite }),
-        from,
-      );
+      settle(await call("move", { source: from, destination: to, overwrite }), from);
     },
 
     async mkdir(path, { recursive = false } = {}) {
-      settle(await call("mkdir", { path: toWorkspacePath(path), parents: recursive }), path);
+      settle(await call("mkdir", { path, parents: recursive }), path);
     },
 
     async rmdir(path, { recursive = false, force = false } = {}) {
-      const found = await call("stat", { path: toWorkspacePath(path), follow: false });
+      const found = await call("stat", { path, follow: false });
       if (found.ok && !found.data.is_dir) throw new errors.NotDirectoryError(path);
-      settle(await call("delete", { path: toWorkspacePath(path), recursive, missing_ok: force }), path, true);
+      settle(await call("delete", { path, recursive, missing_ok: force }), path, true);
     },
 
     async readdir(path, { recursive = false, extension, maxDepth = MAX_LISTED_LEVELS } = {}) {
       const depth = recursive ? Math.min(maxDepth, MAX_LISTED_LEVELS) : 1;
       const result = await call("list_directory", {
-        path: toWorkspacePath(path),
+        path,
         depth,
         limit: MAX_LISTED_ENTRIES,
       });
@@ -238,18 +224,19 @@ export function toMastraFilesystem(
             wanted.length === 0 || type === "dir" || wanted.some((end) => name.endsWith(end)),
         )
         .map(
-          ({ name, path: file, type, size, target }): MastraEntry => ({
-            name: recursive ? file.slice(cut) : name,
-            type: type === "dir" ? "directory" : "file",
-            ...(size === undefined ? {} : { size }),
-            ...(type === "symlink" ? { isSymlink: true } : {}),
-            ...(target === undefined ? {} : { symlinkTarget: target }),
-          }),
+          ({ name, path: file, type, size, target }): MastraEntry =>
+            withoutUndefined({
+              name: recursive ? file.slice(cut) : name,
+              type: type === "dir" ? "directory" : "file",
+              size,
+              isSymlink: type === "symlink" || undefined,
+              symlinkTarget: target,
+            }),
         );
     },
 
     async exists(path) {
-      return (await call("stat", { path: toWorkspacePath(path) })).ok;
+      return (await call("stat", { path })).ok;
     },
 
     stat,
@@ -257,7 +244,7 @@ export function toMastraFilesystem(
 
   /** Makes a write conditional on the current content, if that is unchanged since it was read. */
   async function unchangedSince(path: string, expected: Date): Promise<{ expected_hash?: string }> {
-    const found = await call("stat", { path: toWorkspacePath(path), hash: true });
+    const found = await call("stat", { path, hash: true });
     if (!found.ok) {
       if (found.error.code === "NOT_FOUND") return {};
       throw fail(found, path);
