@@ -5,7 +5,7 @@
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
 import { unsupportedFormatError } from "../refuse.ts";
 import { openPackage } from "./package.ts";
-import { attributeValue, type XmlToken, xmlTokens } from "./xml.ts";
+import { attributeValue, type OpenTag, xmlTokens } from "./xml.ts";
 
 const DOCX_MIME = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 /** The maximum level of a list item, as in Word. A deeper one counts as this level. */
@@ -137,8 +137,6 @@ interface OpenLink {
   readonly target: string;
   text: string;
 }
-
-type OpenTag = Extract<XmlToken, { readonly kind: "open" }>;
 
 function toMarkdown(xml: string, context: DocumentContext): DocumentMarkdown {
   const into = new DocumentText(context);

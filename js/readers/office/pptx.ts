@@ -4,7 +4,7 @@ import { choosePages } from "../pages.ts";
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
 import { unsupportedFormatError } from "../refuse.ts";
 import { openPackage } from "./package.ts";
-import { attributeValue, xmlTokens } from "./xml.ts";
+import { attributeValue, readXmlText, xmlTokens } from "./xml.ts";
 
 const PPTX_MIME = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
 const MAX_SLIDES = 500;
@@ -54,25 +54,21 @@ export const pptxReader: Reader = Object.freeze({
 /** Returns the paragraphs of a slide. Fields such as the slide number or the date are left out. */
 function slideText(xml: string): string {
   const lines: string[] = [];
-  let [line, inText, field] = ["", false, false];
-  for (const token of xmlTokens(xml)) {
-    if (token.kind === "text") {
-      if (inText && !field) line += token.text;
-    } else if (token.kind === "open") {
-      if (token.name === "t") inText = !token.empty;
-      else if (token.name === "br") line += "\n";
-      else if (token.name === "fld") field = !token.empty;
-      else if (token.name === "cNvPr") {
-        const description = attributeValue(token.attributes, "descr");
-        if (description !== undefined && description !== "")
-          lines.push(`[image: ${description.slice(0, 500)}]`);
-      }
-    } else if (token.name === "t") inText = false;
-    else if (token.name === "fld") field = false;
-    else if (token.name === "p") {
+  let line = "";
+  readXmlText(xml, "fld", {
+    text(text) {
+      line += text;
+    },
+    open({ name, attributes }) {
+      if (name === "br") line += "\n";
+      const description = name === "cNvPr" ? attributeValue(attributes, "descr") : undefined;
+      if (description) lines.push(`[image: ${description.slice(0, 500)}]`);
+    },
+    close(name) {
+      if (name !== "p") return;
       if (line.trim() !== "") lines.push(line.trimEnd());
       line = "";
-    }
-  }
+    },
+  });
   return lines.join("\n");
 }

@@ -9,7 +9,7 @@ import { choosePages } from "../pages.ts";
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
 import { unsupportedFormatError } from "../refuse.ts";
 import { type OfficePackage, openPackage } from "./package.ts";
-import { attributeValue, xmlTokens } from "./xml.ts";
+import { attributeValue, readXmlText, xmlTokens } from "./xml.ts";
 
 const XLSX_MIME = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 /** The maximum number of columns that are shown. Further ones are left out. */
@@ -121,21 +121,20 @@ function countsFrom1904(book: string): boolean {
 /** Returns the texts of the shared string table, without phonetic guides. */
 function sharedStringsOf(xml: string): string[] {
   const strings: string[] = [];
-  let [text, inText, phonetic] = ["", false, false];
-  for (const token of xmlTokens(xml)) {
-    if (token.kind === "text") {
-      if (inText && !phonetic) text += token.text;
-    } else if (token.kind === "open") {
-      if (token.name === "si" && token.empty) strings.push("");
-      else if (token.name === "t") inText = !token.empty;
-      else if (token.name === "rPh") phonetic = !token.empty;
-    } else if (token.name === "t") inText = false;
-    else if (token.name === "rPh") phonetic = false;
-    else if (token.name === "si") {
-      strings.push(text);
-      text = "";
-    }
-  }
+  let shared = "";
+  readXmlText(xml, "rPh", {
+    text(text) {
+      shared += text;
+    },
+    open({ name, empty }) {
+      if (name === "si" && empty) strings.push("");
+    },
+    close(name) {
+      if (name !== "si") return;
+      strings.push(shared);
+      shared = "";
+    },
+  });
   return strings;
 }
 

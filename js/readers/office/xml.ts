@@ -10,6 +10,9 @@ export type XmlToken =
   | { readonly kind: "close"; readonly name: string }
   | { readonly kind: "text"; readonly text: string };
 
+/** A tag that opens an element. */
+export type OpenTag = Extract<XmlToken, { readonly kind: "open" }>;
+
 /**
  * The maximum length of the attributes that are read from one tag, in UTF-16 units. The rest is ignored,
  * which bounds the search for an attribute.
@@ -50,6 +53,32 @@ export function* xmlTokens(xml: string): Generator<XmlToken> {
       if (first !== "?" && first !== "!") yield parseTag(xml.slice(open + 1, end));
       at = end + 1;
     }
+  }
+}
+
+/** What a reader does with the elements of a document and with its text. */
+interface TextHandlers {
+  /** Called for each tag that opens. */
+  open(tag: OpenTag): void;
+  /** Called for each tag that closes. */
+  close(name: string): void;
+  /** Called for the text of each `t` element. */
+  text(text: string): void;
+}
+
+/** Reads the text of a document, which is in `t` elements, without the text inside of elements with the name `except`. */
+export function readXmlText(xml: string, except: string, handlers: TextHandlers): void {
+  let [isText, isExcepted] = [false, false];
+  for (const token of xmlTokens(xml)) {
+    if (token.kind === "text") {
+      if (isText && !isExcepted) handlers.text(token.text);
+      continue;
+    }
+    const begins = token.kind === "open" && !token.empty;
+    if (token.name === "t") isText = begins;
+    else if (token.name === except) isExcepted = begins;
+    if (token.kind === "open") handlers.open(token);
+    else handlers.close(token.name);
   }
 }
 

@@ -13,6 +13,7 @@ import {
   type Located,
   nothingAtPointerError,
   syntaxError,
+  locatedPart,
   pointerOf,
 } from "./pointer.ts";
 import { type ScanListener, type JsonScan, ScanError, scanJson, unescapeJson } from "./scan.ts";
@@ -253,8 +254,5 @@ export function locateJson(text: string, tokens: readonly string[], options: Doc
 
 /** Returns the location of the whole text, which the empty pointer names. */
 export function locateWholeText(text: string, start = 0, type = "document"): Located {
-  let lines = 1;
-  for (let at = text.indexOf("\n"); at >= 0 && at < text.length - 1; at = text.indexOf("\n", at + 1))
-    lines += 1;
-  return { start, end: text.length, startLine: 1, endLine: lines, type, warnings: [] };
+  return locatedPart(text, { start, end: text.length }, { type, warnings: [] });
 }

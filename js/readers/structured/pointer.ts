@@ -25,6 +25,24 @@ export interface Located {
   readonly warnings: readonly string[];
 }
 
+/** Returns the line, from 1, on which an offset of a text is. */
+export function lineAt(text: string, offset: number): number {
+  let line = 1;
+  for (let at = text.indexOf("\n"); at >= 0 && at < offset; at = text.indexOf("\n", at + 1)) line += 1;
+  return line;
+}
+
+/** Returns the location of the part of a text from `start` to `end`. */
+export function locatedPart(
+  text: string,
+  { start, end }: Pick<Located, "start" | "end">,
+  facts: Pick<Located, "type" | "children" | "warnings">,
+): Located {
+  const startLine = lineAt(text, start);
+  const endLine = Math.max(startLine, lineAt(text, Math.max(start, end - 1)));
+  return { start, end, startLine, endLine, ...facts };
+}
+
 /** The maximum length of a pointer, in UTF-16 units. */
 const MAX_POINTER_LENGTH = 4096;
 

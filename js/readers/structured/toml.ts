@@ -6,6 +6,8 @@
  * between, a warning says so.
  */
 import {
+  lineAt,
+  locatedPart,
   syntaxError,
   truncateForMessage,
   type DeadEnd,
@@ -121,15 +123,7 @@ export function locateToml(text: string, tokens: readonly string[]): Located {
   const { start, end, type, children, mixed } = found as ValuePart;
   if (mixed)
     warnings.push("Other tables stand between the parts of this one: the lines shown hold them too.");
-  return {
-    start,
-    end,
-    startLine: lexer.lineOf(start),
-    endLine: lexer.lineOf(Math.max(start, end - 1)),
-    type,
-    children: children?.size,
-    warnings,
-  };
+  return locatedPart(text, { start, end }, { type, children: children?.size, warnings });
 }
 
 /** Returns the path that a header means: the name of an array of tables stands for its last element. */
@@ -209,15 +203,8 @@ class TomlLexer {
     this.at = text.startsWith("\ufeff") ? 1 : 0;
   }
 
-  lineOf(offset: number): number {
-    let line = 1;
-    for (let at = this.#text.indexOf("\n"); at >= 0 && at < offset; at = this.#text.indexOf("\n", at + 1))
-      line += 1;
-    return line;
-  }
-
   #fail(what: string): never {
-    throw syntaxError(TOML_MIME, what, this.lineOf(this.at));
+    throw syntaxError(TOML_MIME, what, lineAt(this.#text, this.at));
   }
 
   /** Skips spaces and tabs, and returns the offset after them. */

@@ -8,6 +8,8 @@
  */
 import { tagEndOffset } from "../office/xml.ts";
 import {
+  lineAt,
+  locatedPart,
   syntaxError,
   truncateForMessage,
   type DeadEnd,
@@ -46,7 +48,7 @@ export function locateXml(text: string, tokens: readonly string[]): Located {
       const value = depth + 1 === tokens.length ? attributeValueRange(text, only, token.slice(1)) : undefined;
       if (value === undefined)
         throw nothingAtPointerError(tokens, { depth, type: "object", ...attributeNamesOf(text, only) });
-      return toLocatedValue(text, value[0], value[1], "string", undefined, []);
+      return locatedPart(text, value, { type: "string", warnings: [] });
     }
     const chosen = found[arrayIndexOf(token)];
     const children = others.length === 0 ? childElementsOf(text, only) : [];
@@ -68,48 +70,17 @@ function rangeOfValue(
     const apart = text.slice(first.start, last.end).split(`<${first.name}`).length - 1 !== others.length + 1;
     const at = truncateForMessage(pointerOf(tokens));
     const warnings = apart ? [`Other elements may stand between those of '${at}'.`] : [];
-    return toLocatedValue(text, first.start, last.end, "array", others.length + 1, warnings);
+    const facts = { type: "array", children: others.length + 1, warnings };
+    return locatedPart(text, { start: first.start, end: last.end }, facts);
   }
   const children = childElementsOf(text, first).length;
-  if (children === 0 || tokens.length === 0) {
-    return toLocatedValue(
-      text,
-      first.open,
-      first.close,
-      children === 0 ? "string" : "object",
-      children || undefined,
-      [],
-    );
-  }
+  const whole = { start: first.open, end: first.close };
+  if (children === 0) return locatedPart(text, whole, { type: "string", warnings: [] });
+  const facts = { type: "object", children, warnings: [] };
+  if (tokens.length === 0) return locatedPart(text, whole, facts);
   const inner = text.slice(first.open, first.close);
   const start = first.open + inner.length - inner.trimStart().length;
-  return toLocatedValue(text, start, first.open + inner.trimEnd().length, "object", children, []);
-}
-
-function toLocatedValue(
-  text: string,
-  start: number,
-  end: number,
-  type: string,
-  children: number | undefined,
-  warnings: readonly string[],
-): Located {
-  const startLine = lineNumberAt(text, start);
-  return {
-    start,
-    end,
-    startLine,
-    endLine: Math.max(startLine, lineNumberAt(text, Math.max(start, end - 1))),
-    type,
-    children,
-    warnings,
-  };
-}
-
-function lineNumberAt(text: string, offset: number): number {
-  let line = 1;
-  for (let at = text.indexOf("\n"); at >= 0 && at < offset; at = text.indexOf("\n", at + 1)) line += 1;
-  return line;
+  return locatedPart(text, { start, end: first.open + inner.trimEnd().length }, facts);
 }
 
 /** Returns the child elements. @throws UNSUPPORTED_FORMAT when tags do not match */
@@ -119,17 +90,17 @@ function childElementsOf(text: string, parent: XmlElement): XmlElement[] {
   let [start, open] = [0, 0];
   for (let at = text.indexOf("<", parent.open); at >= 0 && at < parent.close; at = text.indexOf("<", at)) {
     const passed = endOfNonElement(text, at);
-    if (passed < 0) throw syntaxError(XML_MIME, "a tag or comment does not end", lineNumberAt(text, at));
+    if (passed < 0) throw syntaxError(XML_MIME, "a tag or comment does not end", lineAt(text, at));
     if (passed > 0) {
       at = passed;
       continue;
     }
     const end = tagEndOffset(text, at);
-    if (end < 0) throw syntaxError(XML_MIME, "a tag does not end", lineNumberAt(text, at));
+    if (end < 0) throw syntaxError(XML_MIME, "a tag does not end", lineAt(text, at));
     const name = tagNameAt(text, at);
     if (text[at + 1] === "/") {
       if (names.pop() !== name)
-        throw syntaxError(XML_MIME, `</${truncateForMessage(name)}> closes nothing`, lineNumberAt(text, at));
+        throw syntaxError(XML_MIME, `</${truncateForMessage(name)}> closes nothing`, lineAt(text, at));
       if (names.length === 0) children.push({ name, start, open, close: at, end: end + 1 });
     } else {
       if (names.length === 0) [start, open] = [at, end + 1];
@@ -140,7 +111,7 @@ function childElementsOf(text: string, parent: XmlElement): XmlElement[] {
   }
   const unclosed = names.at(-1);
   if (unclosed !== undefined)
-    throw syntaxError(XML_MIME, `<${truncateForMessage(unclosed)}> is not closed`, lineNumberAt(text, start));
+    throw syntaxError(XML_MIME, `<${truncateForMessage(unclosed)}> is not closed`, lineAt(text, start));
   return children;
 }
 
@@ -183,9 +154,9 @@ function attributeValueRange(
   text: string,
   element: XmlElement,
   wanted: string,
-): readonly [number, number] | undefined {
+): Pick<Located, "start" | "end"> | undefined {
   for (const { name, from, to } of attributeMatches(text, element)) {
-    if (name === wanted || localName(name) === wanted) return [from, to];
+    if (name === wanted || localName(name) === wanted) return { start: from, end: to };
   }
   return undefined;
 }
