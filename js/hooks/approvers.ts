@@ -74,7 +74,7 @@ export function quorum(needed: number, given: readonly Confirm[]): Confirm {
   return (details) => {
     const stop = new AbortController();
     const scopes = details.scopes.filter(({ outcome }) => outcome === "proceed_once" || outcome === "cancel");
-    const shown = { ...details, scopes, needed, signal: eitherSignal(stop.signal, details.signal) };
+    const shown = { ...details, scopes, needed, signal: withSignal(stop.signal, details) };
     const votes = new Votes(needed, approvers.length);
     return new Promise<ConfirmReply>((resolve) => {
       for (const approver of approvers)
@@ -150,7 +150,7 @@ export function within(ms: number, approver: Confirm): Confirm {
     let timer: ReturnType<typeof setTimeout> | undefined;
     try {
       return await Promise.race([
-        askApprover(approver, { ...details, signal: eitherSignal(stop.signal, details.signal) }),
+        askApprover(approver, { ...details, signal: withSignal(stop.signal, details) }),
         new Promise<ConfirmReply>((resolve) => {
           const reason = `there was no answer within ${ms} ms`;
           timer = setTimeout(() => resolve({ outcome: "cancel", payload: { reason } }), ms);
@@ -196,13 +196,7 @@ function withoutFinalIfSeveral(reply: ConfirmReply, approvers: number): ConfirmR
   return { ...reply, payload: { ...reply.payload, final: false } };
 }
 
-/** Returns a signal that aborts when one of two does. */
-function eitherSignal(a: AbortSignal, b: AbortSignal | undefined): AbortSignal {
-  if (b === undefined) return a;
-  const both = new AbortController();
-  for (const signal of [a, b]) {
-    if (signal.aborted) both.abort();
-    else signal.addEventListener("abort", () => both.abort(), { once: true });
-  }
-  return both.signal;
+/** Returns a signal that aborts with `stop`, and with the signal of a question. */
+function withSignal(stop: AbortSignal, { signal }: Pick<Confirmation, "signal">): AbortSignal {
+  return signal === undefined ? stop : AbortSignal.any([stop, signal]);
 }

@@ -107,6 +107,13 @@ export function selectableParts(changes: readonly ConfirmedChange[]): readonly S
   });
 }
 
+/** Returns the hunks of parts by the paths of their changes, in their order. */
+export function hunksByPath(parts: readonly SelectablePart[]): ReadonlyMap<string, readonly number[]> {
+  const byPath = new Map<string, readonly number[]>();
+  for (const { path, hunks } of parts) byPath.set(path, [...(byPath.get(path) ?? []), ...hunks]);
+  return byPath;
+}
+
 /** Returns the line that names a change, and one for each content that is not text. */
 function headLines({ kind, type, display, from, mode, binary }: ConfirmedChange): readonly string[] {
   const what = type === "file" ? kind : `${kind} ${type}`;

@@ -13,6 +13,7 @@ import type { Approver, Confirmation, ConfirmReply, Outcome, Scope } from "./con
 import { editContents } from "./terminal/editor.node.ts";
 import { discardEarlyKeys, readKey, readLine } from "./terminal/keys.node.ts";
 import {
+  hunksByPath,
   type KeyChoice,
   keyChoicesOf,
   outcomeOfKey,
@@ -227,9 +228,7 @@ function replyWithParts(
 ): ConfirmReply {
   if (taken.length === 0) return { outcome: "cancel" };
   if (taken.length === all.length) return { outcome: "proceed_once" };
-  const byPath = new Map<string, readonly number[]>();
-  for (const { path, hunks } of taken) byPath.set(path, [...(byPath.get(path) ?? []), ...hunks]);
-  const parts = [...byPath].map(([path, hunks]): ConfirmedPart => ({ path, hunks }));
+  const parts = [...hunksByPath(taken)].map(([path, hunks]): ConfirmedPart => ({ path, hunks }));
   return { outcome: "proceed_parts", payload: { parts, digest } };
 }
 

@@ -3,7 +3,7 @@ import type { ReadStream, WriteStream } from "node:tty";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { ChangeDetails } from "../../hooks/changed-files.ts";
 import type { PendingApproval } from "../../hooks/queue/summary.ts";
-import type { SelectablePart } from "../../hooks/terminal-view.ts";
+import { hunksByPath, type SelectablePart } from "../../hooks/terminal-view.ts";
 import { editContents } from "../../hooks/terminal/editor.node.ts";
 import { discardEarlyKeys, readAnyKey, readLine } from "../../hooks/terminal/keys.node.ts";
 import type { ChosenHunks } from "../../review/protocol.ts";
@@ -308,9 +308,7 @@ class QuestionAtTerminal {
 
   /** Returns the chosen parts with the hunks of each change together. */
   #hunksOf(taken: readonly SelectablePart[]): readonly ChosenHunks[] {
-    const byPath = new Map<string, readonly number[]>();
-    for (const { path, hunks } of taken) byPath.set(path, [...(byPath.get(path) ?? []), ...hunks]);
-    return [...byPath].map(([path, hunks]) => ({ change: this.#changeAt(path), hunks }));
+    return [...hunksByPath(taken)].map(([path, hunks]) => ({ change: this.#changeAt(path), hunks }));
   }
 
   /** Returns the number of the change of a path. */
