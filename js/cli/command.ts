@@ -2,6 +2,7 @@
  * The type of a command, as data for its help, its parsing, its tool call and its exit status; and the
  * options that commands share.
  */
+import { messageOf } from "../engine/thrown.ts";
 import { tooWideDirectoryError } from "../mcp/arguments.ts";
 import type { OptionOfSetting } from "../tools/lib/tool.ts";
 import type { Shell } from "./person/style.ts";
@@ -205,7 +206,7 @@ export function parseJsonOption(text: string, option: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new UsageError(`${option} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${option} is not JSON: ${messageOf(error)}`);
   }
 }
 

@@ -2,6 +2,7 @@
  * Reads the input of commands, and writes their output: lines, JSON and tables. Colour is used only on a
  * terminal.
  */
+import { messageOf } from "../engine/thrown.ts";
 import type { ToolResult } from "../workspace/index.ts";
 import { type DiffStyle, paintDiff } from "../diff/paint.ts";
 import { hasColours, type Shell, type Style, withStyle } from "./person/style.ts";
@@ -118,6 +119,6 @@ export async function readInput(shell: Shell, name: string): Promise<string> {
   try {
     return await readFile(name, "utf8");
   } catch (error) {
-    throw new UsageError(`cannot read '${name}': ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`cannot read '${name}': ${messageOf(error)}`);
   }
 }

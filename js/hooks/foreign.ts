@@ -2,6 +2,7 @@
  * Applies hooks, rules and approvals to tools of other packages: a shell, another server's tools,
  * any object with a name and a function.
  */
+import { messageOf } from "../engine/thrown.ts";
 import {
   type CallFacts,
   decide,
@@ -183,7 +184,7 @@ class HookedTool {
       result = toHookResult(await this.#tool.execute(args, ...(more as never[])));
     } catch (thrown) {
       // The tool's own error is thrown to its caller; the `after` hooks see it too.
-      const text = `Error: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+      const text = `Error: ${messageOf(thrown)}`;
       await this.#afterHooks(args, { ok: false, text });
       throw thrown;
     }

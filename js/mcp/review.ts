@@ -1,4 +1,5 @@
 /** The review page of a server: its questions and calls appear on the one page of all servers of a person. */
+import { messageOf } from "../engine/thrown.ts";
 import type { ApprovalQueue } from "../hooks/approval-queue.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import { parking } from "../hooks/queue/parking.ts";
@@ -55,11 +56,7 @@ export function serverReview(subject: string, { queue, reviewWait }: ServerRevie
           for (const line of pageAddressLines(place, waiting, isFirst)) log(line, "notice");
           isFirst = false;
         },
-        onFailure: (error) =>
-          log(
-            `Error: no review page can be served: ${error instanceof Error ? error.message : String(error)}`,
-            "error",
-          ),
+        onFailure: (error) => log(`Error: no review page can be served: ${messageOf(error)}`, "error"),
       });
     },
   };

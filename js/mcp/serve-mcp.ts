@@ -2,6 +2,7 @@
  * Serves workspaces of a program's own over HTTP: those that the tokens of requests name, each opened by the program
  * and shared by all requests that name it.
  */
+import { messageOf } from "../engine/thrown.ts";
 import process from "node:process";
 import type { MaybePromise } from "../backends/backend.ts";
 import { type Code, FilewrightError } from "../engine/errors.ts";
@@ -235,5 +236,5 @@ async function servedTenantOf(
 }
 
 function writeError(error: unknown): void {
-  process.stderr.write(`filewright: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`filewright: ${messageOf(error)}\n`);
 }

@@ -1,4 +1,5 @@
 /** `filewright serve`: runs an MCP server over HTTP, from its options to its shutdown. */
+import { messageOf } from "../engine/thrown.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { tokensAreEqual } from "../http/access.ts";
 import { type ApprovalQueue, approvalQueue } from "../hooks/approval-queue.ts";
@@ -123,7 +124,7 @@ async function accessOf(
     approvals: await servedApprovals(options, client, hosts),
     metrics: options.metrics === undefined ? undefined : await loadMetrics(),
     traces: options.traces ? await loadTraces() : undefined,
-    logError: (error) => log(`Error: ${error instanceof Error ? error.message : String(error)}`, "error"),
+    logError: (error) => log(`Error: ${messageOf(error)}`, "error"),
   };
 }
 

@@ -4,6 +4,7 @@
  * A client shows a server as connected once it has answered, so nobody sees a later failure. The checks take
  * few milliseconds: the workspace is not opened for them.
  */
+import { messageOf } from "../engine/thrown.ts";
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { reasonOfSystemError, systemErrorName } from "../backends/node/errors.node.ts";
@@ -92,7 +93,7 @@ export function startFailureOf(error: unknown, { env, stderr }: Program): StartF
     const isUsage = error.code === "INVALID_ARGUMENT" && error.details?.["reason"] !== "file";
     return said(sentenceOf(error), isUsage ? 2 : 1);
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (typeof (error as NodeJS.ErrnoException).syscall === "string")
     return said(`${message}${remedyOfSystemError(error as ListenError)}`, 1);
   if ((env["FILEWRIGHT_DEBUG"] ?? "") !== "")

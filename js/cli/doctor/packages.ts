@@ -1,4 +1,5 @@
 /** Checks the optional packages that add features: installed, new enough, and importable. */
+import { messageOf } from "../../engine/thrown.ts";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -45,7 +46,7 @@ async function checkPackage(name: OptionalPackageName): Promise<Check> {
     await import(name);
     return { name, status: "ok", message: `${version}: ${adds}` };
   } catch (error) {
-    const why = (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
+    const why = messageOf(error).split("\n")[0] ?? "";
     return {
       name,
       status: "warning",

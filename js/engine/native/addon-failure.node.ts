@@ -3,6 +3,7 @@
  *
  * The texts reach models, so they contain no absolute path of this machine.
  */
+import { messageOf } from "../thrown.ts";
 import { VERSION } from "../generated/version.ts";
 
 /**
@@ -155,8 +156,7 @@ function remedyOf({ platform, kind }: AddonPlace): string {
 const withOtherLibc = (platform: string): string =>
   platform.replace(/-(?:gnu|musl)$/u, (libc) => (libc === "-gnu" ? "-musl" : "-gnu"));
 
-const firstLine = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
+const firstLine = (error: unknown): string => messageOf(error).split("\n")[0] ?? "";
 
 /** Returns the last part of a path. */
 const fileName = (path: string): string => path.split(/[/\\]/u).at(-1) ?? "";

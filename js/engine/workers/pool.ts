@@ -5,6 +5,7 @@
  * `workers.ts` creates workers in browsers, Deno and Bun, `workers.node.ts` on Node. When none can be
  * created, every function runs on the calling thread ("in place").
  */
+import { messageOf } from "../thrown.ts";
 import { FilewrightError } from "../errors.ts";
 
 /** A worker, as far as the pool uses it. */
@@ -157,7 +158,7 @@ export class WorkerPool {
       // On Node the timer must not keep the process alive.
       (timer as { unref?(): void }).unref?.();
     } catch (error) {
-      this.close(error instanceof Error ? error.message : String(error));
+      this.close(messageOf(error));
     }
   }
 

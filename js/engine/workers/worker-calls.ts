@@ -2,6 +2,7 @@
  * How functions of the engine are called in a worker: the worker's side, which answers messages, and the
  * caller's side, a binding. Both are in this file, so that they agree.
  */
+import { messageOf } from "../thrown.ts";
 import { EMPTY_BYTES } from "../wire/bytes.ts";
 import type { Binding } from "../engine.ts";
 import type { WorkerPool, WorkerMessage } from "./pool.ts";
@@ -75,7 +76,7 @@ export function makeCallAnswerer(binding: Binding): (message: unknown) => Worker
     try {
       return { id, value: calls[call]?.(...args) };
     } catch (error) {
-      return { id, error: error instanceof Error ? error.message : String(error) };
+      return { id, error: messageOf(error) };
     }
   };
 }

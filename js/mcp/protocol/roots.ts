@@ -3,6 +3,7 @@
  * does. This is done only for a client that has started the server itself: a client on the network must not
  * extend what the operator has allowed.
  */
+import { messageOf } from "../../engine/thrown.ts";
 import { usableRootDirectories, type ClientRoot } from "../directories.ts";
 import type { WorkspaceHost } from "../host.ts";
 import type { WriteLogLine } from "./log.ts";
@@ -54,9 +55,7 @@ export function makeClientRoots(
     asking = server
       .listRoots(undefined, { timeout: MAX_WAIT_FOR_ROOTS_MS })
       .then(({ roots }) => take(roots, server))
-      .catch((error: unknown) =>
-        log(`Failed to request roots from client: ${error instanceof Error ? error.message : String(error)}`),
-      );
+      .catch((error: unknown) => log(`Failed to request roots from client: ${messageOf(error)}`));
   };
   return {
     follow(server) {

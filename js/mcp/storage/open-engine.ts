@@ -3,6 +3,7 @@
  *
  * An engine that cannot be used ends the server before it listens, in one line that contains no password.
  */
+import { messageOf } from "../../engine/thrown.ts";
 import { FilewrightError, makeError } from "../../engine/errors.ts";
 import type { Environment, StorageEngine, WorkspaceName, WorkspaceQuota } from "./engine.ts";
 import type { StorageTarget } from "./url.ts";
@@ -54,7 +55,7 @@ function startError(error: unknown, target: StorageTarget, secrets: readonly str
       ? error
       : {
           code: "IO_ERROR" as const,
-          message: error instanceof Error ? error.message : String(error),
+          message: messageOf(error),
           hint: undefined,
         };
   // What is wrong with the command line or the installation has nothing to do with the address.

@@ -5,6 +5,7 @@
  * The most frequent messages are answered here. The protocol's SDK is loaded only with the first message that
  * needs it.
  */
+import { messageOf } from "../../engine/thrown.ts";
 import { type MessageHandler, makeMessageHandler } from "../../rpc/handler.ts";
 import type { JsonObject } from "../../rpc/message.ts";
 import { describeServer, directMethods } from "../protocol/direct.ts";
@@ -37,7 +38,7 @@ export function answerMessages(parts: ConnectionParts): StdioSession {
   const leave = (message: JsonObject): void => {
     load().then(
       (connection) => connection.deliver(message),
-      (error: unknown) => log(`Error: ${error instanceof Error ? error.message : String(error)}`, "error"),
+      (error: unknown) => log(`Error: ${messageOf(error)}`, "error"),
     );
   };
   const opening = makeMessageHandler(

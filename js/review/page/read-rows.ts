@@ -1,4 +1,5 @@
 /** Loads the rows of a question page by page. */
+import { messageOf } from "../../engine/thrown.ts";
 import type { ChangeRows, ReviewQuestion } from "../protocol.ts";
 import type { ReviewTransport } from "../transport.ts";
 import type { LoadedRows } from "./state/choice.ts";
@@ -23,7 +24,7 @@ export async function readRows(
       }
     }
   } catch (error) {
-    const failure = error instanceof Error ? error.message : String(error);
+    const failure = messageOf(error);
     onRows({ pages, isComplete: false, failure, isShown });
   }
 }

@@ -1,4 +1,5 @@
 /** Connects the state of the page with its server: logs in, follows the events, loads rows and sends answers. */
+import { messageOf } from "../../engine/thrown.ts";
 import type { Cell } from "./state/cell.ts";
 import { isAllChosen } from "./state/answers.ts";
 import { chosenParts, chosenQuestion } from "./state/choice.ts";
@@ -102,7 +103,7 @@ export function startSession(
         dispatch({ type: "unknown", id: question.id });
         return connectAgain(); // The state says whether the question still waits.
       }
-      const text = error instanceof Error ? error.message : String(error);
+      const text = messageOf(error);
       dispatch({ type: "failed", text: `Not answered: ${text}.` });
     }
   };

@@ -1,4 +1,5 @@
 /** Data of the server in a screen. */
+import { messageOf } from "../../../engine/thrown.ts";
 import { useEffect, useState } from "preact/hooks";
 import type { PageEffects } from "./props.ts";
 
@@ -30,8 +31,7 @@ export function useLoaded<T>(
     let isCurrent = true;
     effects.load<T>(path).then(
       (data) => isCurrent && setLoaded({ path, data }),
-      (error: unknown) =>
-        isCurrent && setLoaded({ path, failure: error instanceof Error ? error.message : String(error) }),
+      (error: unknown) => isCurrent && setLoaded({ path, failure: messageOf(error) }),
     );
     return () => {
       isCurrent = false;

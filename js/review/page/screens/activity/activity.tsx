@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { SafeText } from "../../diff/text.tsx";
+import { durationOf } from "../timeline/view.ts";
 import {
   ACTIVITY_NAMES,
   type ActivityRow,
@@ -40,10 +41,10 @@ const COLUMNS: readonly Column[] = [
     title: "The length of all answers, in characters",
     text: ({ chars }) => large(chars),
   },
-  { key: "p50", label: "p50", title: "Half of the calls took less", text: ({ p50 }) => duration(p50) },
-  { key: "p95", label: "p95", title: "95 % of the calls took less", text: ({ p95 }) => duration(p95) },
-  { key: "p99", label: "p99", title: "99 % of the calls took less", text: ({ p99 }) => duration(p99) },
-  { key: "max", label: "Longest", text: ({ max }) => duration(max) },
+  { key: "p50", label: "p50", title: "Half of the calls took less", text: ({ p50 }) => durationOf(p50) },
+  { key: "p95", label: "p95", title: "95 % of the calls took less", text: ({ p95 }) => durationOf(p95) },
+  { key: "p99", label: "p99", title: "99 % of the calls took less", text: ({ p99 }) => durationOf(p99) },
+  { key: "max", label: "Longest", text: ({ max }) => durationOf(max) },
 ];
 
 /** The time in milliseconds after which new calls are counted again. */
@@ -184,11 +185,7 @@ function Head({ name, label, title, sort, onSort, isNumber = false }: HeadProps)
 function Name({ value }: { readonly value: string | null }): JSX.Element {
   if (value === null) return <span class="quiet">no name</span>;
   if (value === ACTIVITY_NAMES.others) return <span class="quiet">all others</span>;
-  return (
-    <code>
-      <SafeText text={value} />
-    </code>
-  );
+  return <SafeText as="code" text={value} />;
 }
 
 interface NumbersProps {
@@ -239,9 +236,4 @@ const count = (value: number): string => value.toLocaleString("en");
 function large(value: number): string {
   if (value < 10_000) return count(value);
   return value < 1_000_000 ? `${Math.round(value / 1000)} k` : `${(value / 1_000_000).toFixed(1)} M`;
-}
-
-function duration(ms: number): string {
-  if (ms < 10) return `${ms.toFixed(1)} ms`;
-  return ms < 10_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 1000)} s`;
 }

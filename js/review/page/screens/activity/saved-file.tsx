@@ -1,4 +1,5 @@
 /** A file of the server that a browser saves. */
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { PageEffects } from "../props.ts";
@@ -26,7 +27,7 @@ export function SavedFile({ effects: { file }, path, label }: SavedFileProps): J
   };
   const onClick = (): void => {
     setFailure(undefined);
-    save().catch((error: unknown) => setFailure(error instanceof Error ? error.message : String(error)));
+    save().catch((error: unknown) => setFailure(messageOf(error)));
   };
   return (
     <>

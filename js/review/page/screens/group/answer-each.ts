@@ -1,4 +1,5 @@
 /** Answers the questions of a plan one after another, each with its own digest and none twice. */
+import { messageOf } from "../../../../engine/thrown.ts";
 import { isUnanswered } from "../../../transport.ts";
 import type { Notice } from "../../state/notice.ts";
 import type { PageEffects } from "../props.ts";
@@ -43,7 +44,7 @@ export async function answerEach(
       if (isUnanswered(error)) {
         tell(id, { failure: "the connection broke, so it is not known whether it was answered" });
         broken = "not sent, because the connection broke";
-      } else tell(id, { failure: error instanceof Error ? error.message : String(error) });
+      } else tell(id, { failure: messageOf(error) });
     }
   }
 }

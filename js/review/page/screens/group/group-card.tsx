@@ -6,7 +6,8 @@ import { visibleText } from "../../diff/escapes.ts";
 import { SafeText } from "../../diff/text.tsx";
 import type { PageEffects } from "../props.ts";
 import { placeOf, QuestionCard, sumOfLines } from "../waiting/question-card.tsx";
-import { changesInWords, makerOf } from "./group.ts";
+import { count } from "../timeline/view.ts";
+import { makerOf } from "./group.ts";
 import type { GroupItem } from "./waiting-items.ts";
 
 /** The number of names that a closed card lists. */
@@ -27,7 +28,7 @@ export function GroupCard({
   }, [chosen]);
   const names = questions.map((question) => placeOf(question).name);
   const lines = sumOfLines(questions.flatMap(({ changes }) => changes));
-  const title = changesInWords(questions.length);
+  const title = count(questions.length, "change");
   return (
     <article
       class={chosen === undefined ? "group" : "group has-chosen"}
@@ -44,14 +45,10 @@ export function GroupCard({
           <LineCounts {...lines} />
         </span>
         <span class="card-line quiet">
-          <span class="folder">
-            <SafeText text={dir} />
-          </span>
+          <SafeText class="folder" text={dir} />
         </span>
         <span class="card-line quiet">
-          <span class="folder">
-            <SafeText text={makerOf(group)} />
-          </span>
+          <SafeText class="folder" text={makerOf(group)} />
         </span>
         {!isOpen && (
           <span class="group-names">

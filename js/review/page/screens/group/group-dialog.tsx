@@ -171,11 +171,7 @@ function Item({
 }): JSX.Element {
   return (
     <li>
-      {changes.length > 1 && (
-        <span>
-          <SafeText text={title} />
-        </span>
-      )}
+      {changes.length > 1 && <SafeText as="span" text={title} />}
       {changes.map((change, index) => (
         <span key={index} class="group-file">
           <FileHead change={change} />
@@ -184,11 +180,7 @@ function Item({
           )}
         </span>
       ))}
-      {note !== undefined && (
-        <span class="group-note">
-          <SafeText text={note} />
-        </span>
-      )}
+      <SafeText class="group-note" text={note} />
     </li>
   );
 }

@@ -173,11 +173,6 @@ export function whyGone(
   return end.outcome === "look_again" ? `${by} has looked again at it` : `${by} ${END_WORDS[end.outcome]}`;
 }
 
-/** Returns a number of changes in words. */
-export function changesInWords(count: number): string {
-  return count === 1 ? "1 change" : `${count} changes`;
-}
-
 /** Returns the agent and the turn of a group in words, such as `by main, turn fix refunds`. */
 export function makerOf({ agent, turnName }: QuestionGroup): string {
   const turn = turnName === undefined ? "one turn" : `turn ${turnName}`;

@@ -111,30 +111,10 @@ export function Rules({ rules, onChange }: RulesProps): JSX.Element {
                     <code>{`${list === 0 ? "rules" : "agent"}[${index}]`}</code>
                   </td>
                   <td class={`decision says-${decision}`}>{decision}</td>
+                  <td>{tool === "*" ? "every tool" : <SafeText as="code" text={tool} />}</td>
+                  <td>{path === undefined ? "every path" : <SafeText as="code" text={path} />}</td>
                   <td>
-                    {tool === "*" ? (
-                      "every tool"
-                    ) : (
-                      <code>
-                        <SafeText text={tool} />
-                      </code>
-                    )}
-                  </td>
-                  <td>
-                    {path === undefined ? (
-                      "every path"
-                    ) : (
-                      <code>
-                        <SafeText text={path} />
-                      </code>
-                    )}
-                  </td>
-                  <td>
-                    {args !== undefined && (
-                      <code>
-                        <SafeText text={args} />
-                      </code>
-                    )}
+                    <SafeText as="code" text={args} />
                   </td>
                   <td class="count">{hits}</td>
                 </tr>

@@ -1,4 +1,5 @@
 /** Draws the lasting answers of people: approvals and granted directories, each with a button that revokes it. */
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ApprovalScope } from "../../../../hooks/scope/scope.ts";
@@ -61,10 +62,7 @@ export function Grants({ state, effects, onChange, grants, isAsked }: GrantsProp
               effect: "Calls below it are refused or asked about again. All grants of this directory end.",
             }}
           >
-            <code>
-              <SafeText text={dir} />
-            </code>{" "}
-            {access === "write" ? "reading and writing" : "reading"}
+            <SafeText as="code" text={dir} /> {access === "write" ? "reading and writing" : "reading"}
           </Entry>
         ))}
       </ul>
@@ -152,7 +150,7 @@ export function Approvals({ state, effects, onChange, approvals }: ApprovalsProp
         setRevoked(undefined);
         onChange();
       },
-      (error: unknown) => setFailure(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => setFailure(messageOf(error)),
     );
   return (
     <section aria-labelledby="approvals-head">

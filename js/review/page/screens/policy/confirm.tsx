@@ -1,4 +1,5 @@
 /** A dialog that says what a button will do, and does it once a person agrees. */
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { ConfirmButtons, Dialog } from "../dialog.tsx";
@@ -24,7 +25,7 @@ export function ConfirmDialog({ title, action, children, run, onEnd }: ConfirmPr
       await run();
       onEnd(true);
     } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error));
+      setFailure(messageOf(error));
     }
   };
   return (

@@ -68,10 +68,8 @@ export function GrantDialog({ effects, dir, access, onEnd }: GrantDialogProps): 
     >
       <p>
         Every agent of this workspace may {access === "write" ? "read and change" : "read"} what is below{" "}
-        <code>
-          <SafeText text={dir} />
-        </code>
-        . What the host denies stays denied, and changes are asked about as before.
+        <SafeText as="code" text={dir} />. What the host denies stays denied, and changes are asked about as
+        before.
       </p>
       <label class="field">
         How long

@@ -149,11 +149,7 @@ function Gate({ gate: one, number, state, effects, onChange }: GateProps): JSX.E
       <span class="gate-name">{NAME_BY_GATE[gate] ?? gate}</span>
       <span class="gate-verdict">{verdict === "stops" ? "stops here" : verdict}</span>
       <span class="gate-details">
-        {because !== undefined && because !== "" && (
-          <span>
-            <SafeText text={because} />
-          </span>
-        )}
+        {because !== undefined && because !== "" && <SafeText as="span" text={because} />}
         <span class="gate-source">
           {configured.startsWith("none") ? (
             "no option changes it"

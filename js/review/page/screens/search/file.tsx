@@ -1,4 +1,5 @@
 /** A file with the calls that wrote its lines. */
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { FileLineList } from "../../diff/file-lines.tsx";
@@ -84,9 +85,7 @@ function useFile(
       }
     };
     setFailure(undefined);
-    read().catch(
-      (error: unknown) => isCurrent && setFailure(error instanceof Error ? error.message : String(error)),
-    );
+    read().catch((error: unknown) => isCurrent && setFailure(messageOf(error)));
     return () => {
       isCurrent = false;
     };

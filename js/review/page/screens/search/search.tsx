@@ -1,7 +1,9 @@
 /** Draws the screen "Search": it finds texts and names below the roots, and shows the chosen file. */
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { SafeText } from "../../diff/text.tsx";
+import { count } from "../timeline/view.ts";
 import type { FoundPlace, FoundPlaces, SearchRequest } from "../../../protocol.ts";
 import type { ScreenProps } from "../props.ts";
 import { FileView } from "./file.tsx";
@@ -31,7 +33,7 @@ export function SearchScreen({ state, effects }: ScreenProps): JSX.Element {
     effects.send<FoundPlaces>("search", request).then(
       (found) => setSearch((now) => (isCurrent(now) ? { request, found } : now)),
       (error: unknown) => {
-        const failure = error instanceof Error ? error.message : String(error);
+        const failure = messageOf(error);
         setSearch((now) => (isCurrent(now) ? { request, failure } : now));
       },
     );
@@ -150,11 +152,7 @@ function Results({ search, chosen, onChoose }: ResultsProps): JSX.Element {
                 <SafeText text={place.path} />
                 {place.line !== undefined && <span class="quiet">:{place.line}</span>}
               </span>
-              {place.text !== undefined && (
-                <code>
-                  <SafeText text={place.text.trim()} />
-                </code>
-              )}
+              {place.text !== undefined && <SafeText as="code" text={place.text.trim()} />}
             </button>
           </li>
         ))}
@@ -171,7 +169,6 @@ function summaryOf(search: Search | undefined): string {
   if (found === undefined) return "Searching…";
   const { places, total, isComplete } = found;
   if (places.length === 0) return isComplete ? "Nothing was found." : "Nothing was found in time.";
-  if (isComplete && total <= places.length)
-    return places.length === 1 ? "1 place" : `${places.length} places`;
+  if (isComplete && total <= places.length) return count(places.length, "place");
   return `The first ${places.length} of ${isComplete ? "" : "at least "}${Math.max(total, places.length)} places`;
 }

@@ -33,9 +33,7 @@ export function DoneBar({ done, why, effects, show }: DoneBarProps): JSX.Element
   };
   return (
     <div class="bar done tl-bar" role="status">
-      <span>
-        <SafeText text={done.text} />
-      </span>
+      <SafeText as="span" text={done.text} />
       <button
         type="button"
         disabled={why !== undefined || isSending}

@@ -1,4 +1,5 @@
 /** The data of the timeline, as far as it has arrived. */
+import { messageOf } from "../../../../engine/thrown.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { LineTotals, PastCounts, RowsPage } from "../../../past/history-protocol.ts";
 import type { ChangeRows } from "../../../protocol.ts";
@@ -100,7 +101,7 @@ export function useRows(effects: PageEffects, given: string | undefined): PastRo
       },
       (error: unknown) => {
         if (current.current !== path) return;
-        setState({ path, pages, failure: error instanceof Error ? error.message : String(error) });
+        setState({ path, pages, failure: messageOf(error) });
       },
     );
   };

@@ -51,22 +51,14 @@ export function CallDetail({ row, state, effects, show }: CallDetailProps): JSX.
           <SafeText text={`${action} ${subjectOf(entry)}`} />
         </h2>
         <p class="facts">
-          {agent !== undefined && (
-            <Fact label="Agent">
-              <SafeText text={agent} />
-            </Fact>
-          )}
+          <Fact label="Agent" text={agent} />
           <Fact label="Time">
             <time dateTime={time}>{clockTime(time)}</time>
           </Fact>
           <Fact label="Call">
             <code>{callId}</code>
           </Fact>
-          {by !== undefined && (
-            <Fact label="By">
-              <SafeText text={by} />
-            </Fact>
-          )}
+          <Fact label="By" text={by} />
           <Allowed by={allowedByOf(entry, state)} effects={effects} />
           {undoOf !== undefined && (
             <Fact label="Of call">
@@ -294,11 +286,7 @@ export function MarkDetail({ mark, past, state, show }: MarkDetailProps): JSX.El
           <Fact label="Time">
             <time dateTime={time}>{clockTime(time)}</time>
           </Fact>
-          {agent !== undefined && (
-            <Fact label="Set by">
-              <SafeText text={agent} />
-            </Fact>
-          )}
+          <Fact label="Set by" text={agent} />
           <Fact label="Since then">{count(later, "call")}</Fact>
         </p>
       </header>

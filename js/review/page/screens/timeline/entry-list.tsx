@@ -139,7 +139,7 @@ function MarkRow({ mark: { name, time, agent } }: { readonly mark: HistoryMark }
       </span>
       <span class="tl-line quiet">
         <time dateTime={time}>{clockTime(time)}</time>
-        {agent !== undefined && <SafeText text={agent} />}
+        <SafeText text={agent} />
       </span>
     </>
   );
@@ -150,9 +150,7 @@ function RefusalRow({ refusal: { question, by, at } }: { readonly refusal: Settl
   return (
     <>
       <span class="tl-line">
-        <span class="tool">
-          <SafeText text={question.tool} />
-        </span>
+        <SafeText class="tool" text={question.tool} />
         <span class="tl-name">
           <SafeText text={first.slice(first.lastIndexOf("/") + 1)} />
           {more.length > 0 && <span class="quiet"> and {more.length} more</span>}
@@ -160,11 +158,7 @@ function RefusalRow({ refusal: { question, by, at } }: { readonly refusal: Settl
       </span>
       <span class="tl-line quiet">
         <time dateTime={new Date(at).toISOString()}>{clockTime(new Date(at).toISOString())}</time>
-        {question.agent !== undefined && (
-          <span class="tl-agent">
-            <SafeText text={question.agent} />
-          </span>
-        )}
+        <SafeText class="tl-agent" text={question.agent} />
         <span class="spacer" />
         <span class="tag">
           refused{by !== undefined && " by "}
@@ -191,9 +185,7 @@ function CallRow({ entry, action, reversal, isUnreviewed, totals }: CallRowProps
   return (
     <>
       <span class="tl-line">
-        <span class="tool">
-          <SafeText text={action} />
-        </span>
+        <SafeText class="tool" text={action} />
         <span class="tl-name">
           <SafeText text={first.slice(slash + 1)} />
           {paths.length > 1 && <span class="quiet"> and {paths.length - 1} more</span>}
@@ -202,19 +194,13 @@ function CallRow({ entry, action, reversal, isUnreviewed, totals }: CallRowProps
       </span>
       <span class="tl-line quiet">
         <time dateTime={time}>{clockTime(time)}</time>
-        {agent !== undefined && (
-          <span class="tl-agent">
-            <SafeText text={agent} />
-          </span>
-        )}
+        <SafeText class="tl-agent" text={agent} />
         {by !== undefined && takesBack(entry.tool) && (
           <span class="tl-agent">
             by <SafeText text={by} />
           </span>
         )}
-        <span class="folder">
-          <SafeText text={slash < 0 ? "" : first.slice(0, slash)} />
-        </span>
+        <SafeText class="folder" text={slash < 0 ? "" : first.slice(0, slash)} />
         {isUnreviewed && <span class="tag unreviewed">unreviewed</span>}
         {reversal !== undefined && <span class="tag">{reversalInWords(reversal)}</span>}
         {unrecorded === true && <span class="tag">cannot be put back here</span>}

@@ -1,4 +1,5 @@
 /** The dialog that names the present place in the history. */
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { HistoryMark } from "../../../../tools/lib/history-entry.ts";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -25,7 +26,7 @@ export function MarkDialog({ effects, show }: MarkDialogProps): JSX.Element {
       if (isDrawn())
         show({ dialog: undefined, chosen: `mark:${mark.name}`, failure: undefined, done: undefined });
     } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error));
+      setFailure(messageOf(error));
       setSending(false);
     }
   };

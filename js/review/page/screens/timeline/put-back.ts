@@ -1,4 +1,5 @@
 /** Puts back what a call has changed. */
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { PastCall, UndoAnswer, UndoConflict } from "../../../past/history-protocol.ts";
 import { isUnanswered, ResponseError } from "../../../transport.ts";
 import type { PageEffects } from "../props.ts";
@@ -61,7 +62,7 @@ export function failureOf(error: unknown, what: string, isPreview = false): PutB
       : "It is not known whether this was done: the connection broke. The list of calls shows it once the connection is back.";
     return { text, later: [], isDoubtful: !isPreview };
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const data = error instanceof ResponseError ? (error.data as Partial<UndoConflict> | undefined) : undefined;
   const later = data?.later ?? [];
   // Without a later call it was a person or another program.

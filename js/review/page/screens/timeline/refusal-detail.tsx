@@ -16,19 +16,11 @@ export function RefusalDetail({ refusal }: { readonly refusal: SettledQuestion }
           Refused: <SafeText text={question.title} />
         </h2>
         <p class="facts">
-          {question.agent !== undefined && (
-            <Fact label="Agent">
-              <SafeText text={question.agent} />
-            </Fact>
-          )}
+          <Fact label="Agent" text={question.agent} />
           <Fact label="Time">
             <time dateTime={time}>{clockTime(time)}</time>
           </Fact>
-          {by !== undefined && (
-            <Fact label="Refused by">
-              <SafeText text={by} />
-            </Fact>
-          )}
+          <Fact label="Refused by" text={by} />
         </p>
       </header>
       <p class="bar ended">

@@ -1,4 +1,5 @@
 /** The preview of a rewind: what it would change, what it leaves and why, and the choice of paths. */
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RewindAnswer, RewindChange, RewindLeft } from "../../../past/history-protocol.ts";
@@ -64,9 +65,7 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
       setFailure(undefined);
       setSeen(history);
     };
-    load().catch(
-      (error: unknown) => isCurrent && setFailure(error instanceof Error ? error.message : String(error)),
-    );
+    load().catch((error: unknown) => isCurrent && setFailure(messageOf(error)));
     return () => {
       isCurrent = false;
     };
@@ -254,9 +253,7 @@ function PathRow({ change, isChosen, isShown, onToggle, onShow }: PathRowProps):
           checked={isChosen}
           onChange={({ currentTarget }) => onToggle(currentTarget.checked)}
         />
-        <span class="path">
-          <SafeText text={display} />
-        </span>
+        <SafeText class="path" text={display} />
       </label>
       {KIND_WORDS[kind] !== "" && <span class="tag">{KIND_WORDS[kind]}</span>}
       <span class="spacer" />
@@ -289,9 +286,7 @@ function LeftRow({ left: { path, why, canChoose }, isChosen, onToggle }: LeftRow
           aria-label={`Rewind all the same: ${path}`}
           onChange={({ currentTarget }) => onToggle(currentTarget.checked)}
         />
-        <span class="path">
-          <SafeText text={path} />
-        </span>
+        <SafeText class="path" text={path} />
       </label>
       <span>stays: {why}</span>
     </li>

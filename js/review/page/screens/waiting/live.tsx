@@ -4,7 +4,7 @@ import { visibleText } from "../../diff/escapes.ts";
 import { SafeText } from "../../diff/text.tsx";
 import { isRefusal } from "../../../refusals.ts";
 import type { ReviewCall } from "../../../protocol.ts";
-import { actionOf } from "../timeline/view.ts";
+import { actionOf, durationOf } from "../timeline/view.ts";
 import type { ScreenProps } from "../props.ts";
 
 /** The number of calls that are drawn. */
@@ -50,20 +50,10 @@ function Call({ call, isWaiting, effects }: CallProps): JSX.Element {
   return (
     <p class={ok === false ? "call failed" : "call"}>
       <time dateTime={new Date(at).toISOString()}>{timeOf(at)}</time>
-      <span class="call-tool">
-        <SafeText text={actionOf(call)} />
-      </span>
+      <SafeText class="call-tool" text={actionOf(call)} />
       <span class="call-path" title={path && visibleText(path)}>
-        {agent !== undefined && (
-          <span class="call-agent">
-            <SafeText text={agent} />
-          </span>
-        )}
-        {path !== undefined && (
-          <span class="call-name">
-            <SafeText text={path.slice(path.lastIndexOf("/") + 1)} />
-          </span>
-        )}
+        <SafeText class="call-agent" text={agent} />
+        {path !== undefined && <SafeText class="call-name" text={path.slice(path.lastIndexOf("/") + 1)} />}
       </span>
       {ok !== false && (
         <span class="call-end">
@@ -106,14 +96,6 @@ function timeOf(at: number): string {
   return [date.getHours(), date.getMinutes(), date.getSeconds()]
     .map((part) => String(part).padStart(2, "0"))
     .join(":");
-}
-
-function durationOf(ms: number): string {
-  return ms < 10
-    ? `${ms.toFixed(1)} ms`
-    : ms < 10_000
-      ? `${Math.round(ms)} ms`
-      : `${Math.round(ms / 1000)} s`;
 }
 
 /** Returns the first line of a message. Its element has the whole of it as a tooltip. */

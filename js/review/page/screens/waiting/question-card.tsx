@@ -34,30 +34,20 @@ export function QuestionCard({
       onClick={() => effects.dispatch({ type: "choose", id: question.id, now: performance.now() })}
     >
       <span class="card-line">
-        <span class="name">
-          <SafeText text={name} />
-        </span>
+        <SafeText class="name" text={name} />
         {question.kind === "change" && <LineCounts {...sumOfLines(changes)} />}
       </span>
       {!isInGroup && (
         <span class="card-line quiet">
-          <span class="folder">
-            <SafeText text={folder} />
-          </span>
-          <span class="tool">
-            <SafeText text={question.tool} />
-          </span>
+          <SafeText class="folder" text={folder} />
+          <SafeText class="tool" text={question.tool} />
         </span>
       )}
       {question.kind === "change" && question.risk !== "low" && (
         <span class={`risk ${question.risk}`}>{question.risk} risk</span>
       )}
       {question.stale === true && <span class="risk medium">out of date</span>}
-      {joint !== undefined && (
-        <span class="joint">
-          <SafeText text={joint} />
-        </span>
-      )}
+      <SafeText class="joint" text={joint} />
     </button>
   );
 }

@@ -7,6 +7,7 @@ import { compareWithSeen, type Comparison, type HunkNews } from "../../state/see
 import { Images } from "../../diff/images.tsx";
 import { Fact } from "../fact.tsx";
 import { SafeText } from "../../diff/text.tsx";
+import { count } from "../timeline/view.ts";
 import { jointAnswersOf } from "../../../questions/joint.ts";
 import type { ReviewQuestion, SettledQuestion } from "../../../protocol.ts";
 import {
@@ -115,14 +116,8 @@ function Head({ question }: { readonly question: ReviewQuestion }): JSX.Element 
         <SafeText text={title} />
       </h2>
       <p class="facts">
-        {agent !== undefined && (
-          <Fact label="Agent">
-            <SafeText text={agent} />
-          </Fact>
-        )}
-        <Fact label="Tool">
-          <SafeText text={tool} />
-        </Fact>
+        <Fact label="Agent" text={agent} />
+        <Fact label="Tool" text={tool} />
         {question.kind === "change" && (
           <>
             <Fact label="Risk">
@@ -206,11 +201,10 @@ function Ended({ end: { outcome, by, at } }: { readonly end: SettledQuestion }):
 /** Says how a change that was planned again differs from what was seen before. */
 function Replacing({ comparison: { news, gone } }: { readonly comparison: Comparison }): JSX.Element {
   const marked = (kind: HunkNews): number => [...news.values()].filter((one) => one === kind).length;
-  const hunks = (count: number): string => (count === 1 ? "1 hunk" : `${count} hunks`);
   const words = [
-    ...(marked("new") > 0 ? [`${hunks(marked("new"))} not in what you saw`] : []),
-    ...(marked("around") > 0 ? [`${hunks(marked("around"))} with other lines around`] : []),
-    ...(gone > 0 ? [`${hunks(gone)} of what you saw gone`] : []),
+    ...(marked("new") > 0 ? [`${count(marked("new"), "hunk")} not in what you saw`] : []),
+    ...(marked("around") > 0 ? [`${count(marked("around"), "hunk")} with other lines around`] : []),
+    ...(gone > 0 ? [`${count(gone, "hunk")} of what you saw gone`] : []),
   ];
   return (
     <p class="bar ended">

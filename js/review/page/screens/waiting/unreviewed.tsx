@@ -43,18 +43,12 @@ export function UnreviewedList({ state, effects }: ScreenProps): JSX.Element | n
           <li key={`${workspace} ${call.callId}`}>
             <button type="button" class="card" onClick={() => open(workspace, call.callId)}>
               <span class="card-line">
-                <span class="name">
-                  <SafeText text={subjectOf(call)} />
-                </span>
-                <span class="tool quiet">
-                  <SafeText text={call.tool} />
-                </span>
+                <SafeText class="name" text={subjectOf(call)} />
+                <SafeText class="tool quiet" text={call.tool} />
               </span>
               {!isOne && (
                 <span class="card-line quiet">
-                  <span class="folder">
-                    <SafeText text={workspace} />
-                  </span>
+                  <SafeText class="folder" text={workspace} />
                 </span>
               )}
             </button>

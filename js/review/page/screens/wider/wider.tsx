@@ -1,4 +1,5 @@
 /** The dialog "Wider…": an answer that also allows later calls, in words. */
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CoveredCount, ReviewQuestion, WiderPlace } from "../../../protocol.ts";
@@ -201,11 +202,7 @@ function Radio({
       <input type="radio" name={name} checked={isChosen} disabled={isDisabled} onChange={onChoose} />
       <span class="radio-text">
         {children}
-        {detail !== undefined && (
-          <span class="radio-detail quiet">
-            <SafeText text={detail} />
-          </span>
-        )}
+        <SafeText class="radio-detail quiet" text={detail} />
       </span>
     </label>
   );
@@ -232,7 +229,7 @@ function Covered({
     };
     effects
       .send<CoveredCount>("scopes", { id, wider })
-      .then(show, (error: unknown) => show(error instanceof Error ? error.message : String(error)));
+      .then(show, (error: unknown) => show(messageOf(error)));
     return () => {
       isCurrent = false;
     };
