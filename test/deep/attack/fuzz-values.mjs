@@ -1,7 +1,15 @@
 // Random trees, paths, patterns and arguments for the attack `fuzz`: names that a shell, Windows, Unicode or a glob
 // treats specially, links that lead out, contents of many formats, and values of wrong types.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
 const NAMES = [
@@ -130,7 +138,9 @@ export function randomValues(random, { root, outside, folders }) {
   ];
   const ownPath = () => {
     const folder = random.pick(folders);
-    const names = existsSync(folder) ? readdirSync(folder) : [];
+    // An earlier call may have removed the folder, or put a file in its place.
+    const isFolder = lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+    const names = isFolder ? readdirSync(folder) : [];
     const path = names.length === 0 ? "x" : join(folder, random.pick(names)).slice(root.length + 1);
     if (random.chance(0.1)) return `${path}/`;
     return random.chance(0.1) ? `${path}/../${random.pick(NAMES)}` : path;
