@@ -3,8 +3,8 @@ import type { Files } from "../backends/files.ts";
 import type { LockHandle } from "../backends/backend.ts";
 import { entryPath } from "../backends/fallback/fallback.ts";
 import { debug } from "../engine/debug.ts";
-import { checkAborted, FilewrightError } from "../engine/errors.ts";
-import { STEPS_PER_YIELD_CHECK, sortYielding, Yielder } from "../engine/yielder.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { sortYielding, Yielder } from "../engine/yielder.ts";
 import type { Location } from "../policy/index.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { Call, PathUse, Tool } from "../tools/lib/tool.ts";
@@ -103,9 +103,9 @@ export async function lockKeysOf(
   { fs, locations }: { readonly fs: Files | undefined; readonly locations: readonly Location[] },
 ): Promise<readonly WrittenPath[]> {
   const byPath = new Map<string, WrittenPath>();
-  const yielder = uses.length < STEPS_PER_YIELD_CHECK ? undefined : new Yielder({});
+  const yielder = new Yielder({});
   for (const [index, use] of uses.entries()) {
-    await yielder?.yieldIfDue();
+    await yielder.yieldIfDue();
     const { path } = locations[index] as Location;
     // A tool that transfers a tree names its source first.
     const from = use.argument === "destination" && uses.length === 2 ? [...byPath.keys()][0] : undefined;
@@ -113,9 +113,7 @@ export async function lockKeysOf(
       addKey(byPath, { path: real, of: path, from }, use, resolver);
     }
   }
-  const keys = [...byPath.values()];
-  const order = (a: WrittenPath, b: WrittenPath): number => (a.path < b.path ? -1 : 1);
-  return yielder === undefined ? keys.sort(order) : sortYielding(keys, order, yielder);
+  return sortYielding([...byPath.values()], (a, b) => (a.path < b.path ? -1 : 1), yielder);
 }
 
 /** Adds the key of a place, and those of directories that a call may complete to a repository. */
@@ -202,9 +200,10 @@ export async function acquireLocks(
   const asked = performance.now();
   const held: (() => void)[] = [await session.scheduling.locker.acquire(keys, wait)];
   const release = async (): Promise<void> => {
+    const yielder = new Yielder({});
     for (let free = held.pop(); free !== undefined; free = held.pop()) {
       free();
-      if (held.length > 0 && held.length % LOCKS_PER_YIELD_CHECK === 0) await new Yielder({}).yieldIfDue();
+      if (held.length % LOCKS_PER_YIELD_CHECK === 0) await yielder.yieldIfDue();
     }
   };
   try {
@@ -255,11 +254,10 @@ async function lockBetweenProcesses(
   }
   if (!fs.abilities.locks) return [];
   // A free lock is acquired without waiting, so a thousand of them would block the event loop.
-  const yielder = written.length < 2 ? undefined : new Yielder({ signal: wait.signal });
-  checkAborted(wait.signal);
+  const yielder = new Yielder({ signal: wait.signal });
   for (const { path, belowReplaced } of written) {
     if (belowReplaced === true) continue;
-    await yielder?.yieldIfDue();
+    await yielder.yieldIfDue();
     keep(await fs.lock(path, { ...wait, resolved: true }));
   }
   return [];

@@ -9,8 +9,8 @@ import { temporaryName } from "../backends/confined/outside.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
 import { walkTree } from "../backends/fallback/walk-tree.ts";
-import { STEPS_PER_YIELD_CHECK, Yielder } from "../engine/yielder.ts";
-import { checkAborted, FilewrightError } from "../engine/errors.ts";
+import { Yielder } from "../engine/yielder.ts";
+import { FilewrightError } from "../engine/errors.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Call } from "../tools/lib/tool.ts";
@@ -53,15 +53,14 @@ export async function checkWrittenPlaces(
   // A directory with many written files is looked at once.
   const looked = new Map<string, Promise<readonly string[]>>();
   const asked: PlaceToApprove[] = [];
-  const yielder = keys.length < STEPS_PER_YIELD_CHECK ? undefined : new Yielder({ signal });
+  const yielder = new Yielder({ signal });
   for (let at = 0; at < keys.length; at += PATHS_CHECKED_AT_ONCE) {
     const checks: Promise<readonly PlaceToApprove[]>[] = [];
     for (const key of keys.slice(at, at + PATHS_CHECKED_AT_ONCE))
       if (key.write) checks.push(checkWrittenPath(session, key, looked, { fs, signal }));
     for (const places of await Promise.all(checks)) asked.push(...places);
-    await yielder?.yieldIfDue();
+    await yielder.yieldIfDue();
   }
-  checkAborted(signal);
   return asked;
 }
 
