@@ -5,7 +5,7 @@ import { withHookChanges } from "../pipeline/after-hooks.ts";
 import type { ToolResult } from "../pipeline/result.ts";
 import { hookCallFactsOf } from "./before-hooks.ts";
 import type { CallRequest, Stage } from "./call.ts";
-import { answerOf } from "./ending.ts";
+import { answerOf } from "./failures.ts";
 
 export const afterHooks: Stage = {
   isNeeded: ({ hooks }) => hooks.bound.length > 0,

@@ -4,7 +4,7 @@ import { type Failure, refusedFailure, type ToolResult } from "../pipeline/resul
 import type { Budget } from "../pipeline/scheduling/budget.ts";
 import type { RecordOp } from "../storage/storage.ts";
 import type { CallRequest, Next, Stage } from "./call.ts";
-import { answerOf } from "./ending.ts";
+import { answerOf } from "./failures.ts";
 
 export const budget: Stage = {
   isNeeded: ({ scheduling }) => scheduling.budget !== undefined,
