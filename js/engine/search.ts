@@ -3,7 +3,8 @@
  *
  * Searching a tree on disk is one call of the native engine: `tree-search.ts`.
  */
-import { asEngineCall, type CancelToken, runCancellable, Yielder } from "./yielder.ts";
+import { asEngineCall } from "./thrown.ts";
+import { type CancelToken, runCancellable, Yielder } from "./yielder.ts";
 import { checkAborted, fromEngine, type Signalled } from "./errors.ts";
 import { isExpensiveQuery, isCheapToParse, QueryCache } from "./queries.ts";
 import { hasSeveralPatterns, decodeTextHits, decodeTextHitsYielding } from "./wire/hits.ts";

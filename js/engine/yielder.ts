@@ -1,6 +1,7 @@
 /** Lets long work pause, so that other tasks on the event loop get their turns, and end when it is cancelled. */
 import { checkAborted, fromEngine } from "./errors.ts";
 import type { CancelToken } from "./generated/binding.ts";
+import { throwTranslated } from "./thrown.ts";
 
 export type { CancelToken } from "./generated/binding.ts";
 
@@ -194,18 +195,4 @@ export function untilAborted<T>(signal: AbortSignal | undefined, work: Promise<T
     onAbort();
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
-}
-
-/** Throws an error of the engine after converting it to a {@link FilewrightError}. */
-export function throwTranslated(error: unknown): never {
-  throw fromEngine(error);
-}
-
-/** Returns the result of a call of the engine, whose errors become those of this package. */
-export function asEngineCall<T>(call: () => T): T {
-  try {
-    return call();
-  } catch (error) {
-    throw fromEngine(error);
-  }
 }

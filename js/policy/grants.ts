@@ -5,6 +5,7 @@
  * what the policy allows and, in a workspace that asks for grants, what is granted too. They are
  * kept in records; `permissions.ts` asks the person.
  */
+import { messageOf } from "../engine/thrown.ts";
 import { checkPath, isWithin, normalise } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { namePart } from "../records/names.ts";
@@ -206,7 +207,7 @@ function parseGrantEntry(
     if (typeof entry !== "object" || entry === null) throw invalidGrantsError("it is not an object");
     return checkGrant({ ...defaults, ...entry } as Grant);
   } catch (error) {
-    throw invalidGrantsError(`entry ${index}: ${error instanceof Error ? error.message : String(error)}`);
+    throw invalidGrantsError(`entry ${index}: ${messageOf(error)}`);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Helpers around the native calls of a local backend: error paths, flags, results. */
+import { asEngineCall } from "../../engine/thrown.ts";
 import { withPathsOf } from "../windows-paths.ts";
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import {
@@ -177,11 +178,7 @@ export function openRoots(disk: object, native: typeof addon, options: LocalOpti
     resolver: options.resolver ?? "auto",
     kernel,
   });
-  try {
-    return new native.NativeRoots(policy);
-  } catch (error) {
-    throw fromEngine(error);
-  }
+  return asEngineCall(() => new native.NativeRoots(policy));
 }
 
 /**

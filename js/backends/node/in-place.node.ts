@@ -3,6 +3,7 @@
  * no new names. The old content is kept in memory and put back if anything fails; a process that is killed
  * meanwhile leaves a mixture.
  */
+import { messageOf } from "../../engine/thrown.ts";
 import type { BigIntStats } from "node:fs";
 import * as fs from "node:fs";
 import type { Durability, WriteResult } from "../backend.ts";
@@ -66,7 +67,7 @@ function restore(path: string, fd: number, backup: Buffer, failure: unknown): vo
   } catch (error) {
     const [first, second] = [failure, error].map((one) => {
       const told = osError(one, path);
-      return told instanceof Error ? told.message : String(told);
+      return messageOf(told);
     });
     const message = `the content is incomplete: writing it failed (${first}), and so did putting the old content back (${second})`;
     throw backendError("IO_ERROR", path, message, { hint: "write the file again" });

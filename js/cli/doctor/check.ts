@@ -1,4 +1,5 @@
 /** One check of `filewright doctor`: its result, and how it is kept from ending the others. */
+import { messageOf } from "../../engine/thrown.ts";
 
 /** `ok`; `absent`: an optional part that is not there; `warning`; `broken`: it prevents work. */
 export type CheckStatus = "ok" | "absent" | "warning" | "broken";
@@ -27,7 +28,7 @@ export async function runCheck(name: string, run: () => Check | Promise<Check>):
   try {
     return await run();
   } catch (error) {
-    const message = (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
+    const message = messageOf(error).split("\n")[0] ?? "";
     return { name, status: "broken", message: `the check failed: ${message}`, remedy: "please report it" };
   }
 }

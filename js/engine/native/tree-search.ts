@@ -1,5 +1,6 @@
 /** Searches of a tree on disk, by the native engine: on threads of its own, in parallel and cancellable. */
-import { runCancellable, throwTranslated, Yielder } from "../yielder.ts";
+import { throwTranslated } from "../thrown.ts";
+import { runCancellable, Yielder } from "../yielder.ts";
 import { decodeCursor, encodeCursor } from "../wire/cursor.ts";
 import { fileTypeGlobs } from "../file-types.ts";
 import type { CancelToken, NativeRoots, PackedBatch } from "../generated/binding.ts";

@@ -5,7 +5,8 @@
  * without a copy.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
-import { asEngineCall, untilAborted } from "../yielder.ts";
+import { asEngineCall } from "../thrown.ts";
+import { untilAborted } from "../yielder.ts";
 import {
   type Algorithm,
   ALGORITHM_WORDS,

@@ -6,7 +6,8 @@
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
 import { onThread } from "../threads.ts";
-import { asEngineCall, forEachYielding, STEPS_PER_YIELD_CHECK, untilAborted, Yielder } from "../yielder.ts";
+import { asEngineCall } from "../thrown.ts";
+import { forEachYielding, STEPS_PER_YIELD_CHECK, untilAborted, Yielder } from "../yielder.ts";
 import type { PackedPatch, TextExports } from "../generated/exports.ts";
 import { decodeMergeConflict, type MergeConflict } from "../generated/records.ts";
 import { type Packed, Unpacker } from "../wire/unpack.ts";

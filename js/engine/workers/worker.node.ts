@@ -3,6 +3,7 @@
  * a built file is answered by the function `answerInWorker` of the file, so that other folders can have work of their
  * own done in the workers.
  */
+import { messageOf } from "../thrown.ts";
 import { pathToFileURL } from "node:url";
 import { parentPort } from "node:worker_threads";
 import { setEngine } from "../current.ts";
@@ -26,7 +27,7 @@ const modules = new Map<string, Promise<WorkerModule>>();
 
 /** Returns an error as the message from which `fromEngine` makes it again on the calling thread. */
 function toEngineMessage(error: unknown): string {
-  if (!(error instanceof FilewrightError)) return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof FilewrightError)) return messageOf(error);
   const { code, message, hint, details, complete } = error;
   return JSON.stringify({ code, message, hint, details, complete });
 }

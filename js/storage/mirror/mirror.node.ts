@@ -5,6 +5,7 @@
  * searched, and is then brought to the tree of each later search. While it is being filled, and for searches that it
  * cannot answer, searches walk the storage: their answers are the same, but slower.
  */
+import { messageOf } from "../../engine/thrown.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { debug } from "../../engine/debug.ts";
 import { engine } from "../../engine/current.ts";
@@ -233,7 +234,7 @@ export class DiskMirror implements StorageMirror {
     try {
       await this.follow(await this.#fresh());
     } catch (error) {
-      debug.search?.(`the copy on the disk was not filled: ${reasonOf(error)}`);
+      debug.search?.(`the copy on the disk was not filled: ${messageOf(error)}`);
     }
   }
 
@@ -254,7 +255,7 @@ export class DiskMirror implements StorageMirror {
       }
     } catch (error) {
       this.#retryAt = performance.now() + RETRY_MS;
-      debug.search?.(`the copy on the disk was not filled: ${reasonOf(error)}`);
+      debug.search?.(`the copy on the disk was not filled: ${messageOf(error)}`);
     }
   }
 
@@ -361,7 +362,7 @@ export class DiskMirror implements StorageMirror {
       try {
         this.#save();
       } catch (error) {
-        debug.search?.(`the record of the copy was not saved: ${reasonOf(error)}`);
+        debug.search?.(`the record of the copy was not saved: ${messageOf(error)}`);
       }
     }, SAVE_MS);
     this.#saveTimer.unref();
@@ -428,8 +429,4 @@ function isKept(type: Entry["type"] | undefined): boolean {
 /** Returns the type of an entry of a tree; undefined where there is none. */
 function typeIn(tree: StorageTree, path: string): Entry["type"] | undefined {
   return nodeAt(tree.root, path)?.entry.type;
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
