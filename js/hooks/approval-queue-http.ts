@@ -124,11 +124,11 @@ function changeResponse(request: Request, question: PendingApproval, index: numb
 function queueEventsResponse({ log, state, closed }: ServedQueue, request: Request): Response {
   return eventStreamResponse(request, closed, ({ write, send }) => {
     if (closed.aborted) return { stop() {} };
-    const messageOf = (event: QueueEvent | QueueState): string => eventMessage(log.idOf(event.seq), event);
+    const textOf = (event: QueueEvent | QueueState): string => eventMessage(log.idOf(event.seq), event);
     const last = request.headers.get("last-event-id");
     const missed = last === null ? undefined : log.after(last);
-    for (const event of missed ?? [state()]) write(messageOf(event));
-    return { stop: log.watch((event) => send(messageOf(event))) };
+    for (const event of missed ?? [state()]) write(textOf(event));
+    return { stop: log.watch((event) => send(textOf(event))) };
   });
 }
 

@@ -29,7 +29,7 @@ export interface PlaceVerdict {
   readonly read: PlaceRow | undefined;
 }
 
-/** What a call that writes a real path has to know of it. It depends on the path and the policy alone. */
+/** The facts that a call needs about a real path that it writes. They depend on the path and the policy alone. */
 export interface WrittenPathFacts {
   /** True for a name that {@link Resolver.isTemporary} knows. */
   readonly isTemporary: boolean;
@@ -80,7 +80,7 @@ export interface Resolver {
   secret(real: string): boolean;
   /** Returns the rows of the table of places that apply to a real path. */
   place(real: string): PlaceVerdict;
-  /** Returns what a call that writes a real path has to know of it. */
+  /** Returns the facts that a call needs about a real path that it writes. */
   written(real: string): WrittenPathFacts;
   /**
    * Returns a path relative to the working directory when inside it, otherwise absolute; it can be

@@ -6,7 +6,7 @@ import { withoutUndefined } from "./without-undefined.ts";
 /** The options of a command, as `node:util` takes them. */
 export type OptionTable = NonNullable<ParseArgsConfig["options"]>;
 
-/** What an option means for the tool of its command: the argument that gets its value, or the arguments that it sets. */
+/** The effect of an option on the call of its tool: the argument that gets its value, or the arguments that it sets. */
 type OptionMeaning = string | Readonly<Record<string, unknown>>;
 
 /**

@@ -150,7 +150,7 @@ async function planEditFile(
     assertExpectedHash(at, normalizeHash(args.expected_hash), await facts.hash());
   }
   const inspection = engine().reading.inspect(before, { name: at.path, signal: call.signal });
-  inspection.catch(() => {}); // Whoever waits for it reports its error.
+  inspection.catch(() => {}); // The code that awaits it reports its error.
   const now: CurrentFile = { bytes: before, inspection, ...facts };
   const asked = askedOf(args.edits);
   const planned = await replaceInContent(now, args, call, asked);

@@ -174,7 +174,7 @@ describeChromium("the review page of filewright mcp --review", () => {
     await page.getByLabel("Name").fill("before the edits");
     await page.keyboard.press("Enter");
     await rows.filter({ hasText: "before the edits" }).waitFor();
-    // The stream of events can tell of the mark before its answer has closed the dialog, which would take the next keys.
+    // The stream of events can contain the mark before its answer has closed the dialog, which would take the next keys.
     await page.getByLabel("Name").waitFor({ state: "detached" });
 
     // Two changes of one file and one that makes a file, each allowed by a person.

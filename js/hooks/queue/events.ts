@@ -22,7 +22,7 @@ export type QueueEvent = { readonly seq: number } & QueueHappening;
 
 /**
  * All waiting questions, of which `seq` is the number of the last event. It is the first event for a reader that is
- * new, or that has missed more than is kept, and it replaces whatever the reader knows.
+ * new, or that has missed events which the log no longer has, and it replaces all that the reader has.
  */
 export interface QueueState {
   readonly type: "state";

@@ -56,7 +56,7 @@ export function* xmlTokens(xml: string): Generator<XmlToken> {
   }
 }
 
-/** What a reader does with the elements of a document and with its text. */
+/** The functions that a reader calls for the tags of a document and for its text. */
 interface TextHandlers {
   /** Called for each tag that opens. */
   open(tag: OpenTag): void;
