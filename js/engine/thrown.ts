@@ -1,4 +1,4 @@
-/** Errors of any kind: the message of one, and errors of the engine as errors of this package. */
+/** The message of a caught error, and the conversion of errors of the engine to errors of this package. */
 import { fromEngine } from "./errors.ts";
 
 /** Returns the message of anything that was thrown. */
@@ -11,7 +11,7 @@ export function throwTranslated(error: unknown): never {
   throw fromEngine(error);
 }
 
-/** Returns the result of a call of the engine. @throws its errors as errors of this package */
+/** Calls the engine, and throws its errors as errors of this package. A promise needs `.catch(throwTranslated)`. */
 export function asEngineCall<T>(call: () => T): T {
   try {
     return call();

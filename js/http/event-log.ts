@@ -22,11 +22,11 @@ export interface EventLog<E extends NumberedEvent> {
   append(event: Unnumbered<E>): void;
   /** Calls `listener` with each later event. Returns a function that ends it. A listener that throws is removed. */
   watch(listener: (event: E) => void): () => void;
-  /** Returns the id of the event with a number, which another source, such as a restarted server, never has. */
+  /** Returns the id of the event with this number. No other log has it, nor has that of the server after a restart. */
   idOf(seq: number): string;
   /** Returns the events after that with an id; undefined when they are not kept, or the id is none of this source. */
   after(id: string): readonly E[] | undefined;
-  /** Returns the events after the one with this number; undefined when some of them are not kept. */
+  /** Returns the events after the one with this number; undefined for a later number, or when some are dropped. */
   eventsAfter(seq: number): readonly E[] | undefined;
 }
 

@@ -7,7 +7,7 @@ const COMMENT_INTERVAL_MS = 15_000;
 
 /** The side of a stream to which a server writes. */
 export interface EventWriter {
-  /** Writes text, whatever the client has left unread. */
+  /** Writes text, whatever the client has left unread. Throws after the end, so it is for the beginning of a stream. */
   write(text: string): void;
   /** Writes text; ends the stream instead where the client has left too much unread. */
   send(text: string): void;
@@ -16,8 +16,8 @@ export interface EventWriter {
 }
 
 /** The source of the events of a stream that is open. */
-export interface EventSource {
-  /** Writes what is left when the source is closed. */
+export interface StreamSource {
+  /** Sends the events that the source has gathered, before the stream ends because the source is closed. */
   flush?(): void;
   /** Called when the stream has ended. */
   stop(): void;
@@ -28,11 +28,14 @@ export function eventMessage(id: string, event: object): string {
   return `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-/** Returns the response to a request for events, which `open` begins to write. `closed` is aborted when none will come. */
+/**
+ * Returns a response that streams events. `open` is called at once, writes the first events, and subscribes to the
+ * later ones. When `closed` is aborted, the source is flushed and the stream ends.
+ */
 export function eventStreamResponse(
   { signal }: Request,
   closed: AbortSignal,
-  open: (writer: EventWriter) => EventSource,
+  open: (writer: EventWriter) => StreamSource,
 ): Response {
   const encoder = new TextEncoder();
   let stop = (): void => {};
@@ -52,7 +55,7 @@ export function eventStreamResponse(
           if ((controller.desiredSize ?? 0) > 0) write(text);
           else end();
         };
-        let source: EventSource | undefined;
+        let source: StreamSource | undefined;
         const endAfterAll = (): void => {
           source?.flush?.();
           end();

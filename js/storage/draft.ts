@@ -1,7 +1,7 @@
 /**
- * A commit in the making: its changes are applied to a draft of the tree, for every engine that does not do it in its own
- * database. Storages in memory and over files have a tree, which the draft replaces. The storage in a bucket and the stage
- * of a call have none: {@link treeFor} makes one of the entries on which the changes depend.
+ * A commit in the making: its changes are applied to a draft of the tree, for every storage but Postgres, and for the
+ * stage of a call. Storages in memory and over files have a tree, which the draft replaces. The storage in a bucket and
+ * the stage of a call have none: {@link treeFor} makes one of the entries on which the changes depend.
  */
 import { parentOf, sortCodePoints } from "../backends/paths.ts";
 import { type MadeFacts, type PutContent, TreeDraft } from "../backends/tree/draft.ts";
@@ -38,11 +38,17 @@ export interface NodeChange {
 export interface EntrySource {
   /** Returns the entry at a path; null for none. */
   look(path: string): Promise<Entry | null>;
-  /** Returns what is below a directory that is removed or moved, as far as that decides the change. */
+  /**
+   * Returns what is below a directory that is removed or moved. A part is enough: some entries refuse the removal of a
+   * directory that is not empty, and a stage leaves what is stored there to the commit.
+   */
   below(path: string): Promise<readonly Entry[]>;
 }
 
-/** Returns a tree of what changes name, of what is below it, and of the directories above a path with nothing. */
+/**
+ * Returns a tree of the entries at the paths that changes name, or of the nearest one above where there is none, and of
+ * what is below directories that are removed or moved.
+ */
 export async function treeFor(ops: readonly ReadyOp[], { look, below }: EntrySource): Promise<StoredDir> {
   const found = new Map<string, Entry>();
   const add = async (path: string): Promise<void> => {
@@ -66,13 +72,17 @@ export async function treeFor(ops: readonly ReadyOp[], { look, below }: EntrySou
   return tree.finish("").root;
 }
 
-/** The tree of a commit before it is published. Every entry that the commit changes has the version of its path. */
+/**
+ * The tree of a commit before it is published. An entry that the commit changes gets the version that `versionOf`
+ * returns: in a storage that of the commit, in the stage of a call a provisional one for each change and path.
+ */
 export class Draft extends TreeDraft<Entry, HashedContent> {
   readonly #before: StoredDir;
   readonly #versionOf: (path: string) => Version;
   readonly #now: number;
   /** The paths that operations name, and the parents that were made. */
   readonly #named = new Set<string>();
+  /** The paths of trees that were removed, or moved, before and after. They are in `changes`, not in `entries`. */
   readonly #below = new Set<string>();
 
   constructor(root: StoredDir, versionOf: (path: string) => Version, now: number) {
@@ -110,7 +120,7 @@ export class Draft extends TreeDraft<Entry, HashedContent> {
     else if (op.op === "chmod") this.chmod(op.path, op.mode);
     else if (op.op === "remove") this.remove(op.path, op.tree);
     else this.move(op.from, op.to);
-    // A directory that was there is named, too.
+    // `mkdir` of an existing directory changes nothing, but the answer of the commit contains its entry.
     if (op.op === "mkdir") this.changed(op.path);
   }
 

@@ -7,11 +7,12 @@ export type WithdrawalReason = "cancelled" | "closed";
 /** An event of a question. */
 type QueueHappening =
   | { readonly type: "asked"; readonly question: ApprovalSummary }
-  /** The question was answered, with the outcome, or with the answer of a question about a directory. */
+  /** The question was answered: `outcome` is that of a change, `look_again`, or the answer about a directory. */
   | { readonly type: "answered"; readonly id: string; readonly outcome: string; readonly by?: string }
   /**
-   * The content behind the question has changed: an approval of it is refused, and `look_again` asks again. `conflict` says
-   * why that would fail, where it is known; a later event says that it is another or none.
+   * The content behind the question has changed: an approval is refused, and `look_again` asks a new question.
+   * `conflict` says why `look_again` would fail, where that is known. A later event of this type replaces it; without
+   * `conflict` there is no such reason any more.
    */
   | { readonly type: "stale"; readonly id: string; readonly conflict?: string }
   /** The question has ended without an answer. */
