@@ -193,7 +193,8 @@ describeChromium("the review page of filewright mcp --review", () => {
         .getByText(/line five|^made$|line thirty/u)
         .first()
         .waitFor();
-      await page.waitForTimeout(KEY_GUARD_MS);
+      // The rows may still be loading, or the answer before be on its way: the key does nothing until the button works.
+      await page.locator(".allow:not(:disabled):not([aria-disabled=true])").waitFor();
       await page.keyboard.press("a");
       expect(await call).toMatchObject({ isError: false });
       await page.getByText("Nothing waits.", { exact: true }).waitFor();
