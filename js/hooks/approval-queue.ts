@@ -37,7 +37,7 @@ export interface ApprovalQueue extends Approver {
    * for a question that does not wait.
    */
   isStale(id: string): Promise<boolean>;
-  /** Calls `listener` with each later event. Returns a function that ends it. */
+  /** Calls `listener` with each later event, in order, until it throws. Returns a function that ends it. */
   watch(listener: (event: QueueEvent) => void): () => void;
   /**
    * Serves, all with `Authorization: Bearer TOKEN`:

@@ -18,7 +18,10 @@ const MAX_KEPT_EVENTS = 10_000;
 export interface EventLog<E extends NumberedEvent> {
   /** The number of the last event; 0 before the first. */
   readonly seq: number;
-  /** Numbers an event, keeps it, and passes it to the listeners. */
+  /**
+   * Numbers an event, keeps it, and passes it to the listeners. One that a listener appends is passed on after the
+   * event that it heard, so that all listeners hear the same order.
+   */
   append(event: Unnumbered<E>): void;
   /** Calls `listener` with each later event. Returns a function that ends it. A listener that throws is removed. */
   watch(listener: (event: E) => void): () => void;
@@ -26,7 +29,7 @@ export interface EventLog<E extends NumberedEvent> {
   idOf(seq: number): string;
   /** Returns the events after that with an id; undefined when they are not kept, or the id is none of this source. */
   after(id: string): readonly E[] | undefined;
-  /** Returns the events after the one with this number; undefined for a later number, or when some are dropped. */
+  /** Returns the events after the one with this number; undefined for a number of none, or when some are dropped. */
   eventsAfter(seq: number): readonly E[] | undefined;
 }
 
@@ -35,8 +38,19 @@ export function makeEventLog<E extends NumberedEvent>(prefix: string): EventLog<
   const kept: E[] = [];
   const listeners = new Set<(event: E) => void>();
   let seq = 0;
+  /** The events that are being passed to the listeners. */
+  const waiting: E[] = [];
+  const pass = (event: E): void => {
+    for (const listener of listeners) {
+      try {
+        listener(event);
+      } catch {
+        listeners.delete(listener); // The connection of the reader is gone.
+      }
+    }
+  };
   const eventsAfter = (last: number): readonly E[] | undefined => {
-    if (last > seq || seq - last > MAX_KEPT_EVENTS) return undefined;
+    if (!Number.isInteger(last) || last < 0 || last > seq || seq - last > MAX_KEPT_EVENTS) return undefined;
     return Array.from({ length: seq - last }, (_, at) => kept[(last + 1 + at) % MAX_KEPT_EVENTS] as E);
   };
   return {
@@ -47,13 +61,10 @@ export function makeEventLog<E extends NumberedEvent>(prefix: string): EventLog<
       seq += 1;
       const event = Object.freeze({ seq, ...unnumbered }) as unknown as E;
       kept[seq % MAX_KEPT_EVENTS] = event;
-      for (const listener of listeners) {
-        try {
-          listener(event);
-        } catch {
-          listeners.delete(listener); // The connection of the reader is gone.
-        }
-      }
+      waiting.push(event);
+      if (waiting.length > 1) return; // A listener appended it; the loop below passes it on.
+      for (let at = 0; at < waiting.length; at++) pass(waiting[at] as E);
+      waiting.length = 0;
     },
     watch(listener) {
       listeners.add(listener);

@@ -72,7 +72,7 @@ export function eventStreamResponse(
         closed.addEventListener("abort", endAfterAll, { once: true });
         source = open({ write, send, end });
         if (isEnded) source.stop();
-        if (closed.aborted) end();
+        if (signal.aborted || closed.aborted) end();
       },
       cancel: () => stop(),
     },

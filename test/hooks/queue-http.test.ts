@@ -176,6 +176,26 @@ describe("events", () => {
     await stream.close();
     expect(vi.getTimerCount()).toBe(0);
   });
+
+  test("a request that was aborted before it is served leaves no timer and no watcher", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    const response = await send(approvalQueue(), "/events", { signal: AbortSignal.abort() });
+    await response.text().catch(() => {});
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("each listener hears them in order, also where one of them answers at once", async () => {
+    const queue = approvalQueue();
+    queue.watch((event) => {
+      if (event.type === "asked") queue.answer(event.question.id, { outcome: "cancel" });
+    });
+    const heard: string[] = [];
+    queue.watch(({ type, seq }) => void heard.push(`${seq} ${type}`));
+    await queue.confirm(details());
+    expect(heard).toEqual(["1 asked", "2 answered"]);
+    await queue.confirm(details());
+    expect(heard.slice(2)).toEqual(["3 asked", "4 answered"]);
+  });
 });
 
 describe("answers", () => {
