@@ -123,7 +123,7 @@ fn rank_indexed_files(
         if !laid.update(tree, stop) {
             return None;
         }
-        (tree.order.span(start)?, tree.dirs[start as usize].shown.len())
+        (tree.arranged().span(start)?, tree.dirs[start as usize].shown.len())
     };
     let range = span.files.0 as usize..span.files.1 as usize;
     let RankOptions { query, limit, typos } = &options.rank;

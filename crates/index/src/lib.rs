@@ -292,18 +292,20 @@ impl Index {
         *self.lock() = IndexState::default();
         *self.paths.lock().unwrap_or_else(PoisonError::into_inner) =
             path_columns::PathColumns::default();
+        *self.views.lock().unwrap_or_else(PoisonError::into_inner) = CachedViews::default();
         *self.misses() = NegativeCache::default();
     }
 
     fn status(&self) -> IndexStatus {
         let laid = self.paths.lock().map_or(0, |laid| laid.bytes());
         let misses = self.misses().bytes();
+        let views = self.views.lock().map_or(0, |views| views.bytes());
         let state = self.lock();
         IndexStatus {
             files: state.tree.live_files as u64,
             unsigned: state.tree.dirty.len() as u64,
             corpus_bytes: self.corpus.load(Ordering::Relaxed),
-            memory_bytes: (state.tree.bytes() + laid + misses) as u64,
+            memory_bytes: (state.tree.bytes() + laid + misses + views) as u64,
             watches: state.watched() as u64,
             ready: self.listed.load(Ordering::Acquire) && !self.is_indexing.load(Ordering::Acquire),
         }
@@ -326,7 +328,6 @@ impl Index {
                 return;
             }
             state.begun = true;
-            state.tree.arrange();
         }
         if !self.is_closed() {
             self.listed.store(true, Ordering::Release);

@@ -45,7 +45,7 @@ pub(crate) fn for_each_matching_file(
             return None;
         }
         let top = &state.tree.dirs[start as usize];
-        (state.tree.order.span(start)?, Arc::clone(&top.shown), top.shown.len(), top.raw.len())
+        (state.tree.arranged().span(start)?, Arc::clone(&top.shown), top.shown.len(), top.raw.len())
     };
     let sees = |path: &[u8]| options.hidden || !has_hidden_name(path);
     let path_at =
@@ -128,7 +128,7 @@ pub(crate) fn matching_names(
     let start = state.tree.find_dir(&walk_root.real[base.real.len()..])?;
     state.tree.arrange();
     let tree = &state.tree;
-    let span = tree.order.span(start)?;
+    let span = tree.arranged().span(start)?;
     let top = &tree.dirs[start as usize];
     let (cut, cut_raw) = (top.shown.len(), top.raw.len());
     let mut listed =
@@ -136,9 +136,9 @@ pub(crate) fn matching_names(
     let enters =
         |path: &[u8]| options.globs.may_contain(path) && !options.globs.excluded(path, true);
     let mut path = Vec::new();
-    let mut place = tree.order.place(start);
+    let mut place = tree.arranged().place(start);
     while place < span.next as usize {
-        let here = tree.order.dirs[place];
+        let here = tree.arranged().dirs[place];
         let dir = &tree.dirs[here.dir as usize];
         let shown = &dir.shown[cut..];
         if here.dir != start {

@@ -9,6 +9,7 @@ use crate::build::{indexer, verify};
 use crate::lifecycle::index_dirty_in_background;
 use crate::lookup::{find_index, lock_refreshed_state};
 use crate::readers::ReadGuard;
+use crate::tree::view::OtherCounts;
 use filewright_fs::search::grep::{Freshness, GrepOptions};
 use filewright_fs::search::searcher::Search;
 use filewright_fs::walk::{StopSignal, WalkRoot};
@@ -44,18 +45,17 @@ pub(crate) fn search_with_index(
             let (mut state, fresh) =
                 lock_refreshed_state(session, &index, base, names, options.strict, stop)?;
             let start = state.tree.find_dir(below)?;
-            state.tree.arrange();
             let mut views = index.views.lock().unwrap_or_else(PoisonError::into_inner);
             let view = views.get(&state.tree, start, search);
             // If the number of results is limited and most files have a match, reading the first
             // files is faster than selecting files.
             begins = begins && state.tree.block_index.is_unselective(options.query.plan());
             let (work, next) = if begins {
-                CandidateSet::first(&state.tree, view, options, &from)
+                CandidateSet::first(&state.tree, view, &from)
             } else {
-                (CandidateSet::of(&state.tree, view, options, &from, &misses), None)
+                (CandidateSet::of(&mut state.tree, view, options, &from, &misses), None)
             };
-            let (unreadable, ignored) = (view.unreadable, view.ignored);
+            let OtherCounts { ignored, unreadable } = view.others();
             let cut = state.tree.dirs[start as usize].shown.len();
             if state.tree.dirty.len() >= indexer::MIN_DIRTY_FILES_PER_PASS {
                 index_dirty_in_background(session, &index);

@@ -403,7 +403,7 @@ fn pieces_without_a_match_are_not_read_again_until_they_change() {
         // The head contains counts that differ from those of a later scan.
         assert_eq!(found.1[1..], scanned[1..], "{query}");
         let known = index.misses().of(options.query.key());
-        let (state, mut views) = (index.lock(), index.views.lock().unwrap());
+        let (mut state, mut views) = (index.lock(), index.views.lock().unwrap());
         let view =
             views.get(&state.tree, 0, &filewright_fs::search::searcher::Search::new(&options));
         let owner = |name: &[u8]| {
@@ -412,9 +412,15 @@ fn pieces_without_a_match_are_not_read_again_until_they_change() {
         };
         let (decoy, long) = (owner(b"decoy.rs"), owner(b"long.rs"));
         let of = |owner: u32| known.iter().filter(|piece| (**piece >> 32) as u32 == owner).count();
-        let all = crate::build::candidates::CandidateSet::of(&state.tree, view, &options, b"", &[]);
-        let left =
-            crate::build::candidates::CandidateSet::of(&state.tree, view, &options, b"", &known);
+        let all =
+            crate::build::candidates::CandidateSet::of(&mut state.tree, view, &options, b"", &[]);
+        let left = crate::build::candidates::CandidateSet::of(
+            &mut state.tree,
+            view,
+            &options,
+            b"",
+            &known,
+        );
         // The number of candidates before and now, and the recorded pieces of two files.
         (all.items.len(), left.items.len(), of(decoy), of(long))
     };

@@ -61,10 +61,8 @@ pub(crate) fn index_dirty_files(
 ) -> bool {
     let dirty = {
         let mut state = index.lock();
-        state.tree.arrange();
-        let rank = &state.tree.order.rank;
         let mut dirty: Vec<u32> = state.tree.dirty.iter().copied().collect();
-        dirty.sort_unstable_by_key(|&file| rank.get(file as usize).copied());
+        state.tree.sort_by_path(&mut dirty);
         dirty
     };
     if dirty.is_empty()

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::Index;
 use crate::store::snapshot::SavedIndex;
-use crate::tree::{FileState, Tree, UnchangedFile, stamp_of};
+use crate::tree::{FileState, IndexedDir, Tree, UnchangedFile, stamp_of};
 use filewright_fs::dir::stat::Stat;
 use filewright_fs::walk::{Opener, StopSignal, WalkRoot, threads};
 
@@ -45,18 +45,18 @@ fn unchanged_files(
         let (mut opener, mut mine) = (Opener::new(walk_root, stop), Vec::new());
         loop {
             let begin = next.fetch_add(DIRS_PER_BATCH, Ordering::Relaxed);
-            let end = (begin + DIRS_PER_BATCH).min(tree.order.dirs.len());
+            let end = (begin + DIRS_PER_BATCH).min(tree.dirs.len());
             if begin >= end || stop.now() {
                 break;
             }
-            for span in &tree.order.dirs[begin..end] {
-                add_unchanged_files(tree, span.dir, kept, &mut opener, &mut mine);
+            for dir in tree.dirs[begin..end].iter().filter(|dir| dir.alive) {
+                add_unchanged_files(tree, dir, kept, &mut opener, &mut mine);
             }
         }
         found.lock().unwrap_or_else(PoisonError::into_inner).append(&mut mine);
     };
     std::thread::scope(|scope| {
-        for _ in 1..threads().min(tree.order.dirs.len().div_ceil(DIRS_PER_BATCH)) {
+        for _ in 1..threads().min(tree.dirs.len().div_ceil(DIRS_PER_BATCH)) {
             // If no thread can be started, the calling thread does everything.
             let _ = std::thread::Builder::new().spawn_scoped(scope, run);
         }
@@ -68,12 +68,11 @@ fn unchanged_files(
 /// Adds the unchanged files of one directory to `found`.
 fn add_unchanged_files(
     tree: &Tree,
-    id: u32,
+    dir: &IndexedDir,
     kept: &SavedIndex,
     opener: &mut Opener<'_>,
     found: &mut Vec<UnchangedFile>,
 ) {
-    let dir = &tree.dirs[id as usize];
     let Some(known) = kept.dirs.get(&dir.raw[..]) else { return };
     let Ok(fd) = opener.open(&dir.raw) else { return };
     for entry in dir.entries.iter().filter(|entry| entry.is_file()) {

@@ -11,6 +11,7 @@ pub(crate) mod view;
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use filewright_core::pattern::ignore::Stack;
 use filewright_core::search::{Block, BlockIndex};
@@ -152,12 +153,42 @@ pub(crate) struct Tree {
     pub linked: NumberSet,
     /// The mount points below the start, relative to it.
     pub mount_points: Vec<Vec<u8>>,
-    pub texts: u64,
-    pub binaries: u64,
     pub live_files: usize,
     /// A counter that changes whenever entries are added or removed.
     pub shape: u64,
-    pub order: PathOrder,
+    pub log: ChangeLog,
+    order: PathOrder,
+}
+
+/// The changes of a tree since its epoch, so that what is computed from the tree can follow it.
+pub(crate) struct ChangeLog {
+    /// A number that no other epoch of any tree in the process has.
+    pub epoch: u64,
+    /// The directories whose entries changed, or became readable or unreadable, or that were removed.
+    pub dirs: Vec<u32>,
+    /// The files whose state changed, or that were removed.
+    pub files: Vec<u32>,
+}
+
+/// The minimum number of changes of an epoch. Smaller in tests, whose trees are small.
+const MIN_EPOCH_CHANGES: usize = if cfg!(test) { 16 } else { 4096 };
+
+impl Default for ChangeLog {
+    fn default() -> Self {
+        static EPOCHS: AtomicU64 = AtomicU64::new(0);
+        let epoch = EPOCHS.fetch_add(1, Ordering::Relaxed);
+        Self { epoch, dirs: Vec::new(), files: Vec::new() }
+    }
+}
+
+impl ChangeLog {
+    /// Begins a new epoch if the log is so long that computing from the whole tree of `files` files
+    /// is about as fast as following it.
+    fn limit(&mut self, files: usize) {
+        if self.dirs.len() + self.files.len() > files / 4 + MIN_EPOCH_CHANGES {
+            *self = Self::default();
+        }
+    }
 }
 
 /// Returns a hash of device, inode, size, times and type, called the stamp of an entry. Only the
@@ -264,6 +295,20 @@ impl Tree {
         }
     }
 
+    /// Records that the entries of a directory changed, that it became readable or unreadable, or was
+    /// removed.
+    pub fn log_dir(&mut self, dir: u32) {
+        self.shape += 1;
+        self.log.limit(self.live_files);
+        self.log.dirs.push(dir);
+    }
+
+    /// Records that the state of a file changed.
+    fn log_file(&mut self, file: u32) {
+        self.log.limit(self.live_files);
+        self.log.files.push(file);
+    }
+
     /// Adds a dirty file to a directory, and returns its number.
     pub fn add_file(&mut self, dir: u32) -> u32 {
         let file = self.files.len() as u32;
@@ -301,6 +346,7 @@ impl Tree {
         self.dirty.remove(&file);
         self.files[file as usize].dir = NO_NUMBER;
         self.live_files -= 1;
+        self.log_file(file);
     }
 
     /// Marks a file as dirty, because it has changed or may have.
@@ -313,12 +359,12 @@ impl Tree {
         known.signed = NO_NUMBER;
         match std::mem::replace(&mut known.state, FileState::Dirty) {
             FileState::Dirty | FileState::Secret => return,
-            FileState::Text | FileState::Whole => self.texts -= 1,
-            FileState::Binary => self.binaries -= 1,
+            FileState::Text | FileState::Whole | FileState::Binary => {}
             FileState::Unindexable => drop(self.always.remove(&file)),
         }
         self.linked.remove(&file);
         self.dirty.insert(file);
+        self.log_file(file);
     }
 
     /// Records the result of indexing a dirty file. `owner` is the number of its blocks.
@@ -335,10 +381,10 @@ impl Tree {
         (known.state, known.stamp, known.size, known.signed) = (state, stamp, size, owner);
         match state {
             FileState::Dirty | FileState::Secret => return,
-            FileState::Text | FileState::Whole => self.texts += 1,
-            FileState::Binary => self.binaries += 1,
+            FileState::Text | FileState::Whole | FileState::Binary => {}
             FileState::Unindexable => drop(self.always.insert(file)),
         }
+        self.log_file(file);
         self.dirty.remove(&file);
         if linked || self.is_mount_point(file) {
             self.linked.insert(file);
@@ -403,6 +449,7 @@ impl Tree {
             + entries
             + self.files.capacity() * size_of::<FileRecord>()
             + self.owners.capacity() * 4
+            + 4 * (self.log.dirs.capacity() + self.log.files.capacity())
             + self.order.bytes()
     }
 }

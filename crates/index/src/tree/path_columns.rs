@@ -44,7 +44,7 @@ impl PathColumns {
         }
         *self = Self { ascii: true, ..Self::default() };
         let mut path = Vec::new();
-        for (number, &file) in tree.order.files.iter().enumerate() {
+        for (number, &file) in tree.arranged().files.iter().enumerate() {
             if number % 1024 == 0 && stop.now() {
                 *self = Self::default();
                 return false;
@@ -53,7 +53,7 @@ impl PathColumns {
             self.ascii &= path.is_ascii();
             self.paths.push(std::str::from_utf8(&path).unwrap_or_default());
         }
-        for dir in tree.order.dirs.iter().map(|span| &tree.dirs[span.dir as usize]) {
+        for dir in tree.arranged().dirs.iter().map(|span| &tree.dirs[span.dir as usize]) {
             if dir.unreadable {
                 let path = dir.shown.strip_suffix(b"/").unwrap_or(&dir.shown);
                 self.others.push(NonFile { path: path.into(), what: NonFileKind::Unread });

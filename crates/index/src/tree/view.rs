@@ -1,7 +1,11 @@
 //! The files of a tree that a query searches by their names, and the counts of other entries.
+//!
+//! A view is computed once, by a walk through the whole tree, and then follows the log of the tree's
+//! changes, so that a query after a change costs what changed.
 
-use crate::tree::order::DirSpan;
-use crate::tree::{FileState, Tree};
+use std::collections::HashMap;
+
+use crate::tree::{FileState, NO_NUMBER, Tree};
 use filewright_core::walk::sees;
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::search::grep::GrepOptions;
@@ -11,21 +15,60 @@ use filewright_fs::walk::Visitor as _;
 /// The maximum number of cached views. Beyond it, the least recently used is dropped.
 const MAX_CACHED_VIEWS: usize = 8;
 
+/// The queries that have the same view.
+#[derive(Clone, PartialEq, Eq)]
+struct ViewKey {
+    /// The directory in which the query starts.
+    start: u32,
+    /// The options that select files by name, in one text.
+    names: String,
+    /// The size in bytes above which a file counts as large.
+    max_file_bytes: u64,
+}
+
 /// The files that a query searches by their names, whatever they contain.
 #[derive(Clone)]
 pub(crate) struct QueryView {
-    key: (u32, String),
-    shape: u64,
-    /// The range in [`PathOrder::files`](crate::tree::order::PathOrder::files) below the start of the
-    /// query.
-    pub files: (u32, u32),
-    /// One bit for each rank of a file of the tree, set if the file is searched; `None` means all
-    /// of the range.
-    pub bits: Option<Vec<u64>>,
+    key: ViewKey,
+    /// For each file of the tree by number, whether the query searches it, and as what it counts.
+    classes: Vec<FileClass>,
+    counts: FileCounts,
+    /// The counts of other entries for each directory that has any.
+    others: HashMap<u32, OtherCounts>,
+    total: OtherCounts,
+    /// The part of the log that the view contains.
+    seen: SeenChanges,
+}
+
+/// What a view knows about a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FileClass {
+    /// Its name was not looked at yet.
+    New,
+    /// The query does not search it.
+    LeftOut,
+    /// The query searches it, and it is not indexed.
+    Unindexed,
+    Text,
+    Binary,
+    Large,
+}
+
+/// The numbers of entries of a directory that are not searched although the query would.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct OtherCounts {
     /// The number of matching entries that ignore rules exclude.
     pub ignored: u64,
-    /// The number of directories that could not be read.
+    /// The number of directories and matching files that could not be read.
     pub unreadable: u64,
+}
+
+/// A position in a [`ChangeLog`](crate::tree::ChangeLog).
+#[derive(Clone, Copy)]
+struct SeenChanges {
+    epoch: u64,
+    dirs: usize,
+    files: usize,
 }
 
 /// The cached views, the most recently used first.
@@ -33,56 +76,91 @@ pub(crate) struct QueryView {
 pub(crate) struct CachedViews(Vec<QueryView>);
 
 impl CachedViews {
-    /// Returns the view of a query that starts in the directory `start`. The tree must be in order.
+    /// Returns the view of a query that starts in the directory `start`.
     pub fn get(&mut self, tree: &Tree, start: u32, search: &Search<'_>) -> &QueryView {
         let options = search.options;
-        let key = (start, options.view.clone());
-        let known = self.0.iter().position(|view| view.key == key && view.shape == tree.shape);
-        match known {
+        let (names, max_file_bytes) = (options.view.clone(), options.max_file_bytes);
+        let key = ViewKey { start, names, max_file_bytes };
+        let is_kept = |view: &QueryView| view.seen.epoch == tree.log.epoch;
+        match self.0.iter().position(|view| view.key == key && is_kept(view)) {
             Some(place) => self.0[..=place].rotate_right(1),
             None => {
-                self.0.retain(|view| view.key != key && view.shape == tree.shape);
+                self.0.retain(is_kept);
                 self.0.truncate(MAX_CACHED_VIEWS - 1);
-                self.0.insert(0, new_view(tree, start, search, key));
+                self.0.insert(0, QueryView::new(tree, key, search));
             }
         }
-        &self.0[0]
+        let view = &mut self.0[0];
+        view.follow(tree, search);
+        view
+    }
+
+    /// Returns the memory use in bytes.
+    pub fn bytes(&self) -> usize {
+        let other = size_of::<(u32, OtherCounts)>();
+        self.0.iter().map(|view| view.classes.capacity() + view.others.capacity() * other).sum()
     }
 }
 
-fn new_view(tree: &Tree, start: u32, search: &Search<'_>, key: (u32, String)) -> QueryView {
-    let options = search.options;
-    let nothing = DirSpan { dir: start, files: (0, 0), next: 0 };
-    let span = tree.order.span(start).unwrap_or(nothing);
-    let all = excludes_no_file(options);
-    let words = if all { 0 } else { tree.order.files.len().div_ceil(64) };
-    let mut view = QueryView {
-        key,
-        shape: tree.shape,
-        files: span.files,
-        bits: (!all).then(|| vec![0; words]),
-        ignored: 0,
-        unreadable: 0,
-    };
-    let cut = tree.dirs[start as usize].shown.len();
-    let mut place = tree.order.place(start);
-    let mut path = Vec::new();
-    while place < (span.next as usize).min(tree.order.dirs.len()) {
-        let here = tree.order.dirs[place];
-        let dir = &tree.dirs[here.dir as usize];
-        let shown = &dir.shown[cut..];
-        let below = shown.strip_suffix(b"/").unwrap_or(shown);
-        if here.dir != start && !enters_directory(options, below) {
-            place = here.next as usize;
-            continue;
+impl QueryView {
+    /// Creates a view by a walk through the tree.
+    fn new(tree: &Tree, key: ViewKey, search: &Search<'_>) -> Self {
+        let start = key.start;
+        let mut view = Self {
+            key,
+            classes: vec![FileClass::New; tree.files.len()],
+            counts: FileCounts::default(),
+            others: HashMap::new(),
+            total: OtherCounts::default(),
+            seen: SeenChanges {
+                epoch: tree.log.epoch,
+                dirs: tree.log.dirs.len(),
+                files: tree.log.files.len(),
+            },
+        };
+        let mut left = vec![start];
+        while let Some(id) = left.pop() {
+            view.look_at(tree, search, id);
+            let dir = &tree.dirs[id as usize];
+            left.extend(dir.entries.iter().filter_map(|entry| {
+                let enters = entry.kind == Kind::Dir
+                    && entry.below != NO_NUMBER
+                    && view.enters(tree, search.options, entry.below);
+                enters.then_some(entry.below)
+            }));
         }
-        place += 1;
-        view.unreadable += u64::from(dir.unreadable);
-        if all && dir.ignored == 0 && dir.too_deep == 0 {
-            continue;
+        view
+    }
+
+    /// Brings the view up to date.
+    fn follow(&mut self, tree: &Tree, search: &Search<'_>) {
+        self.classes.resize(tree.files.len(), FileClass::New);
+        for &id in &tree.log.dirs[self.seen.dirs..] {
+            self.forget_others(id);
+            if self.is_entered(tree, search.options, id) {
+                self.look_at(tree, search, id);
+            }
         }
+        for &file in &tree.log.files[self.seen.files..] {
+            if self.searches(file) {
+                self.set_class(tree, file, true);
+            }
+        }
+        (self.seen.dirs, self.seen.files) = (tree.log.dirs.len(), tree.log.files.len());
+    }
+
+    /// Counts the entries of a directory that the query enters, and classifies its new files.
+    fn look_at(&mut self, tree: &Tree, search: &Search<'_>, id: u32) {
+        let options = search.options;
+        let dir = &tree.dirs[id as usize];
+        let shown = self.path_below_start(tree, id);
+        let mut counts = OtherCounts { ignored: 0, unreadable: u64::from(dir.unreadable) };
+        let mut path = Vec::new();
         for entry in &dir.entries {
-            if !sees(&options.walk, dir.name(entry)) {
+            let is_searched = entry.kind == Kind::File && !entry.ignored;
+            if is_searched && self.class(entry.below) != FileClass::New
+                || !sees(&options.walk, dir.name(entry))
+            {
                 continue;
             }
             path.clear();
@@ -90,67 +168,113 @@ fn new_view(tree: &Tree, start: u32, search: &Search<'_>, key: (u32, String)) ->
             dir.push_shown(entry, &mut path);
             let wanted = search.wants(&path, entry.kind);
             if entry.ignored {
-                let counts = wanted || entry.kind == Kind::Dir && enters_entry(options, &path);
-                view.ignored += u64::from(counts);
+                let counted = wanted || entry.kind == Kind::Dir && enters_entry(options, &path);
+                counts.ignored += u64::from(counted);
             } else if entry.kind == Kind::File && tree.is_hidden_secret(entry.below) {
-                view.unreadable += u64::from(wanted);
+                counts.unreadable += u64::from(wanted);
             } else if entry.kind == Kind::File {
-                let rank = tree.order.rank[entry.below as usize] as usize;
-                if wanted
-                    && let Some(word) = view.bits.as_mut().and_then(|bits| bits.get_mut(rank / 64))
-                {
-                    *word |= 1 << (rank & 63);
+                self.set_class(tree, entry.below, wanted);
+            } else if entry.kind == Kind::Dir && entry.below == NO_NUMBER {
+                counts.unreadable += u64::from(enters_entry(options, &path));
+            }
+        }
+        if counts != OtherCounts::default() {
+            self.total.ignored += counts.ignored;
+            self.total.unreadable += counts.unreadable;
+            self.others.insert(id, counts);
+        }
+    }
+
+    fn forget_others(&mut self, id: u32) {
+        if let Some(counts) = self.others.remove(&id) {
+            self.total.ignored -= counts.ignored;
+            self.total.unreadable -= counts.unreadable;
+        }
+    }
+
+    /// Sets the class of a file to what it is now.
+    fn set_class(&mut self, tree: &Tree, file: u32, is_searched: bool) {
+        let known = &tree.files[file as usize];
+        let class = match known.state {
+            _ if !is_searched || known.dir == NO_NUMBER => FileClass::LeftOut,
+            FileState::Secret => FileClass::LeftOut,
+            FileState::Dirty | FileState::Unindexable => FileClass::Unindexed,
+            _ if u64::from(known.size) > self.key.max_file_bytes => FileClass::Large,
+            FileState::Binary => FileClass::Binary,
+            FileState::Text | FileState::Whole => FileClass::Text,
+        };
+        let Some(place) = self.classes.get_mut(file as usize) else { return };
+        let old = std::mem::replace(place, class);
+        self.counts.add(old, u64::MAX);
+        self.counts.add(class, 1);
+    }
+
+    /// Returns the path of a directory relative to the start of the query, with a final slash; empty
+    /// for the start itself.
+    fn path_below_start<'t>(&self, tree: &'t Tree, id: u32) -> &'t [u8] {
+        let cut = tree.dirs[self.key.start as usize].shown.len();
+        tree.dirs[id as usize].shown.get(cut..).unwrap_or_default()
+    }
+
+    /// Reports whether the query enters a directory below its start, if it enters the one above it.
+    fn enters(&self, tree: &Tree, options: &GrepOptions, id: u32) -> bool {
+        let shown = self.path_below_start(tree, id);
+        let path = shown.strip_suffix(b"/").unwrap_or(shown);
+        let name = memchr::memrchr(b'/', path).map_or(path, |cut| &path[cut + 1..]);
+        sees(&options.walk, name) && enters_entry(options, path)
+    }
+
+    /// Reports whether a directory is in the tree, and the query enters it and those above it.
+    fn is_entered(&self, tree: &Tree, options: &GrepOptions, id: u32) -> bool {
+        let mut at = id;
+        loop {
+            match tree.dirs.get(at as usize) {
+                Some(dir) if !dir.alive => return false,
+                Some(_) if at == self.key.start => return true,
+                Some(dir) => {
+                    if !self.enters(tree, options, at) {
+                        return false;
+                    }
+                    at = dir.parent;
                 }
-            } else if entry.kind == Kind::Dir && entry.below == crate::tree::NO_NUMBER {
-                view.unreadable += u64::from(enters_entry(options, &path));
+                None => return false,
             }
         }
     }
-    view
+
+    /// Returns the number of the directory in which the query starts.
+    pub fn start(&self) -> u32 {
+        self.key.start
+    }
+
+    /// Reports whether the query searches a file.
+    pub fn searches(&self, file: u32) -> bool {
+        !matches!(self.class(file), FileClass::New | FileClass::LeftOut)
+    }
+
+    fn class(&self, file: u32) -> FileClass {
+        self.classes.get(file as usize).copied().unwrap_or(FileClass::New)
+    }
+
+    /// Returns the counts of the indexed files that the query searches.
+    pub fn counts(&self) -> FileCounts {
+        self.counts
+    }
+
+    /// Returns the counts of the entries that are not searched although the query would.
+    pub fn others(&self) -> OtherCounts {
+        self.total
+    }
+
+    /// Adds `times` to the count of a file's class; `u64::MAX` subtracts 1. Does nothing for a file
+    /// that is not indexed.
+    pub fn count(&self, file: u32, times: u64, counts: &mut FileCounts) {
+        counts.add(self.class(file), times);
+    }
 }
 
 fn enters_entry(options: &GrepOptions, path: &[u8]) -> bool {
     options.walk.globs.may_contain(path) && !options.walk.globs.excluded(path, true)
-}
-
-/// Reports whether the globs and the option `hidden` let a walk enter a directory whose parents it
-/// has entered.
-fn enters_directory(options: &GrepOptions, path: &[u8]) -> bool {
-    let name = memchr::memrchr(b'/', path).map_or(path, |cut| &path[cut + 1..]);
-    sees(&options.walk, name) && enters_entry(options, path)
-}
-
-fn excludes_no_file(options: &GrepOptions) -> bool {
-    options.walk.hidden && options.walk.globs.is_everything() && options.types.is_everything()
-}
-
-impl QueryView {
-    /// Returns the number of the directory in which the query starts.
-    pub fn start(&self) -> u32 {
-        self.key.0
-    }
-
-    /// Reports whether the query searches the file with this rank.
-    pub fn sees(&self, rank: usize) -> bool {
-        (self.files.0 as usize..self.files.1 as usize).contains(&rank)
-            && self.bits.as_ref().is_none_or(|bits| bits[rank / 64] >> (rank & 63) & 1 == 1)
-    }
-
-    /// Counts the indexed files of the view from the rank `from` on: texts, binaries, and those
-    /// larger than `max_bytes`.
-    pub fn counts(&self, tree: &Tree, from: u32, max_bytes: u64) -> FileCounts {
-        let whole = self.bits.is_none() && self.files == (0, tree.order.files.len() as u32);
-        if whole && from == 0 && max_bytes >= filewright_fs::search::grep::MAX_SEARCHED_FILE_BYTES {
-            return FileCounts { texts: tree.texts, binaries: tree.binaries, large: 0 };
-        }
-        let mut counts = FileCounts::default();
-        for rank in self.files.0.max(from)..self.files.1 {
-            if self.sees(rank as usize) {
-                counts.add(tree, tree.order.files[rank as usize], max_bytes, 1);
-            }
-        }
-        counts
-    }
 }
 
 /// The numbers of text files, binary files, and files above the size limit.
@@ -162,15 +286,12 @@ pub(crate) struct FileCounts {
 }
 
 impl FileCounts {
-    /// Adds `times` to the count of a file's class; `u64::MAX` subtracts 1. Does nothing for a file
-    /// that is not indexed.
-    pub fn add(&mut self, tree: &Tree, file: u32, max_bytes: u64, times: u64) {
-        let file = &tree.files[file as usize];
-        let counter = match file.state {
-            FileState::Dirty | FileState::Unindexable | FileState::Secret => return,
-            _ if u64::from(file.size) > max_bytes => &mut self.large,
-            FileState::Binary => &mut self.binaries,
-            FileState::Text | FileState::Whole => &mut self.texts,
+    fn add(&mut self, class: FileClass, times: u64) {
+        let counter = match class {
+            FileClass::New | FileClass::LeftOut | FileClass::Unindexed => return,
+            FileClass::Large => &mut self.large,
+            FileClass::Binary => &mut self.binaries,
+            FileClass::Text => &mut self.texts,
         };
         *counter = counter.wrapping_add(times);
     }

@@ -195,7 +195,7 @@ pub(crate) fn apply_listing(
     (dir.stack, dir.rules, dir.rules_changed_above) = (stack, Some(rules), false);
     (dir.ignored, dir.too_deep) = (ignored_here, too_deep);
     if changed {
-        state.tree.shape += 1;
+        state.tree.log_dir(id);
     }
 }
 

@@ -117,7 +117,7 @@ impl IndexState {
         (dir.stamp, dir.racy) = (stamp_of(stat), racy);
         if std::mem::take(&mut dir.unreadable) {
             self.unreadable.remove(&id);
-            self.tree.shape += 1;
+            self.tree.log_dir(id);
         }
         apply_listing(self, id, contents, fd);
     }
@@ -127,7 +127,7 @@ impl IndexState {
         self.forget_entries(id);
         let dir = &mut self.tree.dirs[id as usize];
         if !std::mem::replace(&mut dir.unreadable, true) {
-            self.tree.shape += 1;
+            self.tree.log_dir(id);
         }
         self.unreadable.insert(id);
     }
@@ -198,6 +198,6 @@ impl IndexState {
         for below in self.take_entries(id) {
             self.remove_dir(below);
         }
-        self.tree.shape += 1;
+        self.tree.log_dir(id);
     }
 }

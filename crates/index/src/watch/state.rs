@@ -239,8 +239,8 @@ impl IndexState {
             }
             self.tree.dirs[id as usize].alive = false;
             gone.extend(self.take_entries(id));
+            self.tree.log_dir(id);
         }
-        self.tree.shape += 1;
     }
 
     /// Removes the entries of a directory from the tree, and returns the numbers of its
