@@ -1,7 +1,7 @@
 /** `glob`: finds files and directories by name. */
 import { engine } from "../engine/current.ts";
 import { closedRootsNote, type CoveredRoots, coveredRoots, findInCovered } from "./every-root.ts";
-import { searchedGlobs } from "./lib/walks.ts";
+import { findCountingIgnored, searchedGlobs } from "./lib/walks.ts";
 import { unfollowedLinksNote } from "./render/unfollowed.ts";
 import { unmatchedGlobHint } from "./grep/text.ts";
 import { excludeGlobNotes, findWarnings, otherRootsNote } from "./render/left-out.ts";
@@ -66,7 +66,9 @@ const outputSchema = object(
     total: integer("All matches, also those beyond the limit."),
     truncated: { type: "boolean", description: "Whether there are more." },
     next_cursor: text("Pass as cursor to go on."),
-    ignored: integer("Matching files that ignore files leave out."),
+    ignored: integer(
+      "Matches that ignore files leave out; where there are others, an ignored directory counts as one.",
+    ),
     warnings: WARNINGS_SCHEMA,
   },
   ["matches", "total", "truncated", "ignored"],
@@ -134,7 +136,7 @@ async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer<GlobDa
     patternListOf(args)
       .flatMap((pattern) => globsInForm(pattern, call.reach.summary.paths))
       .map((pattern) => patternBelow(pattern, root, call.reach.summary.paths));
-  const found = await findInCovered(call, covered, (root) => ({
+  const queryIn = (root: string) => ({
     pattern: patternsBelow(root),
     exclude: args.exclude,
     type: args.type,
@@ -146,7 +148,10 @@ async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer<GlobDa
     limit: args.limit,
     maxTextBytes: maxAnswerBytes(call.settings.limits),
     cursor: args.cursor,
-  }));
+  });
+  const found = await findCountingIgnored((changes) =>
+    findInCovered(call, covered, (root) => ({ ...queryIn(root), ...changes })),
+  );
   call.seen.noteListed(found.paths);
   return {
     data: withoutUndefined({

@@ -205,11 +205,8 @@ function searches(backend: Files, top: string, one: WalkQuestion) {
   return {
     find: () =>
       attempt(async () => {
-        const { paths, total, ignored, unreadable } = await backend.find(at, {
-          ...query,
-          pattern,
-          type,
-        });
+        const asked = { ...query, pattern, type };
+        const { paths, total, ignored, unreadable } = await backend.find(at, asked);
         return [paths, total, ignored, unreadable];
       }),
     grep: (index: "off" | "auto") =>

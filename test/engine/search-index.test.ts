@@ -102,7 +102,8 @@ describe("an index", () => {
     const query = { pattern: ["**/f1*.ts", "*.log"], type: "any" } as const;
     const found = await disk.find(root, query);
     expect(found).toEqual(await disk.find(root, { ...query, index: "off" }));
-    expect(found.ignored).toBe(1);
+    // A file, and a directory that could contain matches.
+    expect(found.ignored).toBe(2);
     for (const more of [
       { pattern: "**/*", hidden: false },
       { pattern: "f1*.ts", exclude: ["3", "src/4/**"] },
@@ -126,7 +127,11 @@ describe("an index", () => {
     write("src/3/f1-new.ts", "");
     write("out/f1-hidden.ts", "");
     expect((await disk.find(root, query)).paths).toContain("src/3/f1-new.ts");
-    expect((await disk.find(root, query)).ignored).toBe(2);
+    write("out/f1-other.ts", "");
+    for (const index of ["auto", "off"] as const) {
+      // The directory still counts as one.
+      expect((await disk.find(root, { ...query, index })).ignored).toBe(2);
+    }
   });
 
   it("finds files by some letters", async () => {

@@ -29,6 +29,12 @@ describe.each(KINDS)("what ignore files leave out, on %s", (kind) => {
     expect(all.text).toBe("dist/out.js");
   });
 
+  test("glob counts an ignored directory as one where other files match", async () => {
+    const { ws } = await place(kind, { ...IGNORED, "dist/more.js": "", "a.js": "" });
+    expect(await ws.glob({ pattern: "**/*.js" })).toMatchObject({ total: 1, ignored: 1 });
+    expect(await ws.glob({ pattern: "dist/*.js" })).toMatchObject({ total: 0, ignored: 2 });
+  });
+
   test("grep says what it did not search where it found nothing, and is silent where it found something", async () => {
     const { ws } = await place(kind, IGNORED);
     const result = await ws.call("grep", { pattern: "needle" });

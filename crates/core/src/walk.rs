@@ -1,9 +1,9 @@
 //! The rules of every walk of a tree: which entries it sees, selects, enters or only counts, and its
-//! limits.
+//! limit.
 //!
 //! `filewright-fs` walks disks by them, in parallel for searches and one directory at a time for
 //! listings, and `filewright-index` keeps its tree by them. `js/backends/walk` walks other storage
-//! by the same rules; the limits and the names of ignore files there are generated from here.
+//! by the same rules; the limit and the names of ignore files there are generated from here.
 
 use crate::pattern::glob::Globs;
 use crate::pattern::ignore::Stack;
@@ -13,10 +13,6 @@ crate::wire! {
     pub constants WalkLimits {
         /// The maximum depth of a walk below its start, in directories.
         MAX_DEPTH = 2048,
-        /// The maximum number of entries that one walk visits in ignored directories to count the
-        /// matching ones. Beyond it, no more ignored directories are entered, and the count is too
-        /// low.
-        MAX_IGNORED_ENTRIES = 200000,
     }
 }
 
@@ -32,8 +28,6 @@ pub struct WalkOptions {
     pub ignore: Option<Vec<String>>,
     /// The globs that paths relative to the start must match or must not match.
     pub globs: Globs,
-    /// Enters ignored directories to count the entries that would match.
-    pub count_ignored: bool,
     /// The first path that is visited: paths that sort before it are left out. Empty visits all.
     pub from: Vec<u8>,
 }
@@ -52,21 +46,13 @@ pub enum WalkedKind {
 /// The decision of a walk about an entry. An entry that it neither selects nor enters has no decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryDecision {
-    /// True if the entry is one of those that are asked for. If it is ignored too, it is only
-    /// counted.
+    /// True if the entry is one of those that are asked for.
     pub selected: bool,
     /// True if the walk enters the entry, which is a directory.
     pub enter: bool,
-    /// True if ignore files exclude the entry or a directory above it.
+    /// True if ignore files exclude the entry, so that it is only counted. A directory stands for its
+    /// contents.
     pub ignored: bool,
-}
-
-impl EntryDecision {
-    /// Reports whether the entry counts as ignored. An ignored directory that is not entered stands
-    /// for its contents.
-    pub fn counts_as_ignored(&self, options: &WalkOptions) -> bool {
-        self.ignored && (self.selected || !options.count_ignored)
-    }
 }
 
 /// The rules for the entries of one directory.
@@ -74,14 +60,12 @@ pub struct DirRules<'a> {
     options: &'a WalkOptions,
     /// The ignore rules inside the directory.
     stack: &'a Stack,
-    /// True if the directory itself is ignored.
-    in_ignored: bool,
 }
 
 impl<'a> DirRules<'a> {
     /// Returns the rules for a directory whose own ignore files are in `stack`.
-    pub fn new(options: &'a WalkOptions, stack: &'a Stack, in_ignored: bool) -> Self {
-        Self { options, stack, in_ignored }
+    pub fn new(options: &'a WalkOptions, stack: &'a Stack) -> Self {
+        Self { options, stack }
     }
 
     /// Reports whether the walk sees an entry of this name. The listing has left out temporary
@@ -108,8 +92,8 @@ impl<'a> DirRules<'a> {
         if !may_enter && !selected {
             return None;
         }
-        let ignored = self.in_ignored || is_ignored(self.stack, kind, from_top);
-        let enter = may_enter && (!ignored || self.options.count_ignored);
+        let ignored = is_ignored(self.stack, kind, from_top);
+        let (selected, enter) = (selected && !ignored, may_enter && !ignored);
         Some(EntryDecision { selected, enter, ignored })
     }
 }
@@ -184,25 +168,21 @@ mod tests {
     }
 
     #[test]
-    fn an_ignored_directory_is_entered_only_to_count() {
+    fn an_ignored_directory_is_only_counted() {
         use crate::pattern::glob::{Case, Globs};
         let rules = Stack::new().enter_files(b"", [(0, &b"out/\n"[..])], false);
-        for count_ignored in [false, true] {
-            let options = WalkOptions {
-                hidden: true,
-                skip_git: true,
-                ignore: None,
-                globs: Globs::new::<&str, &str>(&[], &[], Case::Sensitive).unwrap(),
-                count_ignored,
-                from: Vec::new(),
-            };
-            let inside = DirRules::new(&options, &rules, false);
-            let decision = inside.decide(WalkedKind::Dir, b"out", b"out", |_| false).unwrap();
-            assert_eq!(decision.enter, count_ignored);
-            assert_eq!(decision.counts_as_ignored(&options), !count_ignored);
-            assert!(inside.sees(b".a") && !inside.sees(b".git"));
-            let device = inside.decide(WalkedKind::Special, b"out", b"out", |_| true).unwrap();
-            assert!(!device.ignored);
-        }
+        let options = WalkOptions {
+            hidden: true,
+            skip_git: true,
+            ignore: None,
+            globs: Globs::new::<&str, &str>(&[], &[], Case::Sensitive).unwrap(),
+            from: Vec::new(),
+        };
+        let inside = DirRules::new(&options, &rules);
+        let decision = inside.decide(WalkedKind::Dir, b"out", b"out", |_| true).unwrap();
+        assert_eq!(decision, EntryDecision { selected: false, enter: false, ignored: true });
+        assert!(inside.sees(b".a") && !inside.sees(b".git"));
+        let device = inside.decide(WalkedKind::Special, b"out", b"out", |_| true).unwrap();
+        assert!(!device.ignored);
     }
 }

@@ -192,7 +192,8 @@ fn visible_entries_are_found() {
     assert_eq!((all.paths, all.total, all.ignored), (vec!["a.ts".into()], 1, 1));
     // The other repository has its own rules.
     assert_eq!(paths(dir.path(), json!({ "pattern": "*.log" })), ["kept.log", "sub/b.log"]);
-    assert_eq!(find_in(dir.path(), json!({ "pattern": "*.log" })).ignored, 1);
+    // The file, and the directory that could contain matches.
+    assert_eq!(find_in(dir.path(), json!({ "pattern": "*.log" })).ignored, 2);
     assert_eq!(paths(dir.path(), json!({ "pattern": "HEAD", "respectIgnore": false })), [""; 0]);
     assert_eq!(
         paths(dir.path(), json!({ "pattern": "*.{ts,js}", "respectIgnore": false })),

@@ -51,7 +51,7 @@ fn walk_in(dir: &Path, change: impl Fn() + Sync) -> (Summary, Vec<String>) {
     let policy = json!({ "cwd": path, "read": [path] });
     let roots = Roots::new(&Policy::from_json(&policy.to_string()).unwrap()).unwrap();
     let root = WalkRoot::open(&roots, path.as_os_str().as_bytes(), None).unwrap();
-    let options = walk_options(&Options::parse("{}").unwrap(), "pattern", true).unwrap();
+    let options = walk_options(&Options::parse("{}").unwrap(), "pattern").unwrap();
     let cancel = CancelToken::new();
     let stop = StopSignal { cancel: &cancel, deadline: Deadline::default() };
     let (summary, found) = walk(&root, &options, &stop, &Changing(change)).unwrap();

@@ -7,15 +7,14 @@ use filewright_core::Result;
 use filewright_core::pack::Packed;
 use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::search::find::{
-    self, DirMatches, EntryFilter, FindOptions, FindOrder, FindPage, FindVisitor, find,
-    find_from_disk,
+    self, EntryFilter, FindOptions, FindOrder, FindPage, FindVisitor, find, find_from_disk,
 };
 use filewright_fs::search::mtimes;
 use filewright_fs::walk::options::IndexMode;
-use filewright_fs::walk::{StopSignal, Summary, WalkRoot, walk_ignored};
+use filewright_fs::walk::{StopSignal, WalkRoot};
 
 use crate::lifecycle::build_in_background;
-use crate::names::{MatchedNames, for_each_matching_file, matching_names};
+use crate::names::{for_each_matching_file, matching_names};
 use crate::{MIN_SCAN_TIME, Session};
 
 /// Does the same as [`find()`], in the tree of an index if there is one. Otherwise, a walk of at
@@ -36,15 +35,6 @@ pub fn find_indexed(
     stop.cancel.check()?;
     let walk_root = WalkRoot::open(&session.roots, path, options.walk.ignore.as_deref())?;
     let finder = FindVisitor { options };
-    let all = |listed: MatchedNames| -> Result<(Vec<DirMatches>, Summary)> {
-        let hidden = walk_ignored(&walk_root, &options.walk, &stop, &finder, listed.ignored_dirs)?;
-        let summary = Summary {
-            unreadable: listed.unreadable + hidden.unreadable,
-            ignored: listed.ignored + hidden.ignored,
-            stopped_at: hidden.stopped_at,
-        };
-        Ok((listed.groups, summary))
-    };
     if options.wanted == EntryFilter::File && options.sort == FindOrder::Path {
         let (mut page, mut total) = (FindPage::new(options), 0);
         let mut take = |path: &str, ascii: bool| {
@@ -55,11 +45,10 @@ pub fn find_indexed(
         if let Some(listed) =
             for_each_matching_file(session, &walk_root, walk, &finder, &stop, &mut take)
         {
-            return Ok(page.pack(total, &all(listed)?.1));
+            return Ok(page.pack(total, &listed.summary()));
         }
-    } else if let Some(listed) = matching_names(session, &walk_root, &options.walk, &finder, &stop)
-    {
-        let (mut groups, summary) = all(listed)?;
+    } else if let Some(listed) = matching_names(session, &walk_root, &finder, &stop) {
+        let (summary, mut groups) = (listed.summary(), listed.groups);
         if options.sort != FindOrder::Path {
             mtimes::read_mtimes(&walk_root, &mut groups, &stop);
             stop.cancel.check()?;

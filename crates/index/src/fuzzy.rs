@@ -34,7 +34,7 @@ impl FuzzyOptions {
     /// `INVALID_ARGUMENT`.
     pub fn from_json(json: &str) -> Result<Self> {
         let options = Options::parse(json)?;
-        let walk = filewright_fs::walk::options::walk_options(&options, "glob", false)?;
+        let walk = filewright_fs::walk::options::walk_options(&options, "glob")?;
         Ok(Self {
             rank: RankOptions::read(&options)?,
             names: walk.ignore,

@@ -5,20 +5,18 @@ use std::sync::{Arc, PoisonError};
 use crate::Session;
 use crate::lookup::{find_index, lock_refreshed_state};
 use crate::tree::NO_NUMBER;
-use crate::tree::path_columns::{NonFileKind, dir_path_from_start};
-use filewright_core::walk::is_hidden;
+use crate::tree::below::Below;
+use crate::tree::path_columns::NonFileKind;
+use filewright_core::walk::sees;
 use filewright_fs::dir::stat::Kind;
-use filewright_fs::search::find::DirMatches;
-use filewright_fs::walk::{DirPath, StopSignal, Visitor, WalkOptions, WalkRoot};
+use filewright_fs::search::find::{DirMatches, EntryFilter, FindVisitor};
+use filewright_fs::walk::{StopSignal, Summary, Visitor, WalkOptions, WalkRoot};
 
 /// The matching names that a tree contains, and the counts of what it does not contain.
 pub(crate) struct MatchedNames {
     pub groups: Vec<DirMatches>,
     pub ignored: u64,
     pub unreadable: u64,
-    /// The ignored directories. Their contents are not in the tree, so a walk must count the
-    /// matches in them.
-    pub ignored_dirs: Vec<DirPath>,
 }
 
 /// Passes the matching files to `take` in path order. The second argument of `take` is true if all
@@ -37,7 +35,7 @@ pub(crate) fn for_each_matching_file(
     let base = opened.as_ref().unwrap_or(walk_root);
     drop(lock_refreshed_state(session, &index, base, names, false, stop)?);
     let mut laid = index.paths.lock().unwrap_or_else(PoisonError::into_inner);
-    let (span, start, cut, cut_raw) = {
+    let (span, start, cut) = {
         let mut state = index.lock();
         let start = state.tree.find_dir(&walk_root.real[base.real.len()..])?;
         state.tree.arrange();
@@ -45,7 +43,7 @@ pub(crate) fn for_each_matching_file(
             return None;
         }
         let top = &state.tree.dirs[start as usize];
-        (state.tree.arranged().span(start)?, Arc::clone(&top.shown), top.shown.len(), top.raw.len())
+        (state.tree.arranged().span(start)?, Arc::clone(&top.shown), top.shown.len())
     };
     let sees = |path: &[u8]| options.hidden || !has_hidden_name(path);
     let path_at =
@@ -72,8 +70,7 @@ pub(crate) fn for_each_matching_file(
             take(path, laid.ascii);
         }
     }
-    let mut listed =
-        MatchedNames { groups: Vec::new(), ignored: 0, unreadable: 0, ignored_dirs: Vec::new() };
+    let mut listed = MatchedNames { groups: Vec::new(), ignored: 0, unreadable: 0 };
     for other in &laid.others {
         let path = match other.path.strip_prefix(&start[..]) {
             Some(path) => path,
@@ -87,11 +84,8 @@ pub(crate) fn for_each_matching_file(
         let enters = || options.globs.may_contain(path) && !options.globs.excluded(path, true);
         match &other.what {
             NonFileKind::Ignored(kind) => listed.ignored += u64::from(visitor.wants(path, *kind)),
-            NonFileKind::IgnoredDir(raw) if enters() => {
-                listed.ignored_dirs.push(dir_path_from_start(&other.path, raw, cut, cut_raw));
-            }
-            NonFileKind::Unread if enters() => listed.unreadable += 1,
-            NonFileKind::IgnoredDir(_) | NonFileKind::Unread => {}
+            NonFileKind::IgnoredDir => listed.ignored += u64::from(enters()),
+            NonFileKind::Unread => listed.unreadable += u64::from(enters()),
         }
     }
     Some(listed)
@@ -117,40 +111,39 @@ fn has_hidden_name(path: &[u8]) -> bool {
 pub(crate) fn matching_names(
     session: &Arc<Session>,
     walk_root: &WalkRoot<'_>,
-    options: &WalkOptions,
-    visitor: &impl Visitor,
+    visitor: &FindVisitor<'_>,
     stop: &StopSignal<'_>,
 ) -> Option<MatchedNames> {
+    let options = &visitor.options.walk;
     let names = options.ignore.as_deref();
     let (index, opened) = find_index(session, walk_root, names)?;
     let base = opened.as_ref().unwrap_or(walk_root);
-    let (mut state, _) = lock_refreshed_state(session, &index, base, names, false, stop)?;
-    let start = state.tree.find_dir(&walk_root.real[base.real.len()..])?;
-    state.tree.arrange();
+    let (state, _) = lock_refreshed_state(session, &index, base, names, false, stop)?;
     let tree = &state.tree;
-    let span = tree.arranged().span(start)?;
-    let top = &tree.dirs[start as usize];
-    let (cut, cut_raw) = (top.shown.len(), top.raw.len());
-    let mut listed =
-        MatchedNames { groups: Vec::new(), ignored: 0, unreadable: 0, ignored_dirs: Vec::new() };
-    let enters =
-        |path: &[u8]| options.globs.may_contain(path) && !options.globs.excluded(path, true);
-    let mut path = Vec::new();
-    let mut place = tree.arranged().place(start);
-    while place < span.next as usize {
-        let here = tree.arranged().dirs[place];
-        let dir = &tree.dirs[here.dir as usize];
-        let shown = &dir.shown[cut..];
-        if here.dir != start {
-            let below = shown.strip_suffix(b"/").unwrap_or(shown);
-            let name = memchr::memrchr(b'/', below).map_or(below, |at| &below[at + 1..]);
-            if !enters(below) || !options.hidden && is_hidden(name) {
-                place = here.next as usize;
-                continue;
-            }
-        }
-        place += 1;
-        listed.unreadable += u64::from(dir.unreadable);
+    let start = tree.find_dir(&walk_root.real[base.real.len()..])?;
+    let below = Below { tree, start, options };
+    let mut listed = MatchedNames { groups: Vec::new(), ignored: 0, unreadable: 0 };
+    if visitor.options.wanted == EntryFilter::Symlink {
+        // The other directories contain only files and directories.
+        let special = tree.special.iter().copied();
+        special.filter(|&id| below.is_entered(id)).for_each(|id| listed.add(below, id, visitor));
+    } else {
+        below.dirs().into_iter().for_each(|id| listed.add(below, id, visitor));
+    }
+    Some(listed)
+}
+
+impl MatchedNames {
+    /// Returns the counts.
+    pub fn summary(&self) -> Summary {
+        Summary { unreadable: self.unreadable, ignored: self.ignored, stopped_at: None }
+    }
+
+    /// Adds the matching entries of a directory.
+    fn add(&mut self, below: Below<'_>, id: u32, visitor: &impl Visitor) {
+        let dir = &below.tree.dirs[id as usize];
+        let shown = below.shown(dir);
+        self.unreadable += u64::from(dir.unreadable);
         let mut group = DirMatches {
             prefix: shown.into(),
             names: Vec::new(),
@@ -158,27 +151,22 @@ pub(crate) fn matching_names(
             times: Vec::new(),
         };
         let mut plain = true;
-        path.clear();
-        path.extend_from_slice(shown);
+        let mut path = shown.to_vec();
         for entry in &dir.entries {
-            if !options.hidden && is_hidden(dir.name(entry)) {
+            if !sees(below.options, dir.name(entry)) {
                 continue;
             }
             path.truncate(shown.len());
             dir.push_shown(entry, &mut path);
             let wanted = visitor.wants(&path, entry.kind);
-            if entry.kind == Kind::Dir && entry.below == NO_NUMBER && enters(&path) {
-                if entry.ignored {
-                    let raw = [&dir.raw[cut_raw..], dir.name(entry), b"/"].concat();
-                    let shown = [&path[..], b"/"].concat();
-                    listed.ignored_dirs.push(DirPath { raw: raw.into(), shown: shown.into() });
-                } else {
-                    listed.unreadable += 1;
-                }
-            }
+            let is_closed =
+                entry.kind == Kind::Dir && entry.below == NO_NUMBER && below.enters_path(&path);
             if entry.ignored {
-                listed.ignored += u64::from(wanted);
-            } else if wanted {
+                self.ignored += u64::from(wanted || is_closed);
+                continue;
+            }
+            self.unreadable += u64::from(is_closed);
+            if wanted {
                 plain &= entry.plain;
                 group.names.extend_from_slice(&path[shown.len()..]);
                 group.ends.push(group.names.len() as u32);
@@ -188,8 +176,7 @@ pub(crate) fn matching_names(
             group.sort();
         }
         if !group.ends.is_empty() {
-            listed.groups.push(group);
+            self.groups.push(group);
         }
     }
-    Some(listed)
 }

@@ -73,7 +73,7 @@ export class OverlaySearch implements OwnSearches {
     const kinds: readonly string[] = type === "any" ? ["file", "dir", "symlink"] : [type];
     const wants = (path: string, entry: FsEntry): boolean =>
       kinds.includes(entry.type) && globs.matches(path, entry.isDir);
-    const changes = await this.#changes(parts, { query, globs, countIgnored: true, from: "", wants });
+    const changes = await this.#changes(parts, { query, globs, from: "", wants });
     const below = await searching;
     const here: string[] = [];
     let { complete } = below;

@@ -77,10 +77,7 @@ export interface ChangedEntries {
 }
 
 /** How the walk of the places that differ finds the files of a search. */
-export type ChangedRequest = Pick<
-  SearchWalkRequest,
-  "query" | "globs" | "countIgnored" | "from" | "wants"
-> & {
+export type ChangedRequest = Pick<SearchWalkRequest, "query" | "globs" | "from" | "wants"> & {
   /** The size in bytes from which on a file is not read. Default: none. */
   readonly maxFileBytes?: number;
 };
@@ -117,7 +114,7 @@ export async function dividedGrep(
   const wants = (path: string, entry: FsEntry): boolean => entry.type === "file" && filter.matches(path);
   const { globs } = filter;
   const { from, maxFileBytes } = search;
-  const request = { query, globs, wants, countIgnored: false, from: from.path, maxFileBytes };
+  const request = { query, globs, wants, from: from.path, maxFileBytes };
   const changes = await walkChanges(request);
   const below = await searching;
   await mergeInto(search, below, changes.entries(), read);

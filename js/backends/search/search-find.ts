@@ -33,7 +33,7 @@ export async function findByWalk(
     kinds.includes(entry.type) && globs.matches(path, entry.type === "dir");
   // Sizes and times cost a call for each entry, and only an order by time needs them.
   const facts = sort !== "path";
-  const request = { query, globs, wants, countIgnored: true, from: "", facts };
+  const request = { query, globs, wants, from: "", facts };
   const walk = new SearchWalk(backend, root, request);
   let complete = true;
   for await (const { path, entry } of walk.entries(place.top)) {

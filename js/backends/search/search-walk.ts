@@ -22,8 +22,6 @@ export interface SearchWalkRequest {
   readonly globs: PathGlobs;
   /** Returns true when an entry is selected, by its path relative to the start. */
   readonly wants: (path: string, entry: FsEntry) => boolean;
-  /** True when ignored directories are entered to count their entries. */
-  readonly countIgnored: boolean;
   /** Returns false for an entry that another walk counts if it is ignored. Default: true. */
   readonly counted?: ((entry: FsEntry) => boolean) | undefined;
   /** The walk passes over paths that sort before this one. */
@@ -43,7 +41,7 @@ export type SearchedFile = Pick<WalkEntry, "path"> & { readonly entry: Pick<FsEn
 /** A walk of the selected entries below a directory. */
 export class SearchWalk {
   /** The counts so far. */
-  counts: WalkCounts = { unreadable: 0, ignored: 0, ignoredSeen: 0 };
+  counts: WalkCounts = { unreadable: 0, ignored: 0 };
   readonly #backend: IgnoreSource;
   readonly #root: string;
   readonly #request: SearchWalkRequest;
@@ -64,7 +62,7 @@ export class SearchWalk {
 
   /** Yields the same entries in groups. Within a group no directory is opened and nothing is counted. */
   async *runs(top?: string): AsyncGenerator<readonly WalkEntry[]> {
-    const { query, globs, wants, countIgnored, counted, from, facts, memo } = this.#request;
+    const { query, globs, wants, counted, from, facts, memo } = this.#request;
     const [backend, names] = [this.#backend, this.#names];
     const walk = new TreeWalk<FsEntry>(this.#root, {
       unreadable: "count",
@@ -74,7 +72,6 @@ export class SearchWalk {
       ignore: names && (await this.#above(names, top)),
       globs,
       wants,
-      countIgnored,
       counted,
       from,
       memo,

@@ -44,7 +44,7 @@ export async function grepByWalk(
   // Without its size in the listing a file is read up to the limit, and no call for its facts is needed.
   const facts = held !== undefined || !backend.abilities.ranges;
   const walk = (memo?: WalkCache) =>
-    new SearchWalk(backend, root, { query, globs, wants, countIgnored: false, from, facts, memo });
+    new SearchWalk(backend, root, { query, globs, wants, from, facts, memo });
   const ahead = await shortcutsOf(backend).readAhead?.(root);
   if (held !== undefined) {
     const given = { held, root, query, top: place.top, ahead, walk };

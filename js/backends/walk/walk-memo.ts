@@ -17,7 +17,6 @@ export interface WalkItem<E = FsEntry> {
   readonly entry: E;
   readonly selected: boolean;
   readonly enter: boolean;
-  readonly ignored: boolean;
   /** Data of the caller about the entry; dropped when its directory changes. */
   slot?: unknown;
 }
@@ -33,13 +32,10 @@ export interface OpenedDirectory<E = FsEntry> {
   readonly stamp: unknown;
   /** The ignore rules of the directories above; undefined where ignore files do not apply. */
   readonly outer: IgnoreRules | undefined;
-  readonly ignored: boolean;
   readonly ignoreFiles: IgnoreFiles;
   readonly rules: IgnoreRules | undefined;
   readonly items: readonly WalkItem<E>[];
-  /** The number of entries of the directory. */
-  readonly seen: number;
-  /** The number of entries of the directory that are hidden and counted. */
+  /** The number of entries of the directory that count as ignored. */
   readonly hidden: number;
 }
 

@@ -50,8 +50,6 @@ export interface WalkRequest<E extends WalkedEntry> {
   readonly enters?: ((entry: E) => boolean) | undefined;
   /** The number of levels that are listed; 1 is the start alone. */
   readonly depth?: number | undefined;
-  /** True when ignored directories are entered to count their entries. */
-  readonly countIgnored?: boolean | undefined;
   /** Returns false for an entry that is not counted if it is ignored. Default: true. */
   readonly counted?: ((entry: E) => boolean) | undefined;
   /** The walk passes over paths that sort before this one. */
@@ -69,10 +67,8 @@ export interface WalkRequest<E extends WalkedEntry> {
 export interface WalkCounts {
   /** The number of directories that could not be read, or were too deep. */
   unreadable: number;
-  /** The number of entries that ignore files exclude. */
+  /** The number of entries that ignore files exclude. A directory counts as one. */
   ignored: number;
-  /** The number of all entries of ignored directories. */
-  ignoredSeen: number;
 }
 
 /**
@@ -115,7 +111,7 @@ const PAUSE = { kind: "pause" } as const;
 
 /** A walk of the selected entries below a directory. */
 export class TreeWalk<E extends WalkedEntry> {
-  readonly counts: WalkCounts = { unreadable: 0, ignored: 0, ignoredSeen: 0 };
+  readonly counts: WalkCounts = { unreadable: 0, ignored: 0 };
   readonly #root: string;
   readonly #request: WalkRequest<E>;
 
@@ -139,7 +135,7 @@ export class TreeWalk<E extends WalkedEntry> {
       if (next === undefined) levels.pop();
       else if (enters?.(next.entry) === false) continue;
       else if (levels.length > limit) this.counts.unreadable++;
-      else if (!(next.ignored && this.counts.ignoredSeen > WALK_LIMITS.maxIgnoredEntries)) {
+      else {
         try {
           levels.push(yield* this.#open(next, level.rules, levels.length + 1 < depth));
         } catch (error) {
@@ -159,14 +155,13 @@ export class TreeWalk<E extends WalkedEntry> {
   ): Generator<WalkStep<E>, WalkLevel<E>, void> {
     const { ignore, memo } = this.#request;
     const prefix = at === undefined ? "" : `${at.path}/`;
-    const ignored = at?.ignored ?? false;
     const directory = at === undefined ? this.#root : childOf(this.#root, at.path);
     const stamp = memo?.stampOf(directory);
     const before = memo?.get(directory);
-    const known = before?.outer === outer && before?.ignored === ignored ? before : undefined;
+    const known = before?.outer === outer ? before : undefined;
     const reuse = (opened: OpenedDirectory<E>): WalkLevel<E> => {
       memo?.keep(directory, opened);
-      this.#count(opened);
+      this.counts.ignored += opened.hidden;
       return { prefix, rules: opened.rules, items: opened.items, at: 0 };
     };
     // `.git/info/exclude` can change while the directory that holds `.git` stays as it is.
@@ -176,7 +171,7 @@ export class TreeWalk<E extends WalkedEntry> {
     yield list;
     const { entries } = list;
     let ignoreFiles = NO_FILES;
-    if (outer !== undefined && !ignored) {
+    if (outer !== undefined) {
       const step = { kind: "ignore" as const, entries, files: NO_FILES };
       yield step;
       ignoreFiles = step.files;
@@ -191,7 +186,7 @@ export class TreeWalk<E extends WalkedEntry> {
     let index = 0;
     for (const entry of entries) {
       if (++index % STEPS_PER_YIELD_CHECK === 0) yield PAUSE;
-      hidden += this.#add(entry, prefix, above, ignored, rules, mayEnter, items);
+      hidden += this.#add(entry, prefix, above, rules, mayEnter, items);
     }
     const compare = this.#request.compare;
     const sort: SortStep<E> = {
@@ -203,8 +198,7 @@ export class TreeWalk<E extends WalkedEntry> {
           : (a, b) => compare(a.entry, b.entry),
     };
     yield sort;
-    const seen = entries.length;
-    return reuse({ stamp, outer, ignored, ignoreFiles, rules, items: sort.items, seen, hidden });
+    return reuse({ stamp, outer, ignoreFiles, rules, items: sort.items, hidden });
   }
 
   /** Adds the items of an entry, if it is selected or entered. Returns how many entries to count as ignored. */
@@ -212,22 +206,11 @@ export class TreeWalk<E extends WalkedEntry> {
     entry: E,
     prefix: string,
     above: string,
-    inIgnored: boolean,
     rules: IgnoreRules | undefined,
     mayEnter: boolean,
     items: WalkItem<E>[],
   ): number {
-    const {
-      hidden,
-      skipGit,
-      temporary,
-      globs,
-      wants,
-      countIgnored = false,
-      counted,
-      from = "",
-      compare,
-    } = this.#request;
+    const { hidden, skipGit, temporary, globs, wants, counted, from = "", compare } = this.#request;
     const { name, type } = entry;
     if (hidden === false && name.startsWith(".")) return 0;
     if ((skipGit === true && name === ".git") || (!temporary && isTempName(name))) return 0;
@@ -238,25 +221,17 @@ export class TreeWalk<E extends WalkedEntry> {
     const selected = wants === undefined ? globs?.excluded(path, isDir) !== true : wants(path, entry);
     if (!enter && !selected) return 0;
     // Ignore files do not apply to special files.
-    const ignored = inIgnored || (type !== "other" && rules?.ignored(above + path, isDir) === true);
-    const enters = enter && (!ignored || countIgnored);
-    if (compare !== undefined) {
-      if (!ignored) items.push({ key: "", path, entry, selected, enter: enters, ignored });
-      else if (enters) items.push({ key: "", path, entry, selected: false, enter: true, ignored });
-    } else {
-      const passed = enters && compareCodePoints(`${path}/`, from) < 0 && !from.startsWith(`${path}/`);
+    if (type !== "other" && rules?.ignored(above + path, isDir) === true)
+      return counted?.(entry) === false ? 0 : 1;
+    if (compare !== undefined) items.push({ key: "", path, entry, selected, enter });
+    else {
+      const passed = enter && compareCodePoints(`${path}/`, from) < 0 && !from.startsWith(`${path}/`);
       // What sorts between a directory and its content comes between them.
-      if (enters && !passed)
-        items.push({ key: `${name}/`, path, entry, selected: false, enter: true, ignored });
-      if (selected && !ignored && compareCodePoints(path, from) >= 0)
-        items.push({ key: name, path, entry, selected: true, enter: false, ignored });
+      if (enter && !passed) items.push({ key: `${name}/`, path, entry, selected: false, enter: true });
+      if (selected && compareCodePoints(path, from) >= 0)
+        items.push({ key: name, path, entry, selected: true, enter: false });
     }
-    return ignored && (selected || !countIgnored) && counted?.(entry) !== false ? 1 : 0;
-  }
-
-  #count({ ignored, seen, hidden }: { ignored: boolean; seen: number; hidden: number }): void {
-    if (ignored) this.counts.ignoredSeen += seen;
-    this.counts.ignored += hidden;
+    return 0;
   }
 }
 

@@ -489,12 +489,6 @@ export const EOL_WORDS: readonly Eol[] = ["none", "lf", "crlf", "mixed"];
 export const WALK_LIMITS = {
   /** The maximum depth of a walk below its start, in directories. */
   maxDepth: 2048,
-  /**
-   * The maximum number of entries that one walk visits in ignored directories to count the
-   * matching ones. Beyond it, no more ignored directories are entered, and the count is too
-   * low.
-   */
-  maxIgnoredEntries: 200000,
 } as const;
 
 /** Bits of the flags of a write, a move or a copy. */
@@ -796,7 +790,10 @@ export function decodeListedEntry(from: Unpacker): ListedEntry {
 export interface FindTotals {
   /** The number of all matches, before limit and cursor. Exact when `complete`. */
   readonly total: number;
-  /** The number of matching entries excluded by ignore files. */
+  /**
+   * The number of matching entries excluded by ignore files. An ignored directory that may
+   * contain matches counts as one.
+   */
   readonly ignored: number;
   /** The number of entries that could not be read. */
   readonly unreadable: number;

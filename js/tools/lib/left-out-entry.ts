@@ -101,7 +101,6 @@ async function nearEntry(
     query: { ...query, signal: call.signal },
     globs,
     wants: (path, { type }) => type !== "file" || (files && matches(path)),
-    countIgnored: false,
     from: "",
     facts: above !== undefined,
   });

@@ -8,7 +8,7 @@ import { unmatchedGlobHint } from "../grep/text.ts";
 import type { SkippedOne } from "../generated/types.ts";
 import { skipReasonOf } from "./skip-reason.ts";
 import { phraseIfNamed, type Call, locationError } from "./tool.ts";
-import { findPaths, hasGlobSyntax, splitGlob } from "./walks.ts";
+import { findCountingIgnored, findPaths, hasGlobSyntax, splitGlob } from "./walks.ts";
 
 /** The arguments of a call that select files. */
 interface ChosenFiles {
@@ -176,11 +176,14 @@ async function addFilesBelow(
   found: FoundFiles,
 ): Promise<number> {
   const exclude = args.use_default_excludes ? [...args.exclude, ...DEFAULT_EXCLUDE_GLOBS] : args.exclude;
-  const { paths, ignored } = await findPaths(call, root.path, {
+  const query = {
     pattern: [args.recursive ? pattern : isWithinOneLevel(pattern)],
     exclude,
     respectIgnore: args.respect_ignore,
-  });
+  };
+  const { paths, ignored } = await findCountingIgnored((changes) =>
+    findPaths(call, root.path, { ...query, ...changes }),
+  );
   const byName = /\.\w+\}?$/u.test(pattern);
   const yielder = new Yielder({ signal: call.signal });
   for (const [index, path] of paths.entries()) {

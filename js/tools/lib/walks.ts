@@ -46,6 +46,27 @@ export async function findPaths(call: Call, root: string, query: FindQuery): Pro
   return { ...result, paths: result.paths.map((path) => childOf(root, path)) };
 }
 
+/** The changes of a query with which it counts ignored matches, too. */
+const WITH_IGNORED = {
+  respectIgnore: false,
+  index: "off",
+  sort: "path",
+  cursor: undefined,
+  limit: 1,
+} as const;
+
+/**
+ * Runs a search for names. If it finds nothing, its `ignored` is the number of ignored matches: only then the reader is
+ * told of them, and the count costs a walk through dependencies and build output.
+ */
+export async function findCountingIgnored(
+  search: (changes: Partial<typeof WITH_IGNORED>) => Promise<FindResult>,
+): Promise<FindResult> {
+  const found = await search({});
+  if (found.total > 0 || found.ignored === 0) return found;
+  return { ...found, ignored: (await search(WITH_IGNORED)).total };
+}
+
 /** Returns every path below a directory that ignore files do not exclude. */
 export async function unignoredPaths(call: Call, root: string): Promise<ReadonlySet<string>> {
   const { paths } = await findPaths(call, root, { pattern: ["**"], type: "any", respectIgnore: true });

@@ -89,7 +89,7 @@ impl FindOptions {
             None => None,
         };
         Ok(Self {
-            walk: walk_options(&options, "pattern", true)?,
+            walk: walk_options(&options, "pattern")?,
             wanted: match options.choice("type", &["file", "dir", "symlink", "any"])? {
                 0 => EntryFilter::File,
                 1 => EntryFilter::Dir,
@@ -117,7 +117,8 @@ wire! {
     pub struct FindTotals {
         /// The number of all matches, before limit and cursor. Exact when `complete`.
         pub total: u64,
-        /// The number of matching entries excluded by ignore files.
+        /// The number of matching entries excluded by ignore files. An ignored directory that may
+        /// contain matches counts as one.
         pub ignored: u64,
         /// The number of entries that could not be read.
         pub unreadable: u64,

@@ -97,7 +97,7 @@ impl GrepOptions {
             max_results,
             max_file_bytes: options.number("maxFileBytes")?.unwrap_or(MAX_SEARCHED_FILE_BYTES),
             timeout_ms: options.number("timeoutMs")?,
-            walk: walk_options(&options, "glob", false)?,
+            walk: walk_options(&options, "glob")?,
             from_line: options.number("fromLine")?.unwrap_or(0),
             index: IndexMode::read(&options)?,
             strict: options.flag("strict", false)?,

@@ -35,8 +35,6 @@ pub(super) struct ReadDir<'d> {
     pub place: &'d DirPath,
     /// The ignore rules inside it.
     pub stack: Stack,
-    /// True if it is ignored or lies in an ignored directory.
-    pub ignored: bool,
 }
 
 /// An entry that a walk selects, enters or counts.
@@ -76,21 +74,20 @@ impl<'a> DirReader<'a> {
         &mut self,
         place: &'d DirPath,
         above: &Stack,
-        ignored: bool,
     ) -> rustix::io::Result<ReadDir<'d>> {
         let fd = self.opener.open(&place.raw)?;
         self.listing.read(fd)?;
         let stack = match &self.options.ignore {
-            Some(names) if !ignored => {
+            Some(names) => {
                 let root = self.walk_root;
                 let real = [&root.real[..], &place.raw].concat();
                 let repo = RepoTop { roots: root.roots, fd, real: &real };
                 let dir = RuledDir { place: repo, listing: &self.listing, top: root.top };
                 parent_rules::rules_inside(above, &dir, names).0
             }
-            _ => above.clone(),
+            None => above.clone(),
         };
-        Ok(ReadDir { place, stack, ignored })
+        Ok(ReadDir { place, stack })
     }
 
     /// Calls `each` for the entries of the directory that was just read, in the order of the file
@@ -103,7 +100,7 @@ impl<'a> DirReader<'a> {
         mut each: impl FnMut(ReadEntry<'_>),
     ) {
         let Self { walk_root, options, listing, path, shown, .. } = self;
-        let rules = DirRules::new(options, &dir.stack, dir.ignored);
+        let rules = DirRules::new(options, &dir.stack);
         path.clear();
         path.extend_from_slice(&walk_root.real);
         path.extend_from_slice(&dir.place.raw);

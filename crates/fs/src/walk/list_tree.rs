@@ -55,7 +55,7 @@ impl TreeOptions {
             return Err(invalid("depth", "depth must be at least 1"));
         }
         let limit = options.number("limit")?.unwrap_or(u64::MAX);
-        let mut walk = walk_options(&options, "pattern", false)?;
+        let mut walk = walk_options(&options, "pattern")?;
         walk.skip_git = walk.ignore.is_some();
         Ok(Self {
             walk,
@@ -338,11 +338,11 @@ impl EntrySource for Disk<'_> {
     fn entries(&mut self, above: u32, place: &DirPath, into: &mut Entries<u32>) -> Result<()> {
         let Self { reader, options, stacks } = self;
         stacks.truncate(above as usize + 1);
-        let dir = reader.read(place, &stacks[above as usize], false).map_err(os_error)?;
+        let dir = reader.read(place, &stacks[above as usize]).map_err(os_error)?;
         stacks.push(dir.stack.clone());
         let wants = |path: &[u8], kind: Kind| options.lists(path, kind);
         reader.entries(&dir, wants, |ReadEntry { index, listing, decision, .. }| {
-            if decision.selected && !decision.ignored {
+            if decision.selected {
                 let (name, kind) = (listing.name(index), listing.kind(index));
                 into.push(name, kind, listing.is_plain(index), above + 1);
             }

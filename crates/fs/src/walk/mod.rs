@@ -55,9 +55,6 @@ use worker::Worker;
 /// The maximum depth of a walk below the start, in directories.
 pub const MAX_DEPTH: usize = WalkLimits::MAX_DEPTH as usize;
 
-/// The maximum number of entries that one walk visits in ignored directories.
-const MAX_IGNORED_ENTRIES: u64 = WalkLimits::MAX_IGNORED_ENTRIES as u64;
-
 /// The visitor of the entries that a walk finds.
 pub trait Visitor: Sync {
     /// The state of each thread.
@@ -136,8 +133,8 @@ pub struct Summary {
     /// The number of entries that could not be read, or were too deep. A directory that vanished
     /// while the tree was walked is empty.
     pub unreadable: u64,
-    /// The number of matching entries that ignore files exclude. Without `count_ignored`, an
-    /// excluded directory counts as one entry.
+    /// The number of matching entries that ignore files exclude. An excluded directory counts
+    /// as one entry.
     pub ignored: u64,
     /// The first path that was not visited, if the walk ended early: everything that sorts before
     /// it was visited.
@@ -149,7 +146,6 @@ pub struct Summary {
 struct Counters {
     unreadable: AtomicU64,
     ignored: AtomicU64,
-    ignored_seen: AtomicU64,
 }
 
 impl Counters {
@@ -219,24 +215,6 @@ pub fn walk<V: Visitor>(
     visitor: &V,
 ) -> Result<(Summary, Vec<V::Local>)> {
     walk_queue(walk_root, options, stop, visitor, WalkQueue::new(walk_root.stack.clone()))
-}
-
-/// Counts the matching entries in the ignored directories `places`: [`Summary::ignored`] of the
-/// result.
-///
-/// # Errors
-/// Like [`walk`].
-pub fn walk_ignored<V: Visitor>(
-    walk_root: &WalkRoot<'_>,
-    options: &WalkOptions,
-    stop: &StopSignal<'_>,
-    visitor: &V,
-    places: Vec<DirPath>,
-) -> Result<Summary> {
-    if places.is_empty() {
-        return Ok(Summary::default());
-    }
-    Ok(walk_queue(walk_root, options, stop, visitor, WalkQueue::of_ignored(places))?.0)
 }
 
 fn walk_queue<V: Visitor>(

@@ -32,7 +32,7 @@ impl IndexMode {
 }
 
 /// Parses the options of a walk; `patterns` is the name of the option with the globs.
-pub fn walk_options(options: &Options, patterns: &str, count_ignored: bool) -> Result<WalkOptions> {
+pub fn walk_options(options: &Options, patterns: &str) -> Result<WalkOptions> {
     let case = if options.flag("globCase", true)? { Case::Sensitive } else { Case::Insensitive };
     let names = options.list("ignoreFiles")?;
     let names: Vec<String> = if names.is_empty() {
@@ -45,7 +45,6 @@ pub fn walk_options(options: &Options, patterns: &str, count_ignored: bool) -> R
         skip_git: true,
         ignore: options.flag("respectIgnore", true)?.then_some(names),
         globs: Globs::new(&options.list(patterns)?, &options.list("exclude")?, case)?,
-        count_ignored,
         from: options.text("fromPath")?.unwrap_or_default().into(),
     })
 }

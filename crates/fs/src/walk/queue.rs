@@ -27,13 +27,7 @@ pub struct DirPath {
 
 pub(super) enum TaskKind {
     /// List the directory.
-    List {
-        stack: Stack,
-        depth: usize,
-        /// True if the directory is ignored or lies in an ignored one, so that its entries are only
-        /// counted.
-        ignored: bool,
-    },
+    List { stack: Stack, depth: usize },
     /// Process these files: their names, each terminated by a NUL, in path order.
     Files { names: Vec<u8> },
 }
@@ -70,8 +64,6 @@ pub(super) struct WalkQueue {
 
 struct WalkQueueState {
     tasks: BinaryHeap<Task>,
-    /// The tasks for ignored directories, which run after all others.
-    later: Vec<Task>,
     /// The number of tasks being processed.
     running: usize,
     /// The number of threads that wait for a task.
@@ -90,25 +82,10 @@ impl WalkQueue {
         let start = Task {
             key: Box::default(),
             directory: DirPath { raw: empty.clone(), shown: empty },
-            work: TaskKind::List { stack, depth: 0, ignored: false },
+            work: TaskKind::List { stack, depth: 0 },
         };
-        Self::holding(BinaryHeap::from([start]), Vec::new())
-    }
-
-    /// Creates a queue of ignored directories only.
-    pub fn of_ignored(places: Vec<DirPath>) -> Self {
-        let task = |directory: DirPath| Task {
-            key: directory.shown[..].into(),
-            directory,
-            work: TaskKind::List { stack: Stack::new(), depth: 0, ignored: true },
-        };
-        Self::holding(BinaryHeap::new(), places.into_iter().map(task).collect())
-    }
-
-    /// Returns a queue with these tasks.
-    fn holding(tasks: BinaryHeap<Task>, later: Vec<Task>) -> Self {
-        let state =
-            WalkQueueState { tasks, later, running: 0, waiting: 0, bound: None, undone: None };
+        let tasks = BinaryHeap::from([start]);
+        let state = WalkQueueState { tasks, running: 0, waiting: 0, bound: None, undone: None };
         Self {
             state: Mutex::new(state),
             ready: Condvar::new(),
@@ -140,18 +117,9 @@ impl WalkQueue {
                 state.running += 1;
                 return Some(task);
             }
-            if state.running == 0 || !state.later.is_empty() {
-                match state.later.pop() {
-                    Some(task) if state.bound.is_none() => {
-                        state.running += 1;
-                        return Some(task);
-                    }
-                    _ if state.running == 0 => {
-                        self.ready.notify_all();
-                        return None;
-                    }
-                    _ => {}
-                }
+            if state.running == 0 {
+                self.ready.notify_all();
+                return None;
             }
             state.waiting += 1;
             state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -164,13 +132,8 @@ impl WalkQueue {
     pub fn done(&self, tasks: &mut Vec<Task>) -> usize {
         let mut state = self.lock();
         state.running -= 1;
-        for task in tasks.drain(..) {
-            match task.work {
-                TaskKind::List { ignored: true, .. } => state.later.push(task),
-                _ => state.tasks.push(task),
-            }
-        }
-        let left = state.tasks.len() + state.later.len();
+        state.tasks.extend(tasks.drain(..));
+        let left = state.tasks.len();
         // Waking is a system call, also where no thread waits.
         if state.waiting > 0 && (left > 0 || state.running == 0) {
             self.ready.notify_all();

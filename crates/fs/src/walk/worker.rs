@@ -1,15 +1,14 @@
 //! One thread of a walk.
 
 use std::ffi::CStr;
-use std::sync::atomic::Ordering;
 
 use filewright_core::pattern::ignore::Stack;
 
 use super::dir_reader::{DirReader, ReadEntry, has_vanished, subdirectory};
 use super::queue::{DirPath, Task, TaskKind, WalkQueue};
 use super::{
-    AfterFile, Counters, Directory, FileEntry, Listing, MAX_DEPTH, MAX_IGNORED_ENTRIES, StopSignal,
-    Visitor, WalkOptions, WalkRoot,
+    AfterFile, Counters, Directory, FileEntry, Listing, MAX_DEPTH, StopSignal, Visitor,
+    WalkOptions, WalkRoot,
 };
 use crate::dir::stat::Kind;
 
@@ -79,9 +78,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
                 self.queue.stop(&task.key);
             } else {
                 match task.work {
-                    TaskKind::List { stack, depth, ignored } => {
-                        self.list(&task.directory, &stack, depth, ignored);
-                    }
+                    TaskKind::List { stack, depth } => self.list(&task.directory, &stack, depth),
                     TaskKind::Files { names } => self.files(&task.directory, &names),
                 }
             }
@@ -100,9 +97,9 @@ impl<'a, V: Visitor> Worker<'a, V> {
     }
 
     /// Lists a directory: adds tasks for its subdirectories, and passes its matching entries on.
-    fn list(&mut self, place: &DirPath, stack: &Stack, depth: usize, ignored: bool) {
+    fn list(&mut self, place: &DirPath, stack: &Stack, depth: usize) {
         let Self { walk_root, options, visitor, counters, .. } = *self;
-        let dir = match self.reader.read(place, stack, ignored) {
+        let dir = match self.reader.read(place, stack) {
             Ok(dir) => dir,
             Err(errno) => {
                 Counters::add(&counters.unreadable, u64::from(!has_vanished(errno)));
@@ -121,18 +118,12 @@ impl<'a, V: Visitor> Worker<'a, V> {
                     made.push(Task {
                         key: place.shown[..].into(),
                         directory: place,
-                        work: TaskKind::List {
-                            stack: dir.stack.clone(),
-                            depth: depth + 1,
-                            ignored: decision.ignored,
-                        },
+                        work: TaskKind::List { stack: dir.stack.clone(), depth: depth + 1 },
                     });
                 }
             }
-            if decision.counts_as_ignored(options) {
-                hidden_by_rules += 1;
-            }
-            if decision.selected && !decision.ignored {
+            hidden_by_rules += u64::from(decision.ignored);
+            if decision.selected {
                 if V::OPENS_FILES && walk_root.roots.rules().secret(path) {
                     Counters::add(&counters.unreadable, 1);
                 } else {
@@ -142,12 +133,6 @@ impl<'a, V: Visitor> Worker<'a, V> {
         });
         Counters::add(&counters.ignored, hidden_by_rules);
         let Ok((fd, listing)) = self.reader.current(place) else { return };
-        if ignored {
-            counters.ignored_seen.fetch_add(listing.len() as u64, Ordering::Relaxed);
-        }
-        if counters.ignored_seen.load(Ordering::Relaxed) > MAX_IGNORED_ENTRIES {
-            made.retain(|task| !matches!(task.work, TaskKind::List { ignored: true, .. }));
-        }
         if wanted.is_empty() {
             return;
         }

@@ -4,6 +4,7 @@
 //! Numbers of directories and files are never reused, so that a stale number refers to the same
 //! file or to nothing. A tree in which most numbers are unused is discarded.
 
+pub(crate) mod below;
 pub(crate) mod order;
 pub(crate) mod path_columns;
 pub(crate) mod view;
@@ -151,6 +152,8 @@ pub(crate) struct Tree {
     pub always: NumberSet,
     /// Files with several hard links, whose changes no watch reports.
     pub linked: NumberSet,
+    /// The directories that are special: see [`IndexedDir::is_special`].
+    pub special: NumberSet,
     /// The mount points below the start, relative to it.
     pub mount_points: Vec<Vec<u8>>,
     pub live_files: usize,
@@ -299,6 +302,12 @@ impl Tree {
     /// removed.
     pub fn log_dir(&mut self, dir: u32) {
         self.shape += 1;
+        let known = &self.dirs[dir as usize];
+        if known.alive && known.is_special() {
+            self.special.insert(dir);
+        } else {
+            self.special.remove(&dir);
+        }
         self.log.limit(self.live_files);
         self.log.dirs.push(dir);
     }

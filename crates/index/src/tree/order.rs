@@ -38,12 +38,6 @@ impl PathOrder {
         self.dirs.get(*self.place.get(dir as usize)? as usize).copied()
     }
 
-    /// Returns the index of a directory in [`PathOrder::dirs`]; the length of that for one that is
-    /// not in the tree.
-    pub fn place(&self, dir: u32) -> usize {
-        self.place.get(dir as usize).map_or(self.dirs.len(), |place| *place as usize)
-    }
-
     pub fn shrink(&mut self) {
         self.files.shrink_to_fit();
         self.dirs.shrink_to_fit();

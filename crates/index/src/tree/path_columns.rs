@@ -4,7 +4,7 @@ use filewright_core::fuzzy::PathTable;
 
 use crate::tree::{NO_NUMBER, Tree};
 use filewright_fs::dir::stat::Kind;
-use filewright_fs::walk::{DirPath, StopSignal};
+use filewright_fs::walk::StopSignal;
 
 /// The paths of the tree with one value of [`Tree::shape`], in path order.
 #[derive(Default)]
@@ -29,8 +29,8 @@ pub(crate) struct NonFile {
 pub(crate) enum NonFileKind {
     /// An ignored file or link.
     Ignored(Kind),
-    /// An ignored directory, with its path in the bytes of the file system.
-    IgnoredDir(Box<[u8]>),
+    /// An ignored directory.
+    IgnoredDir,
     /// A directory that could not be read, or is too deep.
     Unread,
 }
@@ -60,9 +60,7 @@ impl PathColumns {
             }
             for entry in dir.entries.iter().filter(|entry| entry.below == NO_NUMBER) {
                 let what = match entry.kind {
-                    Kind::Dir if entry.ignored => {
-                        NonFileKind::IgnoredDir([&dir.raw, dir.name(entry), b"/"].concat().into())
-                    }
+                    Kind::Dir if entry.ignored => NonFileKind::IgnoredDir,
                     Kind::Dir => NonFileKind::Unread,
                     kind if entry.ignored => NonFileKind::Ignored(kind),
                     _ => continue,
@@ -84,11 +82,4 @@ impl PathColumns {
         let others: usize = self.others.iter().map(|other| other.path.len()).sum();
         self.paths.bytes() + others + self.others.capacity() * size_of::<NonFile>()
     }
-}
-
-/// Returns the path of a directory relative to the start of a search, whose own path has `cut`
-/// bytes in the form for display and `cut_raw` in the bytes of the file system.
-pub(crate) fn dir_path_from_start(shown: &[u8], raw: &[u8], cut: usize, cut_raw: usize) -> DirPath {
-    let shown = [shown.get(cut..).unwrap_or_default(), b"/"].concat();
-    DirPath { raw: raw.get(cut_raw..).unwrap_or_default().into(), shown: shown.into() }
 }

@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 
+use crate::tree::below::Below;
 use crate::tree::{FileState, NO_NUMBER, Tree};
 use filewright_core::walk::sees;
 use filewright_fs::dir::stat::Kind;
-use filewright_fs::search::grep::GrepOptions;
 use filewright_fs::search::searcher::Search;
 use filewright_fs::walk::Visitor as _;
 
@@ -118,16 +118,9 @@ impl QueryView {
                 files: tree.log.files.len(),
             },
         };
-        let mut left = vec![start];
-        while let Some(id) = left.pop() {
-            view.look_at(tree, search, id);
-            let dir = &tree.dirs[id as usize];
-            left.extend(dir.entries.iter().filter_map(|entry| {
-                let enters = entry.kind == Kind::Dir
-                    && entry.below != NO_NUMBER
-                    && view.enters(tree, search.options, entry.below);
-                enters.then_some(entry.below)
-            }));
+        let below = Below { tree, start, options: &search.options.walk };
+        for id in below.dirs() {
+            view.look_at(below, search, id);
         }
         view
     }
@@ -135,10 +128,11 @@ impl QueryView {
     /// Brings the view up to date.
     fn follow(&mut self, tree: &Tree, search: &Search<'_>) {
         self.classes.resize(tree.files.len(), FileClass::New);
+        let below = Below { tree, start: self.key.start, options: &search.options.walk };
         for &id in &tree.log.dirs[self.seen.dirs..] {
             self.forget_others(id);
-            if self.is_entered(tree, search.options, id) {
-                self.look_at(tree, search, id);
+            if below.is_entered(id) {
+                self.look_at(below, search, id);
             }
         }
         for &file in &tree.log.files[self.seen.files..] {
@@ -150,16 +144,16 @@ impl QueryView {
     }
 
     /// Counts the entries of a directory that the query enters, and classifies its new files.
-    fn look_at(&mut self, tree: &Tree, search: &Search<'_>, id: u32) {
-        let options = search.options;
+    fn look_at(&mut self, below: Below<'_>, search: &Search<'_>, id: u32) {
+        let tree = below.tree;
         let dir = &tree.dirs[id as usize];
-        let shown = self.path_below_start(tree, id);
+        let shown = below.shown(dir);
         let mut counts = OtherCounts { ignored: 0, unreadable: u64::from(dir.unreadable) };
         let mut path = Vec::new();
         for entry in &dir.entries {
             let is_searched = entry.kind == Kind::File && !entry.ignored;
             if is_searched && self.class(entry.below) != FileClass::New
-                || !sees(&options.walk, dir.name(entry))
+                || !sees(below.options, dir.name(entry))
             {
                 continue;
             }
@@ -168,14 +162,14 @@ impl QueryView {
             dir.push_shown(entry, &mut path);
             let wanted = search.wants(&path, entry.kind);
             if entry.ignored {
-                let counted = wanted || entry.kind == Kind::Dir && enters_entry(options, &path);
+                let counted = wanted || entry.kind == Kind::Dir && below.enters_path(&path);
                 counts.ignored += u64::from(counted);
             } else if entry.kind == Kind::File && tree.is_hidden_secret(entry.below) {
                 counts.unreadable += u64::from(wanted);
             } else if entry.kind == Kind::File {
                 self.set_class(tree, entry.below, wanted);
             } else if entry.kind == Kind::Dir && entry.below == NO_NUMBER {
-                counts.unreadable += u64::from(enters_entry(options, &path));
+                counts.unreadable += u64::from(below.enters_path(&path));
             }
         }
         if counts != OtherCounts::default() {
@@ -209,39 +203,6 @@ impl QueryView {
         self.counts.add(class, 1);
     }
 
-    /// Returns the path of a directory relative to the start of the query, with a final slash; empty
-    /// for the start itself.
-    fn path_below_start<'t>(&self, tree: &'t Tree, id: u32) -> &'t [u8] {
-        let cut = tree.dirs[self.key.start as usize].shown.len();
-        tree.dirs[id as usize].shown.get(cut..).unwrap_or_default()
-    }
-
-    /// Reports whether the query enters a directory below its start, if it enters the one above it.
-    fn enters(&self, tree: &Tree, options: &GrepOptions, id: u32) -> bool {
-        let shown = self.path_below_start(tree, id);
-        let path = shown.strip_suffix(b"/").unwrap_or(shown);
-        let name = memchr::memrchr(b'/', path).map_or(path, |cut| &path[cut + 1..]);
-        sees(&options.walk, name) && enters_entry(options, path)
-    }
-
-    /// Reports whether a directory is in the tree, and the query enters it and those above it.
-    fn is_entered(&self, tree: &Tree, options: &GrepOptions, id: u32) -> bool {
-        let mut at = id;
-        loop {
-            match tree.dirs.get(at as usize) {
-                Some(dir) if !dir.alive => return false,
-                Some(_) if at == self.key.start => return true,
-                Some(dir) => {
-                    if !self.enters(tree, options, at) {
-                        return false;
-                    }
-                    at = dir.parent;
-                }
-                None => return false,
-            }
-        }
-    }
-
     /// Returns the number of the directory in which the query starts.
     pub fn start(&self) -> u32 {
         self.key.start
@@ -271,10 +232,6 @@ impl QueryView {
     pub fn count(&self, file: u32, times: u64, counts: &mut FileCounts) {
         counts.add(self.class(file), times);
     }
-}
-
-fn enters_entry(options: &GrepOptions, path: &[u8]) -> bool {
-    options.walk.globs.may_contain(path) && !options.walk.globs.excluded(path, true)
 }
 
 /// The numbers of text files, binary files, and files above the size limit.
