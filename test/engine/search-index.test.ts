@@ -124,7 +124,10 @@ describe("an index", () => {
         expect(await disk.find(at, next)).toEqual(await disk.find(at, { ...next, index: "off" }));
       }
     }
+    write("src/3/f1-é.ts", "");
     write("src/3/f1-new.ts", "");
+    const files = { pattern: "**/f1*.ts" } as const;
+    expect(await disk.find(root, files)).toEqual(await disk.find(root, { ...files, index: "off" }));
     write("out/f1-hidden.ts", "");
     expect((await disk.find(root, query)).paths).toContain("src/3/f1-new.ts");
     write("out/f1-other.ts", "");

@@ -115,17 +115,15 @@ fn rank_indexed_files(
 ) -> Option<Packed> {
     let below = walk_root.real.get(base.real.len()..)?;
     let mut laid = index.paths.lock().unwrap_or_else(PoisonError::into_inner);
-    let (span, cut) = {
+    let start = {
         let mut state = index.lock();
         let start = state.tree.find_dir(below)?;
-        state.tree.arrange();
-        let tree = &state.tree;
-        if !laid.update(tree, stop) {
+        if !laid.update(&mut state.tree, stop) {
             return None;
         }
-        (tree.arranged().span(start)?, tree.dirs[start as usize].shown.len())
+        Arc::clone(&state.tree.dirs[start as usize].shown)
     };
-    let range = span.files.0 as usize..span.files.1 as usize;
+    let (range, cut) = (laid.range_of(&start), start.len());
     let RankOptions { query, limit, typos } = &options.rank;
     let (ranked, fitting) = laid.paths.rank_shared(query, range, *typos, *limit, score_in_parallel);
     let mut packed = Packed::new();

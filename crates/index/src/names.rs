@@ -35,27 +35,23 @@ pub(crate) fn for_each_matching_file(
     let base = opened.as_ref().unwrap_or(walk_root);
     drop(lock_refreshed_state(session, &index, base, names, false, stop)?);
     let mut laid = index.paths.lock().unwrap_or_else(PoisonError::into_inner);
-    let (span, start, cut) = {
+    let start = {
         let mut state = index.lock();
         let start = state.tree.find_dir(&walk_root.real[base.real.len()..])?;
-        state.tree.arrange();
-        if !laid.update(&state.tree, stop) {
+        if !laid.update(&mut state.tree, stop) {
             return None;
         }
-        let top = &state.tree.dirs[start as usize];
-        (state.tree.arranged().span(start)?, Arc::clone(&top.shown), top.shown.len())
+        Arc::clone(&state.tree.dirs[start as usize].shown)
     };
+    let cut = start.len();
     let sees = |path: &[u8]| options.hidden || !has_hidden_name(path);
     let path_at =
         |number: usize| laid.paths.get(number).and_then(|path| path.get(cut..)).unwrap_or_default();
     // The paths are ordered by their bytes, so paths with a common prefix are adjacent.
     let start_of_all = options.globs.literal_prefix();
-    let (mut number, end) = (span.files.0 as usize, span.files.1 as usize);
-    if !start_of_all.is_empty() {
-        number = first_not_before(number, end, |at| path_at(at).as_bytes() < &start_of_all[..]);
-    }
+    let range = laid.range_of(&[&start[..], &start_of_all[..]].concat());
     let ends = options.globs.ends();
-    for number in number..end {
+    for number in range {
         if number % 4096 == 0 && stop.now() {
             return None;
         }
@@ -63,15 +59,12 @@ pub(crate) fn for_each_matching_file(
             continue;
         }
         let path = path_at(number);
-        if !start_of_all.is_empty() && !path.as_bytes().starts_with(&start_of_all) {
-            break;
-        }
         if visitor.wants(path.as_bytes(), Kind::File) && sees(path.as_bytes()) {
             take(path, laid.ascii);
         }
     }
     let mut listed = MatchedNames { groups: Vec::new(), ignored: 0, unreadable: 0 };
-    for other in &laid.others {
+    for other in laid.others() {
         let path = match other.path.strip_prefix(&start[..]) {
             Some(path) => path,
             // The start of the search itself.
@@ -89,16 +82,6 @@ pub(crate) fn for_each_matching_file(
         }
     }
     Some(listed)
-}
-
-/// Returns the first number from `begin` on for which `before` is false, or `end`, by binary
-/// search. `before` must be true only for the first numbers of the range.
-fn first_not_before(mut begin: usize, mut end: usize, before: impl Fn(usize) -> bool) -> usize {
-    while begin < end {
-        let middle = begin + (end - begin) / 2;
-        if before(middle) { begin = middle + 1 } else { end = middle }
-    }
-    begin
 }
 
 /// Reports whether a name of the path begins with a dot.

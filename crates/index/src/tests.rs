@@ -311,6 +311,26 @@ impl TestTree {
         assert_eq!(found, walked, "{query} in {} after {note}", String::from_utf8_lossy(&path));
     }
 
+    /// Compares a fuzzy search in the tree with one of the paths on the disk.
+    fn compare_fuzzy(&mut self, note: &str) {
+        let query = ["d1a", "rs", "xlog", "d é/ü", "hidb"][self.below(5)];
+        let letters = json!({ "query": query, "typos": 0, "limit": 9 }).to_string();
+        let cancel = CancelToken::new();
+        let files = FindOptions::from_json(r#"{"pattern":"**"}"#).unwrap();
+        let paths = find(&self.session.roots, &self.path(), &files, &cancel).unwrap();
+        // The head has six numbers; the number of paths and the UTF-16 length of each follow.
+        let mut left = paths.text.encode_utf16();
+        let taken = |length: &f64| left.by_ref().take(*length as usize).collect::<Vec<u16>>();
+        let paths: Vec<Vec<u16>> = paths.nums[7..].iter().map(taken).collect();
+        let paths = String::from_utf16_lossy(&paths.join(&0)) + "\0";
+        let fuzzy = FuzzyOptions::from_json(&letters).unwrap();
+        let found = find_files(&self.session, &self.path(), &fuzzy, &cancel).unwrap();
+        let ranked = filewright_core::fuzzy::rank_packed(&paths, &letters).unwrap();
+        let paths: Vec<&str> = paths.split_terminator('\0').collect();
+        let best = ranked.nums[2..].chunks(2).map(|row| paths[row[0] as usize]).collect::<String>();
+        assert_eq!((found.nums[0], found.text), (ranked.nums[0], best), "{query} after {note}");
+    }
+
     /// Compares a listing from the tree of names with one from the disk.
     fn compare_listings(&mut self, note: &str) {
         let (cancel, mut options) =
@@ -347,8 +367,9 @@ impl TestTree {
             let query = QUERIES[self.below(QUERIES.len())];
             self.compare(query, &note);
             self.compare_listings(&note);
-            if round % 3 == 0 {
+            if round % 4 == 0 {
                 self.compare_names(&note);
+                self.compare_fuzzy(&note);
             }
             if round % SETTLE_EVERY == SETTLE_EVERY - 1 {
                 self.settle();

@@ -22,18 +22,44 @@ pub struct PathTable {
 }
 
 impl PathTable {
-    /// Adds a path. Does nothing once all paths together would exceed 4 GiB.
+    /// Adds a path at the end. Does nothing once all paths together would exceed 4 GiB.
     pub fn push(&mut self, path: &str) {
-        if let Ok(end) = u32::try_from(self.text.len() + path.len()) {
-            self.text.push_str(path);
-            self.ends.push(end);
-            let (letters, quarters) = quarter_masks::letter_masks(path.as_bytes());
-            self.letters.push(letters);
-            self.quarters.push(quarters);
-            let last = path.bytes().rev().take(8).enumerate();
-            self.last_bytes
-                .push(last.fold(0, |sum, (place, byte)| sum | u64::from(byte) << (56 - 8 * place)));
-        }
+        self.insert(self.len(), path);
+    }
+
+    /// Adds a path before the one at an index, which costs a move of all later ones. Does nothing
+    /// once all paths together would exceed 4 GiB, or beyond the last index.
+    pub fn insert(&mut self, index: usize, path: &str) {
+        let bytes = u32::try_from(self.text.len() + path.len()).map(|_| path.len() as u32);
+        let (Ok(bytes), Some(rest)) = (bytes, self.ends.get_mut(index..)) else { return };
+        rest.iter_mut().for_each(|end| *end += bytes);
+        let begin = self.begin_of(index);
+        self.text.insert_str(begin, path);
+        self.ends.insert(index, begin as u32 + bytes);
+        let (letters, quarters) = quarter_masks::letter_masks(path.as_bytes());
+        self.letters.insert(index, letters);
+        self.quarters.insert(index, quarters);
+        let last = path.bytes().rev().take(8).enumerate();
+        let last = last.fold(0, |sum, (place, byte)| sum | u64::from(byte) << (56 - 8 * place));
+        self.last_bytes.insert(index, last);
+    }
+
+    /// Removes the path at an index, which costs a move of all later ones. Does nothing beyond the
+    /// last one.
+    pub fn remove(&mut self, index: usize) {
+        let Some(&end) = self.ends.get(index) else { return };
+        let begin = self.begin_of(index);
+        self.text.replace_range(begin..end as usize, "");
+        self.ends.remove(index);
+        self.ends[index..].iter_mut().for_each(|later| *later -= end - begin as u32);
+        self.letters.remove(index);
+        self.quarters.remove(index);
+        self.last_bytes.remove(index);
+    }
+
+    /// Returns the byte offset in `text` at which the path at an index begins.
+    fn begin_of(&self, index: usize) -> usize {
+        if index == 0 { 0 } else { self.ends[index - 1] as usize }
     }
 
     /// Releases memory that is reserved but not used.
@@ -58,8 +84,7 @@ impl PathTable {
     /// Returns the path at an index, or `None` beyond the last one.
     pub fn get(&self, index: usize) -> Option<&str> {
         let end = *self.ends.get(index)? as usize;
-        let begin = if index == 0 { 0 } else { self.ends[index - 1] as usize };
-        self.text.get(begin..end)
+        self.text.get(self.begin_of(index)..end)
     }
 
     /// Returns true if the path at an index may match a glob with one of these suffixes; false only
@@ -98,5 +123,36 @@ impl PathTable {
         }
         places.truncate(count);
         places
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_table_that_was_edited_is_like_a_new_one(
+            edits in proptest::collection::vec((any::<bool>(), 0_usize..9, "[a-cé/]{0,12}"), 0..40),
+        ) {
+            let (mut table, mut paths) = (PathTable::default(), Vec::<String>::new());
+            for (adds, index, path) in edits {
+                if !adds {
+                    table.remove(index);
+                    if index < paths.len() {
+                        paths.remove(index);
+                    }
+                } else if index <= paths.len() {
+                    table.insert(index, &path);
+                    paths.insert(index, path);
+                }
+            }
+            let mut new = PathTable::default();
+            paths.iter().for_each(|path| new.push(path));
+            prop_assert_eq!(format!("{table:?}"), format!("{new:?}"));
+            prop_assert_eq!(table.len(), paths.len());
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! file or to nothing. A tree in which most numbers are unused is discarded.
 
 pub(crate) mod below;
+pub(crate) mod log;
 pub(crate) mod order;
 pub(crate) mod path_columns;
 pub(crate) mod view;
@@ -12,11 +13,12 @@ pub(crate) mod view;
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use filewright_core::pattern::ignore::Stack;
 use filewright_core::search::{Block, BlockIndex};
 use filewright_core::text::path::encode_name;
+use log::ChangeLog;
+pub(crate) use log::SeenChanges;
 use order::PathOrder;
 
 use filewright_fs::dir::stat::{Kind, Stat};
@@ -161,37 +163,6 @@ pub(crate) struct Tree {
     pub shape: u64,
     pub log: ChangeLog,
     order: PathOrder,
-}
-
-/// The changes of a tree since its epoch, so that what is computed from the tree can follow it.
-pub(crate) struct ChangeLog {
-    /// A number that no other epoch of any tree in the process has.
-    pub epoch: u64,
-    /// The directories whose entries changed, or became readable or unreadable, or that were removed.
-    pub dirs: Vec<u32>,
-    /// The files whose state changed, or that were removed.
-    pub files: Vec<u32>,
-}
-
-/// The minimum number of changes of an epoch. Smaller in tests, whose trees are small.
-const MIN_EPOCH_CHANGES: usize = if cfg!(test) { 16 } else { 4096 };
-
-impl Default for ChangeLog {
-    fn default() -> Self {
-        static EPOCHS: AtomicU64 = AtomicU64::new(0);
-        let epoch = EPOCHS.fetch_add(1, Ordering::Relaxed);
-        Self { epoch, dirs: Vec::new(), files: Vec::new() }
-    }
-}
-
-impl ChangeLog {
-    /// Begins a new epoch if the log is so long that computing from the whole tree of `files` files
-    /// is about as fast as following it.
-    fn limit(&mut self, files: usize) {
-        if self.dirs.len() + self.files.len() > files / 4 + MIN_EPOCH_CHANGES {
-            *self = Self::default();
-        }
-    }
 }
 
 /// Returns a hash of device, inode, size, times and type, called the stamp of an entry. Only the

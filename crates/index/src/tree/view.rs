@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::tree::below::Below;
-use crate::tree::{FileState, NO_NUMBER, Tree};
+use crate::tree::{FileState, NO_NUMBER, SeenChanges, Tree};
 use filewright_core::walk::sees;
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::search::searcher::Search;
@@ -63,14 +63,6 @@ pub(crate) struct OtherCounts {
     pub unreadable: u64,
 }
 
-/// A position in a [`ChangeLog`](crate::tree::ChangeLog).
-#[derive(Clone, Copy)]
-struct SeenChanges {
-    epoch: u64,
-    dirs: usize,
-    files: usize,
-}
-
 /// The cached views, the most recently used first.
 #[derive(Default)]
 pub(crate) struct CachedViews(Vec<QueryView>);
@@ -81,7 +73,7 @@ impl CachedViews {
         let options = search.options;
         let (names, max_file_bytes) = (options.view.clone(), options.max_file_bytes);
         let key = ViewKey { start, names, max_file_bytes };
-        let is_kept = |view: &QueryView| view.seen.epoch == tree.log.epoch;
+        let is_kept = |view: &QueryView| view.seen.is_kept_by(&tree.log);
         match self.0.iter().position(|view| view.key == key && is_kept(view)) {
             Some(place) => self.0[..=place].rotate_right(1),
             None => {
@@ -112,11 +104,7 @@ impl QueryView {
             counts: FileCounts::default(),
             others: HashMap::new(),
             total: OtherCounts::default(),
-            seen: SeenChanges {
-                epoch: tree.log.epoch,
-                dirs: tree.log.dirs.len(),
-                files: tree.log.files.len(),
-            },
+            seen: SeenChanges::of(&tree.log),
         };
         let below = Below { tree, start, options: &search.options.walk };
         for id in below.dirs() {
@@ -129,18 +117,18 @@ impl QueryView {
     fn follow(&mut self, tree: &Tree, search: &Search<'_>) {
         self.classes.resize(tree.files.len(), FileClass::New);
         let below = Below { tree, start: self.key.start, options: &search.options.walk };
-        for &id in &tree.log.dirs[self.seen.dirs..] {
+        for &id in self.seen.dirs_of(&tree.log) {
             self.forget_others(id);
             if below.is_entered(id) {
                 self.look_at(below, search, id);
             }
         }
-        for &file in &tree.log.files[self.seen.files..] {
+        for &file in self.seen.files_of(&tree.log) {
             if self.searches(file) {
                 self.set_class(tree, file, true);
             }
         }
-        (self.seen.dirs, self.seen.files) = (tree.log.dirs.len(), tree.log.files.len());
+        self.seen = SeenChanges::of(&tree.log);
     }
 
     /// Counts the entries of a directory that the query enters, and classifies its new files.
