@@ -78,8 +78,8 @@ function ripgrepArguments(pattern, { regex, word, case: letters, glob }) {
     ...(word ? ["--word-regexp"] : []),
     ...(letters === "insensitive" ? ["--ignore-case"] : []),
     ...(glob ? [`--glob=${glob}`] : []),
-    // In our searches `$` also matches before CRLF.
-    ...(regex !== false && pattern.includes("$") ? ["--crlf"] : []),
+    // In our searches `$` also matches before CRLF, and `.` alone not the CR of an empty line.
+    ...(regex !== false && /\$|\|\.\|/.test(pattern) ? ["--crlf"] : []),
     ...["--no-require-git", "--no-heading", "--with-filename", "--line-number", "-e", pattern, "."],
   ];
 }
@@ -139,6 +139,7 @@ async function* indexedSearchRows(open, tree, queries, names) {
       ...(await compareLongRuns(limited, peer, { rounds: 3 })),
     };
   }
+  yield* newFileRows(backend, tree);
   const glob = { pattern: names.glob };
   const listing = () => runRipgrep(tree, ["--no-require-git", "--files", "-g", names.glob]);
   assertSameResult(
@@ -162,6 +163,31 @@ async function* indexedSearchRows(open, tree, queries, names) {
     };
   }
   backend.dispose();
+}
+
+/** Measures queries of which each follows a new file. */
+async function* newFileRows(backend, tree) {
+  const pattern = "zqxj_absent_everywhere";
+  const added = [];
+  const addFile = () => {
+    added.push(join(tree, `bench-new-${added.length}.txt`));
+    writeFileSync(added.at(-1), "new\n");
+  };
+  const after = (search) => () => {
+    addFile();
+    return search();
+  };
+  const ours = after(() => backend.grep(tree, { pattern, regex: false }));
+  const peer = after(() => runRipgrep(tree, ripgrepArguments(pattern, { regex: false })));
+  try {
+    yield {
+      name: "a literal that is nowhere, after a new file",
+      goal: 100,
+      ...(await compareLongRuns(ours, peer, { rounds: 20 })),
+    };
+  } finally {
+    for (const path of added) rmSync(path, { force: true });
+  }
 }
 
 /**
