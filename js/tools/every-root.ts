@@ -127,6 +127,7 @@ export async function findInCovered(
   return withoutUndefined({
     total: sumOf(results, ({ total }) => total),
     ignored: sumOf(results, ({ ignored }) => ignored),
+    ignoredDirectories: sumOf(results, ({ ignoredDirectories }) => ignoredDirectories),
     unreadable: sumOf(results, ({ unreadable }) => unreadable),
     paths,
     complete: results.every(({ complete }) => complete),

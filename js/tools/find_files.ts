@@ -178,7 +178,7 @@ async function leftOutWarnings(
   const names = { pattern: "**", limit: 1, respectIgnore: args.respect_ignore, ignoreFiles, signal } as const;
   const walked = await call.fs.find(root, names);
   const notes: string[] = [];
-  if (total === 0 && args.respect_ignore && walked.ignored > 0) {
+  if (total === 0 && args.respect_ignore && walked.ignored + walked.ignoredDirectories > 0) {
     const ignored = (await findBestBelowRoot({ ...args, respect_ignore: false }, 1, call, root)).total;
     const unignored = settingPhrase(call.reader.names, set("respect_ignore", false));
     if (ignored > 0)

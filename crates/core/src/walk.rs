@@ -48,10 +48,9 @@ pub enum WalkedKind {
 pub struct EntryDecision {
     /// True if the entry is one of those that are asked for.
     pub selected: bool,
-    /// True if the walk enters the entry, which is a directory.
+    /// True if the entry is a directory that may contain some of those.
     pub enter: bool,
-    /// True if ignore files exclude the entry, so that it is only counted. A directory stands for its
-    /// contents.
+    /// True if ignore files exclude the entry, so that it is only counted.
     pub ignored: bool,
 }
 
@@ -93,8 +92,7 @@ impl<'a> DirRules<'a> {
             return None;
         }
         let ignored = is_ignored(self.stack, kind, from_top);
-        let (selected, enter) = (selected && !ignored, may_enter && !ignored);
-        Some(EntryDecision { selected, enter, ignored })
+        Some(EntryDecision { selected, enter: may_enter, ignored })
     }
 }
 
@@ -180,7 +178,7 @@ mod tests {
         };
         let inside = DirRules::new(&options, &rules);
         let decision = inside.decide(WalkedKind::Dir, b"out", b"out", |_| true).unwrap();
-        assert_eq!(decision, EntryDecision { selected: false, enter: false, ignored: true });
+        assert_eq!(decision, EntryDecision { selected: true, enter: true, ignored: true });
         assert!(inside.sees(b".a") && !inside.sees(b".git"));
         let device = inside.decide(WalkedKind::Special, b"out", b"out", |_| true).unwrap();
         assert!(!device.ignored);

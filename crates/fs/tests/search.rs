@@ -131,6 +131,7 @@ fn grep_in(dir: &Path, query: Value) -> Grep {
 struct Find {
     total: i64,
     ignored: i64,
+    ignored_directories: i64,
     truncated: bool,
     time: i64,
     paths: Vec<String>,
@@ -140,10 +141,10 @@ fn find_at(roots: &Roots, path: &[u8], query: &Value) -> filewright_core::Result
     let options = FindOptions::from_json(&query.to_string())?;
     let packed = find(roots, path, &options, &CancelToken::new())?;
     let mut from = Reader::new(&packed);
-    let (total, ignored, _) = (from.num(), from.num(), from.num());
+    let (total, ignored, ignored_directories, _) = (from.num(), from.num(), from.num(), from.num());
     let (truncated, _, time) = (from.num() == 1, from.num(), from.num());
     let paths = (0..from.num()).map(|_| from.str().unwrap()).collect();
-    Ok(Find { total, ignored, truncated, time, paths })
+    Ok(Find { total, ignored, ignored_directories, truncated, time, paths })
 }
 
 fn find_in(dir: &Path, query: Value) -> Find {
@@ -189,11 +190,14 @@ fn visible_entries_are_found() {
         ("kept.log", "hit"),
     ]);
     let all = find_in(dir.path(), json!({ "pattern": "*.ts" }));
-    assert_eq!((all.paths, all.total, all.ignored), (vec!["a.ts".into()], 1, 1));
+    assert_eq!(
+        (all.paths, all.total, all.ignored, all.ignored_directories),
+        (vec!["a.ts".into()], 1, 0, 1)
+    );
     // The other repository has its own rules.
     assert_eq!(paths(dir.path(), json!({ "pattern": "*.log" })), ["kept.log", "sub/b.log"]);
-    // The file, and the directory that could contain matches.
-    assert_eq!(find_in(dir.path(), json!({ "pattern": "*.log" })).ignored, 2);
+    let logs = find_in(dir.path(), json!({ "pattern": "*.log" }));
+    assert_eq!((logs.ignored, logs.ignored_directories), (1, 1));
     assert_eq!(paths(dir.path(), json!({ "pattern": "HEAD", "respectIgnore": false })), [""; 0]);
     assert_eq!(
         paths(dir.path(), json!({ "pattern": "*.{ts,js}", "respectIgnore": false })),

@@ -16,6 +16,7 @@ use filewright_fs::walk::{StopSignal, Summary, Visitor, WalkOptions, WalkRoot};
 pub(crate) struct MatchedNames {
     pub groups: Vec<DirMatches>,
     pub ignored: u64,
+    pub ignored_dirs: u64,
     pub unreadable: u64,
 }
 
@@ -63,7 +64,8 @@ pub(crate) fn for_each_matching_file(
             take(path, laid.ascii);
         }
     }
-    let mut listed = MatchedNames { groups: Vec::new(), ignored: 0, unreadable: 0 };
+    let mut listed =
+        MatchedNames { groups: Vec::new(), ignored: 0, ignored_dirs: 0, unreadable: 0 };
     for other in laid.others() {
         let path = match other.path.strip_prefix(&start[..]) {
             Some(path) => path,
@@ -77,7 +79,7 @@ pub(crate) fn for_each_matching_file(
         let enters = || options.globs.may_contain(path) && !options.globs.excluded(path, true);
         match &other.what {
             NonFileKind::Ignored(kind) => listed.ignored += u64::from(visitor.wants(path, *kind)),
-            NonFileKind::IgnoredDir => listed.ignored += u64::from(enters()),
+            NonFileKind::IgnoredDir => listed.ignored_dirs += u64::from(enters()),
             NonFileKind::Unread => listed.unreadable += u64::from(enters()),
         }
     }
@@ -105,7 +107,8 @@ pub(crate) fn matching_names(
     let tree = &state.tree;
     let start = tree.find_dir(&walk_root.real[base.real.len()..])?;
     let below = Below { tree, start, options };
-    let mut listed = MatchedNames { groups: Vec::new(), ignored: 0, unreadable: 0 };
+    let mut listed =
+        MatchedNames { groups: Vec::new(), ignored: 0, ignored_dirs: 0, unreadable: 0 };
     if visitor.options.wanted == EntryFilter::Symlink {
         // The other directories contain only files and directories.
         let special = tree.special.iter().copied();
@@ -119,7 +122,8 @@ pub(crate) fn matching_names(
 impl MatchedNames {
     /// Returns the counts.
     pub fn summary(&self) -> Summary {
-        Summary { unreadable: self.unreadable, ignored: self.ignored, stopped_at: None }
+        let Self { unreadable, ignored, ignored_dirs, .. } = *self;
+        Summary { unreadable, ignored, ignored_dirs, stopped_at: None }
     }
 
     /// Adds the matching entries of a directory.
@@ -145,7 +149,8 @@ impl MatchedNames {
             let is_closed =
                 entry.kind == Kind::Dir && entry.below == NO_NUMBER && below.enters_path(&path);
             if entry.ignored {
-                self.ignored += u64::from(wanted || is_closed);
+                self.ignored += u64::from(wanted);
+                self.ignored_dirs += u64::from(is_closed && !wanted);
                 continue;
             }
             self.unreadable += u64::from(is_closed);

@@ -318,10 +318,10 @@ impl TestTree {
         let cancel = CancelToken::new();
         let files = FindOptions::from_json(r#"{"pattern":"**"}"#).unwrap();
         let paths = find(&self.session.roots, &self.path(), &files, &cancel).unwrap();
-        // The head has six numbers; the number of paths and the UTF-16 length of each follow.
+        // The head has seven numbers; the number of paths and the UTF-16 length of each follow.
         let mut left = paths.text.encode_utf16();
         let taken = |length: &f64| left.by_ref().take(*length as usize).collect::<Vec<u16>>();
-        let paths: Vec<Vec<u16>> = paths.nums[7..].iter().map(taken).collect();
+        let paths: Vec<Vec<u16>> = paths.nums[8..].iter().map(taken).collect();
         let paths = String::from_utf16_lossy(&paths.join(&0)) + "\0";
         let fuzzy = FuzzyOptions::from_json(&letters).unwrap();
         let found = find_files(&self.session, &self.path(), &fuzzy, &cancel).unwrap();

@@ -16,7 +16,7 @@ import {
   namesToChanges,
   type SearchParts,
 } from "../search/divided-search.ts";
-import { FindPage } from "../search/search-find.ts";
+import { findCountsOf, FindPage } from "../search/search-find.ts";
 import { globsOf, type Signalled } from "../search/search-grep.ts";
 import { SearchWalk } from "../search/search-walk.ts";
 import { IGNORE_FILES, ignoreSourceOf } from "../walk/ignore-files.ts";
@@ -92,9 +92,13 @@ export class OverlaySearch implements OwnSearches {
     }
     // What is after the end of the lower page comes after it in this one, too.
     for (; at < here.length && !below.truncated; at++) page.add({ path: here[at] as string, time: -1 });
-    const { ignored, unreadable } = changes.counts();
-    const counts = { ignored: ignored + below.ignored, unreadable: unreadable + below.unreadable, complete };
-    const result = await page.result(counts, below.truncated);
+    const { ignored, ignoredDirectories, unreadable } = findCountsOf(changes.counts());
+    const counts = {
+      ignored: ignored + below.ignored,
+      ignoredDirectories: ignoredDirectories + below.ignoredDirectories,
+      unreadable: unreadable + below.unreadable,
+    };
+    const result = await page.result(counts, complete, below.truncated);
     return { ...result, total: below.total + here.length };
   }
 

@@ -8,6 +8,7 @@ import { STEPS_PER_YIELD_CHECK, Yielder, sortYielding } from "../../engine/yield
 import { childOf, compareCodePoints } from "../paths.ts";
 import { positiveLimit, globsOf, type Signalled } from "./search-grep.ts";
 import { type SearchPlace, SearchWalk } from "./search-walk.ts";
+import type { WalkCounts } from "../walk/walk.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -45,8 +46,15 @@ export async function findByWalk(
       sort === "path" ? -1 : Math.floor(entry.mtime ?? (await timeOf(backend, childOf(root, path))));
     page.add({ path, time });
   }
-  const { ignored, unreadable } = walk.counts;
-  return page.result({ ignored, unreadable, complete });
+  return page.result(findCountsOf(walk.counts), complete);
+}
+
+/** What a search for names counts besides the entries that it finds. */
+export type FindCounts = Pick<FindResult, "ignored" | "ignoredDirectories" | "unreadable">;
+
+/** Returns the counts of a walk as those of a search for names. */
+export function findCountsOf({ unreadable, ignored, ignoredDirectories }: WalkCounts): FindCounts {
+  return { unreadable, ignored: ignored - ignoredDirectories, ignoredDirectories };
 }
 
 /** The page of a search for names, chosen from all entries that it found. */
@@ -83,10 +91,7 @@ export class FindPage {
    * Returns the page, given what the search counted besides the entries. `continues` is true when more entries exist
    * after those that were added.
    */
-  async result(
-    counts: Pick<FindResult, "ignored" | "unreadable" | "complete">,
-    continues = false,
-  ): Promise<FindResult> {
+  async result(counts: FindCounts, complete: boolean, continues = false): Promise<FindResult> {
     const { sort = "path", maxTextBytes } = this.#query;
     const [found, after, since, yielder] = [this.#found, this.#after, this.#since, this.#yielder];
     // Entries that are not recent are ordered by path alone.
@@ -110,6 +115,7 @@ export class FindPage {
       paths: page.map(({ path }) => path),
       total: found.length,
       ...counts,
+      complete,
       truncated,
       ...(truncated &&
         end !== undefined && {

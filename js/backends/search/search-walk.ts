@@ -41,7 +41,7 @@ export type SearchedFile = Pick<WalkEntry, "path"> & { readonly entry: Pick<FsEn
 /** A walk of the selected entries below a directory. */
 export class SearchWalk {
   /** The counts so far. */
-  counts: WalkCounts = { unreadable: 0, ignored: 0 };
+  counts: WalkCounts = { unreadable: 0, ignored: 0, ignoredDirectories: 0 };
   readonly #backend: IgnoreSource;
   readonly #root: string;
   readonly #request: SearchWalkRequest;

@@ -35,8 +35,10 @@ export interface OpenedDirectory<E = FsEntry> {
   readonly ignoreFiles: IgnoreFiles;
   readonly rules: IgnoreRules | undefined;
   readonly items: readonly WalkItem<E>[];
-  /** The number of entries of the directory that count as ignored. */
-  readonly hidden: number;
+  /** The number of its entries that ignore files exclude. */
+  readonly ignored: number;
+  /** The number of those that are directories which may contain selected entries. */
+  readonly ignoredDirectories: number;
 }
 
 /** The rules of the directories above the start, and the start's path as they see it. */

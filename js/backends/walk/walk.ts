@@ -69,6 +69,8 @@ export interface WalkCounts {
   unreadable: number;
   /** The number of entries that ignore files exclude. A directory counts as one. */
   ignored: number;
+  /** The number of those that are directories which may contain selected entries, and are not selected themselves. */
+  ignoredDirectories: number;
 }
 
 /**
@@ -98,6 +100,11 @@ interface SortStep<E> {
   readonly compare: (a: WalkItem<E>, b: WalkItem<E>) => number;
 }
 
+/** The items of a directory, and the numbers of its entries that {@link WalkCounts} counts. */
+type FoundInDirectory<E> = Pick<WalkCounts, "ignored" | "ignoredDirectories"> & {
+  readonly items: WalkItem<E>[];
+};
+
 interface WalkLevel<E> {
   /** The directory relative to the start, with a final slash; empty for the start. */
   readonly prefix: string;
@@ -111,7 +118,7 @@ const PAUSE = { kind: "pause" } as const;
 
 /** A walk of the selected entries below a directory. */
 export class TreeWalk<E extends WalkedEntry> {
-  readonly counts: WalkCounts = { unreadable: 0, ignored: 0 };
+  readonly counts: WalkCounts = { unreadable: 0, ignored: 0, ignoredDirectories: 0 };
   readonly #root: string;
   readonly #request: WalkRequest<E>;
 
@@ -161,7 +168,8 @@ export class TreeWalk<E extends WalkedEntry> {
     const known = before?.outer === outer ? before : undefined;
     const reuse = (opened: OpenedDirectory<E>): WalkLevel<E> => {
       memo?.keep(directory, opened);
-      this.counts.ignored += opened.hidden;
+      this.counts.ignored += opened.ignored;
+      this.counts.ignoredDirectories += opened.ignoredDirectories;
       return { prefix, rules: opened.rules, items: opened.items, at: 0 };
     };
     // `.git/info/exclude` can change while the directory that holds `.git` stays as it is.
@@ -181,48 +189,50 @@ export class TreeWalk<E extends WalkedEntry> {
     if (mayReuse && same) return reuse(known);
     const above = ignore?.prefix ?? "";
     const rules = same ? known.rules : outer && rulesInside(outer, ignoreFiles, above + prefix);
-    const items: WalkItem<E>[] = [];
-    let hidden = 0;
+    const found: FoundInDirectory<E> = { items: [], ignored: 0, ignoredDirectories: 0 };
     let index = 0;
     for (const entry of entries) {
       if (++index % STEPS_PER_YIELD_CHECK === 0) yield PAUSE;
-      hidden += this.#add(entry, prefix, above, rules, mayEnter, items);
+      this.#add(entry, prefix, above, rules, mayEnter, found);
     }
     const compare = this.#request.compare;
     const sort: SortStep<E> = {
       kind: "sort",
-      items,
+      items: found.items,
       compare:
         compare === undefined
           ? (a, b) => compareCodePoints(a.key, b.key)
           : (a, b) => compare(a.entry, b.entry),
     };
     yield sort;
-    return reuse({ stamp, outer, ignoreFiles, rules, items: sort.items, hidden });
+    return reuse({ stamp, outer, ignoreFiles, rules, ...found, items: sort.items });
   }
 
-  /** Adds the items of an entry, if it is selected or entered. Returns how many entries to count as ignored. */
+  /** Adds the items of an entry, if it is selected or entered; counts it, if it is ignored. */
   #add(
     entry: E,
     prefix: string,
     above: string,
     rules: IgnoreRules | undefined,
     mayEnter: boolean,
-    items: WalkItem<E>[],
-  ): number {
-    const { hidden, skipGit, temporary, globs, wants, counted, from = "", compare } = this.#request;
+    found: FoundInDirectory<E>,
+  ): void {
+    const { hidden, skipGit, temporary, globs, wants, from = "", compare } = this.#request;
     const { name, type } = entry;
-    if (hidden === false && name.startsWith(".")) return 0;
-    if ((skipGit === true && name === ".git") || (!temporary && isTempName(name))) return 0;
+    if (hidden === false && name.startsWith(".")) return;
+    if ((skipGit === true && name === ".git") || (!temporary && isTempName(name))) return;
     const path = prefix + name;
     const isDir = type === "dir";
     const enter =
       mayEnter && isDir && (globs === undefined || (globs.mayContain(path) && !globs.excluded(path, true)));
     const selected = wants === undefined ? globs?.excluded(path, isDir) !== true : wants(path, entry);
-    if (!enter && !selected) return 0;
+    if (!enter && !selected) return;
     // Ignore files do not apply to special files.
-    if (type !== "other" && rules?.ignored(above + path, isDir) === true)
-      return counted?.(entry) === false ? 0 : 1;
+    if (type !== "other" && rules?.ignored(above + path, isDir) === true) {
+      this.#countIgnored(entry, selected, found);
+      return;
+    }
+    const { items } = found;
     if (compare !== undefined) items.push({ key: "", path, entry, selected, enter });
     else {
       const passed = enter && compareCodePoints(`${path}/`, from) < 0 && !from.startsWith(`${path}/`);
@@ -231,7 +241,12 @@ export class TreeWalk<E extends WalkedEntry> {
       if (selected && compareCodePoints(path, from) >= 0)
         items.push({ key: name, path, entry, selected: true, enter: false });
     }
-    return 0;
+  }
+
+  #countIgnored(entry: E, selected: boolean, found: FoundInDirectory<E>): void {
+    if (this.#request.counted?.(entry) === false) return;
+    found.ignored++;
+    if (!selected) found.ignoredDirectories++;
   }
 }
 

@@ -791,10 +791,12 @@ export interface FindTotals {
   /** The number of all matches, before limit and cursor. Exact when `complete`. */
   readonly total: number;
   /**
-   * The number of matching entries excluded by ignore files. An ignored directory that may
-   * contain matches counts as one.
+   * The number of matching entries excluded by ignore files, without those inside excluded
+   * directories.
    */
   readonly ignored: number;
+  /** The number of other directories excluded by ignore files that may contain matches. */
+  readonly ignoredDirectories: number;
   /** The number of entries that could not be read. */
   readonly unreadable: number;
   /** True when more follows. */
@@ -809,6 +811,7 @@ export function decodeFindTotals(from: Unpacker): FindTotals {
   return {
     total: nums[from.at++] as number,
     ignored: nums[from.at++] as number,
+    ignoredDirectories: nums[from.at++] as number,
     unreadable: nums[from.at++] as number,
     truncated: nums[from.at++] === 1,
     complete: nums[from.at++] === 1,
@@ -827,6 +830,7 @@ export function decodeFindHead(from: Unpacker): FindHead {
   return {
     total: nums[from.at++] as number,
     ignored: nums[from.at++] as number,
+    ignoredDirectories: nums[from.at++] as number,
     unreadable: nums[from.at++] as number,
     truncated: nums[from.at++] === 1,
     complete: nums[from.at++] === 1,

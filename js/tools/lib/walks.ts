@@ -63,7 +63,7 @@ export async function findCountingIgnored(
   search: (changes: Partial<typeof WITH_IGNORED>) => Promise<FindResult>,
 ): Promise<FindResult> {
   const found = await search({});
-  if (found.total > 0 || found.ignored === 0) return found;
+  if (found.total > 0 || found.ignored + found.ignoredDirectories === 0) return found;
   return { ...found, ignored: (await search(WITH_IGNORED)).total };
 }
 

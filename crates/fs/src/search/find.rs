@@ -117,9 +117,11 @@ wire! {
     pub struct FindTotals {
         /// The number of all matches, before limit and cursor. Exact when `complete`.
         pub total: u64,
-        /// The number of matching entries excluded by ignore files. An ignored directory that may
-        /// contain matches counts as one.
+        /// The number of matching entries excluded by ignore files, without those inside excluded
+        /// directories.
         pub ignored: u64,
+        /// The number of other directories excluded by ignore files that may contain matches.
+        pub ignored_directories: u64,
         /// The number of entries that could not be read.
         pub unreadable: u64,
         /// True when more follows.
@@ -358,6 +360,7 @@ impl<'a> FindPage<'a> {
         let totals = FindTotals {
             total: total as u64,
             ignored: summary.ignored,
+            ignored_directories: summary.ignored_dirs,
             unreadable: summary.unreadable,
             truncated: self.left_over,
             complete: summary.stopped_at.is_none(),

@@ -183,8 +183,12 @@ fn walk_together(roots: &Roots, path: &[u8], waiting: Vec<WaitingSearch>) {
         // If the walk was stopped by the earliest deadline, the searches have no result: those with
         // time left run alone.
         if summary.stopped_at.is_none() && !member.waiting.cancel.is_cancelled() {
-            let results =
-                member.search.results(summary.unreadable, summary.ignored, None, Freshness::Scan);
+            let results = member.search.results(
+                summary.unreadable,
+                summary.ignored + summary.ignored_dirs,
+                None,
+                Freshness::Scan,
+            );
             let _ = member.waiting.tell.send(Ok(results));
         }
     }

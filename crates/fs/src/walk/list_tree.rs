@@ -342,7 +342,7 @@ impl EntrySource for Disk<'_> {
         stacks.push(dir.stack.clone());
         let wants = |path: &[u8], kind: Kind| options.lists(path, kind);
         reader.entries(&dir, wants, |ReadEntry { index, listing, decision, .. }| {
-            if decision.selected {
+            if decision.selected && !decision.ignored {
                 let (name, kind) = (listing.name(index), listing.kind(index));
                 into.push(name, kind, listing.is_plain(index), above + 1);
             }

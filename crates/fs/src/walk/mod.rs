@@ -133,9 +133,11 @@ pub struct Summary {
     /// The number of entries that could not be read, or were too deep. A directory that vanished
     /// while the tree was walked is empty.
     pub unreadable: u64,
-    /// The number of matching entries that ignore files exclude. An excluded directory counts
-    /// as one entry.
+    /// The number of matching entries that ignore files exclude.
     pub ignored: u64,
+    /// The number of other directories that ignore files exclude, and that may contain matching
+    /// entries.
+    pub ignored_dirs: u64,
     /// The first path that was not visited, if the walk ended early: everything that sorts before
     /// it was visited.
     pub stopped_at: Option<Box<[u8]>>,
@@ -146,6 +148,7 @@ pub struct Summary {
 struct Counters {
     unreadable: AtomicU64,
     ignored: AtomicU64,
+    ignored_dirs: AtomicU64,
 }
 
 impl Counters {
@@ -254,6 +257,7 @@ fn walk_queue<V: Visitor>(
     let summary = Summary {
         unreadable: counters.unreadable.into_inner(),
         ignored: counters.ignored.into_inner(),
+        ignored_dirs: counters.ignored_dirs.into_inner(),
         stopped_at: queue.stopped_at(),
     };
     Ok((summary, locals))

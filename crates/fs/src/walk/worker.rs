@@ -108,9 +108,13 @@ impl<'a, V: Visitor> Worker<'a, V> {
         };
         let (wanted, made) = (&mut self.wanted, &mut self.made);
         wanted.clear();
-        let mut hidden_by_rules = 0;
+        let (mut ignored, mut ignored_dirs) = (0, 0);
         let wants = |path: &[u8], kind: Kind| visitor.wants(path, kind);
         self.reader.entries(&dir, wants, |ReadEntry { index, listing, path, decision }| {
+            if decision.ignored {
+                *(if decision.selected { &mut ignored } else { &mut ignored_dirs }) += 1;
+                return;
+            }
             if decision.enter {
                 if depth == MAX_DEPTH {
                     Counters::add(&counters.unreadable, 1);
@@ -122,7 +126,6 @@ impl<'a, V: Visitor> Worker<'a, V> {
                     });
                 }
             }
-            hidden_by_rules += u64::from(decision.ignored);
             if decision.selected {
                 if V::OPENS_FILES && walk_root.roots.rules().secret(path) {
                     Counters::add(&counters.unreadable, 1);
@@ -131,7 +134,8 @@ impl<'a, V: Visitor> Worker<'a, V> {
                 }
             }
         });
-        Counters::add(&counters.ignored, hidden_by_rules);
+        Counters::add(&counters.ignored, ignored);
+        Counters::add(&counters.ignored_dirs, ignored_dirs);
         let Ok((fd, listing)) = self.reader.current(place) else { return };
         if wanted.is_empty() {
             return;
