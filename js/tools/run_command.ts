@@ -118,7 +118,7 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData> = {
   parse: compileArgumentCheck("run_command", inputSchema),
   exactCommand: argvOf,
   paths: (args) => [{ argument: "cwd", typed: args.cwd, intent: "write", missing: "accept" }],
-  async plan(args, { settings: { commands }, fs, locations }) {
+  async plan(args, { settings: { commands }, fs, locations, reader }) {
     const argv = argvOf(args);
     if (commands instanceof RefusingSandbox) commands.refuse();
     // A sandbox says it in its own words, and some only after they have begun.
@@ -126,17 +126,16 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData> = {
     if (!(await fs.stat(at.path)).isDir) throw locationError("NOT_DIRECTORY", at);
     return {
       kind: "act",
+      of: "entries",
       undoes: undefined,
-      show: ({ reader }) => ({
+      heading: {
         title: `Run ${argvInWords(argv)} in ${reader.display(at.path)}`,
         location: 0,
-        diff: "",
-        originalContent: null,
-        newContent: null,
         risk: "high",
-        base: [],
-        changes: [],
-      }),
+      },
+      base: [],
+      showsContent: false,
+      changes: () => [],
       make: (call) => runInSandbox(argv, args, call),
     };
   },

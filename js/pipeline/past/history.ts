@@ -26,7 +26,7 @@ import type { Session } from "../session.ts";
 import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
 import type { UndoableHistory } from "../../tools/lib/past.ts";
 import { putBackUse } from "../../tools/lib/put-back.ts";
-import { changesOfPlan, previewOfChanges } from "./put-back.ts";
+import { changesOfPlan, putBackPath } from "./put-back.ts";
 import { escapeControls } from "../../engine/escape.ts";
 
 /** The options of `ws.history`. */
@@ -211,7 +211,7 @@ export function historyForCaller(
     display,
     async preview(callId, { fs, signal }) {
       const plan = await planUndo(log, fs, await undoableChange(log, callId), signal);
-      return previewOfChanges(await changesOfPlan(fs, plan, display));
+      return (await changesOfPlan(fs, plan, display)).map(putBackPath);
     },
     async undo(undone, { fs, callId, agent: by, signal, isUnreviewed, allowedBy }) {
       const as = { callId, agent: by, signal, unreviewed: isUnreviewed, allowedBy };

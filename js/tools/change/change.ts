@@ -163,5 +163,12 @@ export interface PreviewChange {
   readonly contents?: { readonly before: Uint8Array | null; readonly after: Uint8Array | null };
 }
 
+/** A path that a change without a list changes, as a reviewer sees it. */
+export interface ActedPath {
+  readonly change: PreviewChange;
+  /** The diff of its contents, or what becomes of it in words, with the line end. */
+  readonly text: string;
+}
+
 /** What a reviewer made of the files of a list, by the paths of its preview: another content, or null to leave one out. */
 export type ChosenFiles = ReadonlyMap<string, Uint8Array | null>;
