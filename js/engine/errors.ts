@@ -101,15 +101,20 @@ export function isCode(value: unknown): value is Code {
   return typeof value === "string" && KNOWN_CODES.has(value);
 }
 
+/** Returns the message of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  // Not `instanceof`: the addon's errors are of the first realm of Node, and Jest runs modules in another.
+  const { message } = Object(thrown) as { readonly message?: unknown };
+  return typeof message === "string" ? message : String(thrown);
+}
+
 /**
  * Converts an exception of an engine to a {@link FilewrightError}. Engines throw an `Error` whose message is
  * the error of the core as JSON. Any other exception is a defect of this package and becomes `INTERNAL`.
  */
 export function fromEngine(thrown: unknown): FilewrightError {
   if (thrown instanceof FilewrightError) return thrown;
-  // Not `instanceof`: the addon's errors are of the first realm of Node, and Jest runs modules in another.
-  const { message: said } = Object(thrown) as { readonly message?: unknown };
-  const text = typeof said === "string" ? said : String(thrown);
+  const text = messageOf(thrown);
   if (text.startsWith("{")) {
     try {
       const { code, message, hint, details, complete } = JSON.parse(text) as Record<string, unknown>;
@@ -125,6 +130,20 @@ export function fromEngine(thrown: unknown): FilewrightError {
     }
   }
   return new FilewrightError("INTERNAL", "the engine failed unexpectedly", { cause: thrown });
+}
+
+/** Throws an error of the engine after converting it to a `FilewrightError`. */
+export function throwTranslated(error: unknown): never {
+  throw fromEngine(error);
+}
+
+/** Calls the engine, and throws its errors as errors of this package. A promise needs `.catch(throwTranslated)`. */
+export function asEngineCall<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw fromEngine(error);
+  }
 }
 
 /** The options of a call that can be cancelled. */

@@ -12,7 +12,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type * as addon from "./generated/binding.ts";
 import type { Binding } from "./engine.ts";
-import { FilewrightError } from "./errors.ts";
+import { FilewrightError, messageOf } from "./errors.ts";
 import { VERSION } from "./generated/version.ts";
 import {
   type AddonFailure,
@@ -208,7 +208,7 @@ export function loadWasm(): { readonly binding: Binding } | { readonly reason: s
       binding: guardBinding<Binding>(requireGlue(), platformTables),
     };
   } catch (error) {
-    const message = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
+    const [message = ""] = messageOf(error).split("\n");
     const remedy = isCheckout() ? "run: npm run build:wasm" : `run: npm install filewright@${VERSION}`;
     return { reason: `the WebAssembly module did not load (${withoutFolders(message)}); ${remedy}` };
   }

@@ -1,6 +1,5 @@
 /** `filewright serve`: runs an MCP server over HTTP, from its options to its shutdown. */
-import { messageOf } from "../engine/thrown.ts";
-import { FilewrightError } from "../engine/errors.ts";
+import { FilewrightError, messageOf } from "../engine/errors.ts";
 import { tokensAreEqual } from "../http/access.ts";
 import { type ApprovalQueue, approvalQueue } from "../hooks/approval-queue.ts";
 import { parking } from "../hooks/queue/parking.ts";

@@ -14,7 +14,7 @@ import type { DecisionSource, Location } from "../policy/index.ts";
 import { lstatOrNull, hashOf } from "../backends/fallback/fallback.ts";
 import { walkTree } from "../backends/fallback/walk-tree.ts";
 import { engine } from "../engine/current.ts";
-import type { DiffHunk } from "../engine/text/diff.ts";
+import { type ReplacedRange, replacedRanges } from "../engine/text/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { MIN_THREAD_BYTES } from "../engine/threads.ts";
 import { statOrNull } from "../tools/lib/contents.ts";
@@ -123,7 +123,7 @@ async function writtenLinesByPath(plan: Proposal<unknown>): Promise<SeenLinesByP
   const lines = new Map<string, readonly LineRange[]>();
   for (const change of plan.changes) {
     const edit = editOf(change, plan);
-    if (edit !== undefined) lines.set(change.path, rangesAfterChange([], await hunksOf(edit)));
+    if (edit !== undefined) lines.set(change.path, rangesAfterChange([], await replacedBy(edit)));
   }
   return lines;
 }
@@ -290,19 +290,22 @@ async function assertLinesSeen(
   if (stat === null || !stat.isFile) return;
   await bringInReads(call, at.path, stat);
   if (call.settings.acceptsQuotes && edit.isQuoted && call.seen.recall(at.path) === undefined) {
-    after.set(at.path, rangesAfterChange([], await hunksOf(edit)));
+    after.set(at.path, rangesAfterChange([], await replacedBy(edit)));
     return;
   }
   const lines = await seenLinesOfCurrentContent(call, at, at.path, stat);
   // The caller has seen all lines.
   if (lines === undefined) return;
-  const hunks = await hunksOf(edit);
-  if (!coverReplacedLines(lines, hunks))
+  const replaced = await replacedBy(edit);
+  if (!coverReplacedLines(lines, replaced))
     throw partialReadError(call, at, at.path, { why: "lines that the edit changes were not read" });
-  after.set(at.path, rangesAfterChange(lines, hunks));
+  after.set(at.path, rangesAfterChange(lines, replaced));
 }
 
-async function hunksOf({ before, after }: Edit): Promise<readonly DiffHunk[]> {
+/** Returns the lines that an edit replaces: by the diff of its tool, or by one of their own. */
+async function replacedBy({ change, before, after }: Edit): Promise<readonly ReplacedRange[]> {
+  const { diff: known } = change.now;
+  if (known !== undefined) return replacedRanges(known.hunks);
   const isLarge = before.length + after.length >= MIN_THREAD_BYTES;
   const diff = engine()[isLarge ? "diffAsync" : "diff"];
   return (await diff(before, after, { context: 0 })).hunks;

@@ -190,7 +190,7 @@ async function planEditFile(
         name: args.path,
         target: at.path,
         was: { version, bytes: before, stat },
-        now: { bytes, mode: undefined, hash },
+        now: { bytes, mode: undefined, hash, diff: diff.truncated ? undefined : diff },
         from: null,
         parents: false,
         mayReplace: true,

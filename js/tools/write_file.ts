@@ -2,9 +2,9 @@
 import type { Location } from "../policy/index.ts";
 import type { FsStat } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
-import { untilAborted, Yielder } from "../engine/yielder.ts";
+import { Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
-import { MIN_THREAD_BYTES } from "../engine/threads.ts";
+import { MIN_THREAD_BYTES, untilAborted } from "../engine/threads.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { fromBase64 } from "../engine/wire/bytes.ts";
 import {
@@ -183,7 +183,7 @@ async function proposeWrite(
         name: args.path,
         target,
         was: exists ? { version: version ?? undefined, bytes: before, stat } : null,
-        now: { bytes, mode: args.mode, hash: data.hash },
+        now: { bytes, mode: args.mode, hash: data.hash, diff: undefined },
         from: null,
         parents: args.create_dirs,
         mayReplace: args.overwrite || args.append,

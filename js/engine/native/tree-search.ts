@@ -1,6 +1,7 @@
 /** Searches of a tree on disk, by the native engine: on threads of its own, in parallel and cancellable. */
-import { throwTranslated } from "../thrown.ts";
-import { runCancellable, Yielder } from "../yielder.ts";
+import { throwTranslated } from "../errors.ts";
+import { runCancellable } from "../threads.ts";
+import { Yielder } from "../yielder.ts";
 import { decodeCursor, encodeCursor } from "../wire/cursor.ts";
 import { fileTypeGlobs } from "../file-types.ts";
 import type { CancelToken, NativeRoots, PackedBatch } from "../generated/binding.ts";

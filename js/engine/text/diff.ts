@@ -4,9 +4,8 @@
  * The engine works on bytes. Text is accepted, too, and is encoded first; two `Uint8Array`s are passed
  * without a copy.
  */
-import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
-import { asEngineCall } from "../thrown.ts";
-import { untilAborted } from "../yielder.ts";
+import { checkAborted, FilewrightError, fromEngine, type Signalled, asEngineCall } from "../errors.ts";
+import { untilAborted } from "../threads.ts";
 import {
   type Algorithm,
   ALGORITHM_WORDS,
@@ -60,6 +59,9 @@ export interface DiffHunk {
   /** The hunk's lines with their markers (` `, `-`, `+`, `\`), without line endings. */
   readonly lines: readonly string[];
 }
+
+/** Lines that others replace, with no unchanged line among them; counted as those of a {@link DiffHunk}. */
+export type ReplacedRange = Omit<DiffHunk, "lines">;
 
 /** The differences between two texts. */
 export interface DiffResult {
@@ -245,6 +247,32 @@ class UnifiedDiff implements DiffResult {
     const { identical, text, hunks, added, removed, truncated } = this;
     return { identical, text, hunks, added, removed, truncated };
   }
+}
+
+/** Returns the replaced lines of the hunks of a whole diff: the hunks that it has without unchanged lines around them. */
+export function replacedRanges(hunks: readonly DiffHunk[]): readonly ReplacedRange[] {
+  const ranges: ReplacedRange[] = [];
+  for (const { oldStart, oldLines, newStart, newLines, lines } of hunks) {
+    // The lines before the hunk, in both texts.
+    let [old, now] = [oldLines === 0 ? oldStart : oldStart - 1, newLines === 0 ? newStart : newStart - 1];
+    let [removed, added] = [0, 0];
+    // A line without a change ends a range, and so does the end of the hunk.
+    for (const [mark = " "] of [...lines, " "]) {
+      if (mark === "-") removed += 1;
+      else if (mark === "+") added += 1;
+      else if (mark === " ") {
+        if (removed + added > 0)
+          ranges.push({
+            oldStart: removed === 0 ? old : old + 1,
+            oldLines: removed,
+            newStart: added === 0 ? now : now + 1,
+            newLines: added,
+          });
+        [old, now, removed, added] = [old + removed + 1, now + added + 1, 0, 0];
+      }
+    }
+  }
+  return ranges;
 }
 
 const HUNK_HEADER = /(?<=\n)@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@\n/g;

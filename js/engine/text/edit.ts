@@ -7,7 +7,7 @@
  */
 import { type DiffResult, toDiff } from "./diff.ts";
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
-import { untilAborted } from "../yielder.ts";
+import { untilAborted } from "../threads.ts";
 import type { PackedPlan, TextExports } from "../generated/exports.ts";
 import { type Applied, decodePlanFacts, type Tier } from "../generated/records.ts";
 import { Unpacker } from "../wire/unpack.ts";

@@ -1,5 +1,5 @@
 /** The errors of Postgres and of its connections, as errors of the closed list. */
-import { type Code, FilewrightError, makeError } from "../../engine/errors.ts";
+import { type Code, FilewrightError, makeError, messageOf } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 
 /** Codes that our functions raise, with the path as the detail of the error. */
@@ -115,9 +115,4 @@ export function newerSchemaError(version: string, cause?: unknown): FilewrightEr
 /** Returns the code of an exception of a client. */
 export function codeOf(thrown: unknown): unknown {
   return (Object(thrown) as { readonly code?: unknown }).code;
-}
-
-function messageOf(thrown: unknown): string {
-  const { message } = Object(thrown) as { readonly message?: unknown };
-  return typeof message === "string" ? message : String(thrown);
 }

@@ -7,6 +7,7 @@
  * found and left.
  */
 import type { EntryType, FsStat, WriteResult } from "../../backends/backend.ts";
+import type { DiffResult } from "../../engine/text/diff.ts";
 
 /** An entry as the plan found it. */
 interface EntryBefore {
@@ -25,6 +26,8 @@ interface FileAfter {
   readonly mode: string | undefined;
   /** `sha256:` of the bytes. A promise while another thread computes it; undefined until it is needed. */
   readonly hash: string | Promise<string> | undefined;
+  /** The whole diff from the content before; undefined where its tool has computed none. */
+  readonly diff: DiffResult | undefined;
 }
 
 /** The change of one path. */

@@ -258,5 +258,6 @@ export async function choose(
 /** Returns a change with the content that a reviewer chose; the change itself where he chose none. */
 async function withContent(change: Change, bytes: Uint8Array | null | undefined): Promise<Change> {
   if (change.do !== "put" || bytes === undefined || bytes === null) return change;
-  return { ...change, now: { ...change.now, bytes, hash: await engine().onThreads.sha256(bytes) } };
+  const hash = await engine().onThreads.sha256(bytes);
+  return { ...change, now: { ...change.now, bytes, hash, diff: undefined } };
 }
