@@ -18,7 +18,7 @@ import type { AnyChangingTool, AnyReadingTool, Call, PathUse, Tool } from "../..
 import type { ApprovedChange } from "../change.ts";
 import { argumentsAfterHooks } from "../before-hooks.ts";
 import type { CallRequest, MeantCall, RunCall } from "../call.ts";
-import { type JudgedCall, judgeNow } from "../steps.ts";
+import { type JudgedCall, judgeNow, previewOfSent } from "../steps.ts";
 import type { Decision } from "./question.ts";
 
 /** The call of a batch: as it was made, and what happens in it. */
@@ -222,7 +222,7 @@ async function hookedOperation(meant: MeantCall): Promise<MeantCall> {
   const { request, tool, begun } = meant;
   const { facts } = request;
   const sent = facts.last("meant")?.raw ?? {};
-  const hooked = await argumentsAfterHooks(meant, sent);
+  const hooked = await argumentsAfterHooks(meant, sent, previewOfSent);
   if (hooked === undefined || hooked.modified.length === 0) return meant;
   const { raw, modified } = hooked;
   facts.tell({ what: "meant", tool, meant: undefined, raw, callId: begun.callId });

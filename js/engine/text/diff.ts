@@ -251,28 +251,27 @@ class UnifiedDiff implements DiffResult {
 
 /** Returns the replaced lines of the hunks of a whole diff: the hunks that it has without unchanged lines around them. */
 export function replacedRanges(hunks: readonly DiffHunk[]): readonly ReplacedRange[] {
-  const ranges: ReplacedRange[] = [];
-  for (const { oldStart, oldLines, newStart, newLines, lines } of hunks) {
+  return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => {
     // The lines before the hunk, in both texts.
     let [old, now] = [oldLines === 0 ? oldStart : oldStart - 1, newLines === 0 ? newStart : newStart - 1];
-    let [removed, added] = [0, 0];
-    // A line without a change ends a range, and so does the end of the hunk.
-    for (const [mark = " "] of [...lines, " "]) {
-      if (mark === "-") removed += 1;
-      else if (mark === "+") added += 1;
-      else if (mark === " ") {
-        if (removed + added > 0)
-          ranges.push({
-            oldStart: removed === 0 ? old : old + 1,
-            oldLines: removed,
-            newStart: added === 0 ? now : now + 1,
-            newLines: added,
-          });
-        [old, now, removed, added] = [old + removed + 1, now + added + 1, 0, 0];
-      }
+    const ranges: ReplacedRange[] = [];
+    for (const [, same = "", removed = "", added = ""] of marksOf(lines).matchAll(/( *)(-*)(\+*)/gu)) {
+      old += same.length;
+      now += same.length;
+      const [oldCount, newCount] = [removed.length, added.length];
+      const [first, second] = [oldCount === 0 ? old : old + 1, newCount === 0 ? now : now + 1];
+      if (oldCount + newCount > 0)
+        ranges.push({ oldStart: first, oldLines: oldCount, newStart: second, newLines: newCount });
+      old += oldCount;
+      now += newCount;
     }
-  }
-  return ranges;
+    return ranges;
+  });
+}
+
+/** Returns the markers of the lines of a hunk, without those about a missing line end. */
+function marksOf(lines: readonly string[]): string {
+  return lines.map((line) => (line.startsWith("\\") ? "" : line.slice(0, 1))).join("");
 }
 
 const HUNK_HEADER = /(?<=\n)@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@\n/g;
