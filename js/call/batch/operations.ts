@@ -6,7 +6,6 @@ import type { Files } from "../../backends/files.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { Facts } from "../../pipeline/facts.ts";
 import { failedEarly, failureResult } from "../../pipeline/answer.ts";
-import { type GuardSettings, guardSettingsOf } from "../../pipeline/guard.ts";
 import { BatchFailed, type ToolResult, unknownToolFailure } from "../../pipeline/result.ts";
 import type { Session } from "../../pipeline/session.ts";
 import { nameCallPaths } from "../../pipeline/staged.ts";
@@ -47,7 +46,6 @@ export interface OperationTrial {
 /** An operation that may be made, if need be after an approval. */
 export interface JudgedOperation extends Omit<JudgedCall, "early"> {
   readonly call: Call;
-  readonly guarding: GuardSettings;
 }
 
 /** One operation of a batch, as far as it came. */
@@ -200,7 +198,7 @@ export async function judgeOperation(operation: Operation): Promise<JudgedOperat
     request: { ...operation.meant.request, began },
   });
   const judged = await judgeNow(operation.meant, undefined);
-  const { call, sources } = judged.admitted;
+  const { call } = judged.admitted;
   // The repetition reuses the locations of further paths, because it must not ask while locks are held.
   const known = new Map<string, Location>();
   const locate: Call["reach"]["locate"] = async (typed, intent) => {
@@ -212,7 +210,6 @@ export async function judgeOperation(operation: Operation): Promise<JudgedOperat
   operation.judged = {
     ...judged,
     call: { ...call, reach: { ...call.reach, locate } },
-    guarding: guardSettingsOf(judged.session, sources),
   };
   return operation.judged;
 }

@@ -111,7 +111,8 @@ export function makeDiffEngine(binding: TextExports): DiffEngine {
   const compare = (before: Uint8Array, after: Uint8Array, options: DiffOptions): DiffResult => {
     const { flags, context, oldName, newName, line, bytes } = toDiffArguments(options);
     const text = binding.diff(before, after, totals, flags, context, oldName, newName, line, bytes);
-    return new UnifiedDiff(text, totals[0] === 1, totals[1] as number, totals[2] as number);
+    const [truncated, added, removed] = totals as unknown as readonly [number, number, number];
+    return new UnifiedDiff({ text, truncated: truncated === 1, added, removed });
   };
   return {
     diff(before, after, options = NO_DIFF_OPTIONS) {
@@ -151,7 +152,7 @@ export function makeDiffEngine(binding: TextExports): DiffEngine {
           bytes,
           options.signal,
         );
-        return toDiff(decodeUnified(new Unpacker(await untilAborted(options.signal, made))));
+        return new UnifiedDiff(decodeUnified(new Unpacker(await untilAborted(options.signal, made))));
       } catch (error) {
         throw fromEngine(error);
       }
@@ -215,13 +216,8 @@ function checkCount(argument: string, value: number): number {
   });
 }
 
-/** Returns the result for a diff that the engine printed. */
-export function toDiff({ text, truncated, added, removed }: Unified): DiffResult {
-  return new UnifiedDiff(text, truncated, added, removed);
-}
-
-/** A class, because an object literal with a getter for each diff would cost a tenth of a small diff. */
-class UnifiedDiff implements DiffResult {
+/** A diff that the engine printed. A class, because an object literal with a getter for each diff would cost a tenth of a small diff. */
+export class UnifiedDiff implements DiffResult {
   readonly identical: boolean;
   readonly text: string;
   readonly added: number;
@@ -229,7 +225,7 @@ class UnifiedDiff implements DiffResult {
   readonly truncated: boolean;
   #hunks: readonly DiffHunk[] | undefined;
 
-  constructor(text: string, truncated: boolean, added: number, removed: number) {
+  constructor({ text, truncated, added, removed }: Unified) {
     this.identical = text === "";
     this.text = text;
     this.added = added;

@@ -50,7 +50,7 @@ export interface TextEngine extends DiffEngine, EditEngine, HunkEngine, PatchEng
 export function makeTextEngine(binding: TextBinding, info: EngineInfo): TextEngine {
   return Object.freeze({
     info: Object.freeze(info),
-    sha256: (bytes: Uint8Array) => binding.sha256(bytes),
+    sha256: binding.sha256.bind(binding),
     onThreads: Object.freeze({
       sha256: (bytes: Uint8Array) =>
         onThread(
