@@ -2,7 +2,7 @@
  * The type of a command, as data for its help, its parsing, its tool call and its exit status; and the
  * options that commands share.
  */
-import { messageOf } from "../engine/errors.ts";
+import { messageOf } from "../engine/thrown.ts";
 import { tooWideDirectoryError } from "../mcp/arguments.ts";
 import type { OptionOfSetting } from "../tools/lib/tool.ts";
 import type { Shell } from "./person/style.ts";

@@ -2,7 +2,7 @@
  * Reads the input of commands, and writes their output: lines, JSON and tables. Colour is used only on a
  * terminal.
  */
-import { messageOf } from "../engine/errors.ts";
+import { messageOf } from "../engine/thrown.ts";
 import type { ToolResult } from "../workspace/index.ts";
 import { type DiffStyle, paintDiff } from "../diff/paint.ts";
 import { hasColours, type Shell, type Style, withStyle } from "./person/style.ts";

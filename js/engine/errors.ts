@@ -4,6 +4,7 @@
  * Every failure a caller can meet is a {@link FilewrightError}. The code is the API; the message
  * is for people and models and may change at any time.
  */
+import { messageOf } from "./thrown.ts";
 
 /** The closed list of failure codes. */
 // biome-ignore format: a table, not forty lines
@@ -101,13 +102,6 @@ export function isCode(value: unknown): value is Code {
   return typeof value === "string" && KNOWN_CODES.has(value);
 }
 
-/** Returns the message of anything that was thrown. */
-export function messageOf(thrown: unknown): string {
-  // Not `instanceof`: the addon's errors are of the first realm of Node, and Jest runs modules in another.
-  const { message } = Object(thrown) as { readonly message?: unknown };
-  return typeof message === "string" ? message : String(thrown);
-}
-
 /**
  * Converts an exception of an engine to a {@link FilewrightError}. Engines throw an `Error` whose message is
  * the error of the core as JSON. Any other exception is a defect of this package and becomes `INTERNAL`.
@@ -130,20 +124,6 @@ export function fromEngine(thrown: unknown): FilewrightError {
     }
   }
   return new FilewrightError("INTERNAL", "the engine failed unexpectedly", { cause: thrown });
-}
-
-/** Throws an error of the engine after converting it to a `FilewrightError`. */
-export function throwTranslated(error: unknown): never {
-  throw fromEngine(error);
-}
-
-/** Calls the engine, and throws its errors as errors of this package. A promise needs `.catch(throwTranslated)`. */
-export function asEngineCall<T>(call: () => T): T {
-  try {
-    return call();
-  } catch (error) {
-    throw fromEngine(error);
-  }
 }
 
 /** The options of a call that can be cancelled. */

@@ -12,7 +12,8 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type * as addon from "./generated/binding.ts";
 import type { Binding } from "./engine.ts";
-import { FilewrightError, messageOf } from "./errors.ts";
+import { messageOf } from "./thrown.ts";
+import { FilewrightError } from "./errors.ts";
 import { VERSION } from "./generated/version.ts";
 import {
   type AddonFailure,

@@ -4,8 +4,8 @@
  * A {@link Page} has the same form whether WebAssembly extracted it from bytes in memory or the native addon
  * from a file.
  */
-import { FilewrightError, type Signalled, asEngineCall } from "./errors.ts";
-import { onThread } from "./threads.ts";
+import { FilewrightError, type Signalled } from "./errors.ts";
+import { onThread, asEngineCall } from "./threads.ts";
 import {
   type DecodedText,
   decodeDecodedText,

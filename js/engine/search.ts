@@ -3,9 +3,9 @@
  *
  * Searching a tree on disk is one call of the native engine: `tree-search.ts`.
  */
-import { type CancelToken, runCancellable } from "./threads.ts";
+import { type CancelToken, runCancellable, asEngineCall } from "./threads.ts";
 import { Yielder } from "./yielder.ts";
-import { checkAborted, fromEngine, type Signalled, asEngineCall } from "./errors.ts";
+import { checkAborted, fromEngine, type Signalled } from "./errors.ts";
 import { isExpensiveQuery, isCheapToParse, QueryCache } from "./queries.ts";
 import { hasSeveralPatterns, decodeTextHits, decodeTextHitsYielding } from "./wire/hits.ts";
 import type { FileExports, IgnoreStack, SearchQuery as RawQuery } from "./generated/exports.ts";

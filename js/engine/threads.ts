@@ -1,11 +1,26 @@
 /**
- * Runs functions of the engine where they do not block the caller: on another thread for a large input, where the
- * binding has threads, and in place for a small one. What another thread does ends for the caller when its signal aborts.
+ * Calls of the engine, whose errors become those of this package. They run where they do not block the caller: on
+ * another thread for a large input, where the binding has threads, and in place for a small one. What another thread
+ * does ends for the caller when its signal aborts.
  */
-import { checkAborted, fromEngine, throwTranslated } from "./errors.ts";
+import { checkAborted, fromEngine } from "./errors.ts";
 import type { CancelToken } from "./generated/binding.ts";
 
 export type { CancelToken } from "./generated/binding.ts";
+
+/** Throws an error of the engine after converting it to a `FilewrightError`. */
+export function throwTranslated(error: unknown): never {
+  throw fromEngine(error);
+}
+
+/** Calls the engine, and throws its errors as errors of this package. A promise needs `.catch(throwTranslated)`. */
+export function asEngineCall<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw fromEngine(error);
+  }
+}
 
 /**
  * The size of an input, in bytes or UTF-16 units, from which its call runs on another thread. Below it, the work takes

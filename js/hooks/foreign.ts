@@ -11,7 +11,8 @@ import {
   rulesSource,
 } from "../policy/decide.ts";
 import { assertRules, compileRules, type Rule, RULE_OPTIONS } from "../policy/rules.ts";
-import { FilewrightError, messageOf } from "../engine/errors.ts";
+import { messageOf } from "../engine/thrown.ts";
+import { FilewrightError } from "../engine/errors.ts";
 import {
   assertToolNames,
   callback,

@@ -1,5 +1,5 @@
 /** The review page of a server: its questions and calls appear on the one page of all servers of a person. */
-import { messageOf } from "../engine/errors.ts";
+import { messageOf } from "../engine/thrown.ts";
 import type { ApprovalQueue } from "../hooks/approval-queue.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import { parking } from "../hooks/queue/parking.ts";

@@ -4,7 +4,8 @@
  */
 import process from "node:process";
 import type { MaybePromise } from "../backends/backend.ts";
-import { type Code, FilewrightError, messageOf } from "../engine/errors.ts";
+import { messageOf } from "../engine/thrown.ts";
+import { type Code, FilewrightError } from "../engine/errors.ts";
 import { VERSION } from "../engine/generated/version.ts";
 import { MIN_TOKEN_CHARS, originFault } from "../http/access.ts";
 import { HTTP_LIMIT_OPTIONS, type HttpLimits } from "../http/limits.ts";

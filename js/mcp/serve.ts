@@ -1,5 +1,6 @@
 /** `filewright serve`: runs an MCP server over HTTP, from its options to its shutdown. */
-import { FilewrightError, messageOf } from "../engine/errors.ts";
+import { messageOf } from "../engine/thrown.ts";
+import { FilewrightError } from "../engine/errors.ts";
 import { tokensAreEqual } from "../http/access.ts";
 import { type ApprovalQueue, approvalQueue } from "../hooks/approval-queue.ts";
 import { parking } from "../hooks/queue/parking.ts";

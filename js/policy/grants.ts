@@ -6,7 +6,8 @@
  * kept in records; `permissions.ts` asks the person.
  */
 import { checkPath, isWithin, normalise } from "../backends/paths.ts";
-import { FilewrightError, messageOf } from "../engine/errors.ts";
+import { messageOf } from "../engine/thrown.ts";
+import { FilewrightError } from "../engine/errors.ts";
 import { namePart } from "../records/names.ts";
 import { changeRecord, type KeptRecords, listAll } from "../records/records.ts";
 import {

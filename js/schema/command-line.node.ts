@@ -1,6 +1,6 @@
 /** Parses command lines, with errors that name the correct usage. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { messageOf } from "../engine/errors.ts";
+import { messageOf } from "../engine/thrown.ts";
 import { nearest } from "./nearest.ts";
 import { withoutUndefined } from "./without-undefined.ts";
 

@@ -9,7 +9,8 @@ import { DEFAULT_MIRROR_BYTES } from "../storage/mirror/options.ts";
 import type { Storage, StorageFacts } from "../storage/storage.ts";
 import type { MomentSource } from "../pipeline/moments.ts";
 import { debug } from "../engine/debug.ts";
-import { FilewrightError, messageOf } from "../engine/errors.ts";
+import { messageOf } from "../engine/thrown.ts";
+import { FilewrightError } from "../engine/errors.ts";
 import { mirrorsOfHost, requireLocalHost } from "./host.ts";
 import type { WorkspaceOptions } from "./options.ts";
 

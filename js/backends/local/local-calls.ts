@@ -1,6 +1,7 @@
 /** Helpers around the native calls of a local backend: error paths, flags, results. */
 import { withPathsOf } from "../windows-paths.ts";
-import { FilewrightError, fromEngine, makeError, asEngineCall } from "../../engine/errors.ts";
+import { asEngineCall } from "../../engine/threads.ts";
+import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import {
   CHANGE_FLAGS,
   DURABILITY_WORDS,

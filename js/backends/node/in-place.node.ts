@@ -3,7 +3,7 @@
  * no new names. The old content is kept in memory and put back if anything fails; a process that is killed
  * meanwhile leaves a mixture.
  */
-import { messageOf } from "../../engine/errors.ts";
+import { messageOf } from "../../engine/thrown.ts";
 import type { BigIntStats } from "node:fs";
 import * as fs from "node:fs";
 import type { Durability, WriteResult } from "../backend.ts";

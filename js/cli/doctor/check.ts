@@ -1,5 +1,5 @@
 /** One check of `filewright doctor`: its result, and how it is kept from ending the others. */
-import { messageOf } from "../../engine/errors.ts";
+import { messageOf } from "../../engine/thrown.ts";
 
 /** `ok`; `absent`: an optional part that is not there; `warning`; `broken`: it prevents work. */
 export type CheckStatus = "ok" | "absent" | "warning" | "broken";

@@ -1,5 +1,5 @@
 /** Checks the optional packages that add features: installed, new enough, and importable. */
-import { messageOf } from "../../engine/errors.ts";
+import { messageOf } from "../../engine/thrown.ts";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";

@@ -3,7 +3,7 @@
  *
  * The texts reach models, so they contain no absolute path of this machine.
  */
-import { messageOf } from "../errors.ts";
+import { messageOf } from "../thrown.ts";
 import { VERSION } from "../generated/version.ts";
 
 /**

@@ -1,6 +1,5 @@
 /** Searches of a tree on disk, by the native engine: on threads of its own, in parallel and cancellable. */
-import { throwTranslated } from "../errors.ts";
-import { runCancellable } from "../threads.ts";
+import { runCancellable, throwTranslated } from "../threads.ts";
 import { Yielder } from "../yielder.ts";
 import { decodeCursor, encodeCursor } from "../wire/cursor.ts";
 import { fileTypeGlobs } from "../file-types.ts";

@@ -4,8 +4,8 @@
  * The engine works on bytes. Text is accepted, too, and is encoded first; two `Uint8Array`s are passed
  * without a copy.
  */
-import { checkAborted, FilewrightError, fromEngine, type Signalled, asEngineCall } from "../errors.ts";
-import { untilAborted } from "../threads.ts";
+import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
+import { untilAborted, asEngineCall } from "../threads.ts";
 import {
   type Algorithm,
   ALGORITHM_WORDS,

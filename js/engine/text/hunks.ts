@@ -4,10 +4,10 @@
  * Both functions work on the bytes of the file. Lines are taken as they are: encoding, byte order mark and
  * line endings are never converted.
  */
-import { FilewrightError, asEngineCall } from "../errors.ts";
+import { FilewrightError } from "../errors.ts";
 import type { TextExports } from "../generated/exports.ts";
 import { decodeHunkRange, type HunkRange } from "../generated/records.ts";
-import { onThread } from "../threads.ts";
+import { onThread, asEngineCall } from "../threads.ts";
 import { Unpacker } from "../wire/unpack.ts";
 
 export type { HunkRange, ReplacedLines } from "../generated/records.ts";

@@ -4,8 +4,8 @@
  * Accepts every form of patch that people and models write: unified diffs, git's extended form, and
  * `*** Begin Patch`. A patch is applied to all of its files or, if one fails, to none.
  */
-import { checkAborted, FilewrightError, fromEngine, type Signalled, asEngineCall } from "../errors.ts";
-import { onThread, untilAborted } from "../threads.ts";
+import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
+import { onThread, untilAborted, asEngineCall } from "../threads.ts";
 import { forEachYielding, STEPS_PER_YIELD_CHECK, Yielder } from "../yielder.ts";
 import type { PackedPatch, TextExports } from "../generated/exports.ts";
 import { decodeMergeConflict, type MergeConflict } from "../generated/records.ts";

@@ -5,7 +5,8 @@
  * `workers.ts` creates workers in browsers, Deno and Bun, `workers.node.ts` on Node. When none can be
  * created, every function runs on the calling thread ("in place").
  */
-import { FilewrightError, messageOf } from "../errors.ts";
+import { messageOf } from "../thrown.ts";
+import { FilewrightError } from "../errors.ts";
 
 /** A worker, as far as the pool uses it. */
 export interface WorkerPort {

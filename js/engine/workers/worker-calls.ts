@@ -2,7 +2,7 @@
  * How functions of the engine are called in a worker: the worker's side, which answers messages, and the
  * caller's side, a binding. Both are in this file, so that they agree.
  */
-import { messageOf } from "../errors.ts";
+import { messageOf } from "../thrown.ts";
 import { EMPTY_BYTES } from "../wire/bytes.ts";
 import type { Binding } from "../engine.ts";
 import type { WorkerPool, WorkerMessage } from "./pool.ts";

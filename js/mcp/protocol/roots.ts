@@ -3,7 +3,7 @@
  * does. This is done only for a client that has started the server itself: a client on the network must not
  * extend what the operator has allowed.
  */
-import { messageOf } from "../../engine/errors.ts";
+import { messageOf } from "../../engine/thrown.ts";
 import { usableRootDirectories, type ClientRoot } from "../directories.ts";
 import type { WorkspaceHost } from "../host.ts";
 import type { WriteLogLine } from "./log.ts";

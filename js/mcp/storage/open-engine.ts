@@ -3,7 +3,8 @@
  *
  * An engine that cannot be used ends the server before it listens, in one line that contains no password.
  */
-import { FilewrightError, makeError, messageOf } from "../../engine/errors.ts";
+import { messageOf } from "../../engine/thrown.ts";
+import { FilewrightError, makeError } from "../../engine/errors.ts";
 import type { Environment, StorageEngine, WorkspaceName, WorkspaceQuota } from "./engine.ts";
 import type { StorageTarget } from "./url.ts";
 

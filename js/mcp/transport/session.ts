@@ -5,7 +5,7 @@
  * The most frequent messages are answered here. The protocol's SDK is loaded only with the first message that
  * needs it.
  */
-import { messageOf } from "../../engine/errors.ts";
+import { messageOf } from "../../engine/thrown.ts";
 import { type MessageHandler, makeMessageHandler } from "../../rpc/handler.ts";
 import type { JsonObject } from "../../rpc/message.ts";
 import { describeServer, directMethods } from "../protocol/direct.ts";

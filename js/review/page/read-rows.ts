@@ -1,5 +1,5 @@
 /** Loads the rows of a question page by page. */
-import { messageOf } from "../../engine/errors.ts";
+import { messageOf } from "../../engine/thrown.ts";
 import type { ChangeRows, ReviewQuestion } from "../protocol.ts";
 import type { ReviewTransport } from "../transport.ts";
 import type { LoadedRows } from "./state/choice.ts";

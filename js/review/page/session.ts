@@ -1,5 +1,5 @@
 /** Connects the state of the page with its server: logs in, follows the events, loads rows and sends answers. */
-import { messageOf } from "../../engine/errors.ts";
+import { messageOf } from "../../engine/thrown.ts";
 import type { Cell } from "./state/cell.ts";
 import { isAllChosen } from "./state/answers.ts";
 import { chosenParts, chosenQuestion } from "./state/choice.ts";

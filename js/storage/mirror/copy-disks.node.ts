@@ -1,5 +1,5 @@
 /** The backends over the copy of a storage: one for each policy, with the index of what it allows. */
-import { messageOf } from "../../engine/errors.ts";
+import { messageOf } from "../../engine/thrown.ts";
 import { debug } from "../../engine/debug.ts";
 import { LocalBackend } from "../../backends/local/local.node.ts";
 import type { SandboxPolicy } from "../../backends/policy.ts";

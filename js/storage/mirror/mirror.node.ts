@@ -8,7 +8,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { debug } from "../../engine/debug.ts";
 import { engine } from "../../engine/current.ts";
-import { FilewrightError, messageOf } from "../../engine/errors.ts";
+import { messageOf } from "../../engine/thrown.ts";
+import { FilewrightError } from "../../engine/errors.ts";
 import type { SearchResult } from "../../engine/search-types.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import type { LocalBackend } from "../../backends/local/local.node.ts";

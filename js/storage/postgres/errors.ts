@@ -1,5 +1,6 @@
 /** The errors of Postgres and of its connections, as errors of the closed list. */
-import { type Code, FilewrightError, makeError, messageOf } from "../../engine/errors.ts";
+import { messageOf } from "../../engine/thrown.ts";
+import { type Code, FilewrightError, makeError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 
 /** Codes that our functions raise, with the path as the detail of the error. */

@@ -3,7 +3,8 @@
  * a listing costs one round trip, however many directories it reads.
  */
 import { debug } from "../../engine/debug.ts";
-import { FilewrightError, messageOf } from "../../engine/errors.ts";
+import { messageOf } from "../../engine/thrown.ts";
+import { FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 import type { Entry, Version } from "../entry.ts";
 import type { Storage } from "../storage.ts";

@@ -1,5 +1,5 @@
 /** Data of the server in a screen. */
-import { messageOf } from "../../../engine/errors.ts";
+import { messageOf } from "../../../engine/thrown.ts";
 import { useEffect, useState } from "preact/hooks";
 import type { PageEffects } from "./props.ts";
 

@@ -1,5 +1,5 @@
 /** A file of the server that a browser saves. */
-import { messageOf } from "../../../../engine/errors.ts";
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { PageEffects } from "../props.ts";

@@ -1,5 +1,5 @@
 /** Answers the questions of a plan one after another, each with its own digest and none twice. */
-import { messageOf } from "../../../../engine/errors.ts";
+import { messageOf } from "../../../../engine/thrown.ts";
 import { isUnanswered } from "../../../transport.ts";
 import type { Notice } from "../../state/notice.ts";
 import type { PageEffects } from "../props.ts";

@@ -1,5 +1,5 @@
 /** Draws the lasting answers of people: approvals and granted directories, each with a button that revokes it. */
-import { messageOf } from "../../../../engine/errors.ts";
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ApprovalScope } from "../../../../hooks/scope/scope.ts";

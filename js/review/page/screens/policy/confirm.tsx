@@ -1,5 +1,5 @@
 /** A dialog that says what a button will do, and does it once a person agrees. */
-import { messageOf } from "../../../../engine/errors.ts";
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { ConfirmButtons, Dialog } from "../dialog.tsx";

@@ -1,5 +1,5 @@
 /** A file with the calls that wrote its lines. */
-import { messageOf } from "../../../../engine/errors.ts";
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { FileLineList } from "../../diff/file-lines.tsx";

@@ -1,5 +1,5 @@
 /** Draws the screen "Search": it finds texts and names below the roots, and shows the chosen file. */
-import { messageOf } from "../../../../engine/errors.ts";
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { SafeText } from "../../diff/text.tsx";

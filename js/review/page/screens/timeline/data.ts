@@ -1,5 +1,5 @@
 /** The data of the timeline, as far as it has arrived. */
-import { messageOf } from "../../../../engine/errors.ts";
+import { messageOf } from "../../../../engine/thrown.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { LineTotals, PastCounts, RowsPage } from "../../../past/history-protocol.ts";
 import type { ChangeRows } from "../../../protocol.ts";

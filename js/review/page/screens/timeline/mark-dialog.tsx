@@ -1,5 +1,5 @@
 /** The dialog that names the present place in the history. */
-import { messageOf } from "../../../../engine/errors.ts";
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { HistoryMark } from "../../../../tools/lib/history-entry.ts";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";

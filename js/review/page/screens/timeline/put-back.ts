@@ -1,5 +1,5 @@
 /** Puts back what a call has changed. */
-import { messageOf } from "../../../../engine/errors.ts";
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { PastCall, UndoAnswer, UndoConflict } from "../../../past/history-protocol.ts";
 import { isUnanswered, ResponseError } from "../../../transport.ts";
 import type { PageEffects } from "../props.ts";

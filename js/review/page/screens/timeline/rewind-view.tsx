@@ -1,5 +1,5 @@
 /** The preview of a rewind: what it would change, what it leaves and why, and the choice of paths. */
-import { messageOf } from "../../../../engine/errors.ts";
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RewindAnswer, RewindChange, RewindLeft } from "../../../past/history-protocol.ts";

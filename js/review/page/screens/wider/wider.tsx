@@ -1,5 +1,5 @@
 /** The dialog "Wider…": an answer that also allows later calls, in words. */
-import { messageOf } from "../../../../engine/errors.ts";
+import { messageOf } from "../../../../engine/thrown.ts";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CoveredCount, ReviewQuestion, WiderPlace } from "../../../protocol.ts";
