@@ -6,7 +6,7 @@ import { Yielder } from "../engine/yielder.ts";
 import { notifySafely } from "../hooks/events.ts";
 import type { Undoability } from "../log/index.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
-import { displayForPeople } from "../tools/render/display.ts";
+import { TOOL_BY_NAME } from "../tools/index.ts";
 import {
   countLines,
   cutToBytes,
@@ -96,7 +96,8 @@ export async function successResult(done: Succeeded): Promise<Success<unknown>> 
   ];
   if (reviewed?.note !== undefined) data = withWarnings(data, [reviewed.note]);
   text += formatNotes(notes);
-  const display = displayForPeople(tool, data, args) + formatNotes([...warnings, ...notes]);
+  const display =
+    (tool.texts.display?.(data, args, TOOL_BY_NAME) ?? tool.title) + formatNotes([...warnings, ...notes]);
   const isTruncated = isCut || (data as { readonly truncated?: unknown }).truncated === true;
   const meta = metaOf(done, reviewed, performance.now() - started, isTruncated);
   return answer.content === undefined
@@ -117,12 +118,12 @@ export function isJson(meant: CanonicalCall | undefined, args: object): boolean 
 
 /** Returns the text of data of a call. */
 function textOf({ tool, args, call, meant, answer }: Succeeded, data: unknown): string {
-  return (meant?.text ?? tool.render)(data, args, call, answer.shownDiff);
+  return (meant?.text ?? tool.texts.render)(data, args, call, answer.shownDiff);
 }
 
 /** Returns the maximum size of the text of a call, in bytes. */
 function textBudgetOf(tool: AnyTool, args: object, { limits }: Call["settings"]): number {
-  const { fit } = tool as AnyReadingTool;
+  const { fit } = (tool as AnyReadingTool).texts;
   return fit !== undefined && "maxTextBytes" in fit ? fit.maxTextBytes(args, limits) : maxAnswerBytes(limits);
 }
 
@@ -142,7 +143,7 @@ async function fittingText(done: Succeeded, large: LargeText): Promise<FittingTe
   const yielder = new Yielder({});
   await yielder.yieldNow();
   let { lines } = linesThatFit(text, budget);
-  const { fit } = tool as AnyReadingTool;
+  const { fit } = (tool as AnyReadingTool).texts;
   const shrinking = fit !== undefined && "shrink" in fit ? fit : undefined;
   for (let round = 0; shrinking !== undefined && lines > 0 && round < MAX_SHRINK_ROUNDS; round++) {
     data = await shrinking.shrink(data, args, lines, call);

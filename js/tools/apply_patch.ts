@@ -11,6 +11,7 @@ import { type Arguments, compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, path, text } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { ChangingTool, PathEffect, PathUse } from "./lib/tool.ts";
+import { plural, withDiff } from "./lib/text.ts";
 
 const inputSchema = object(
   {
@@ -107,11 +108,19 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
     ),
   withPaths: (args, taken) => ({ ...args, taken }),
   plan: planPatch,
-  render(data, _args, _call, shownDiff = data.diff) {
-    const lines = data.applied ? [] : ["Dry run, nothing written"];
-    lines.push(...data.files.map(outcomeLine));
-    lines.push(...(data.warnings ?? []).map((warning) => `[${warning}]`));
-    return (data.applied ? lines : [...lines, shownDiff.replace(/\n$/u, "")]).join("\n");
+  texts: {
+    render(data, _args, _call, shownDiff = data.diff) {
+      const lines = data.applied ? [] : ["Dry run, nothing written"];
+      lines.push(...data.files.map(outcomeLine));
+      lines.push(...(data.warnings ?? []).map((warning) => `[${warning}]`));
+      return (data.applied ? lines : [...lines, shownDiff.replace(/\n$/u, "")]).join("\n");
+    },
+    display({ applied, files, diff }) {
+      const added = files.reduce((sum, file) => sum + file.added, 0);
+      const removed = files.reduce((sum, file) => sum + file.removed, 0);
+      const counts = `${plural(files.length, "file")}, +${added} −${removed}`;
+      return withDiff(`${applied ? "Patched" : "Would patch"} ${counts}`, diff);
+    },
   },
 };
 

@@ -62,6 +62,10 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
       },
     };
   },
-  render: (data, args) =>
-    `Copied ${escapeControls(args.source)} -> ${escapeControls(args.destination)} (${plural(data.files, "file")}, ${plural(data.bytes, "byte")})`,
+  texts: {
+    render: (data, args) =>
+      `Copied ${escapeControls(args.source)} -> ${escapeControls(args.destination)} (${plural(data.files, "file")}, ${plural(data.bytes, "byte")})`,
+    display: ({ source, destination, files }) =>
+      `Copied ${escapeControls(source)} to ${escapeControls(destination)}: ${plural(files, "file")}`,
+  },
 };

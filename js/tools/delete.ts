@@ -103,10 +103,21 @@ export const deletePath: ChangingTool<CheckedArgs["delete"], DeleteData> = {
       },
     };
   },
-  render: (data, args) =>
-    data.files + data.directories === 0
-      ? `Nothing to delete: ${escapeControls(args.path)} does not exist`
-      : `Deleted ${escapeControls(args.path)} (${plural(data.files, "file")})`,
+  texts: {
+    render: (data, args) =>
+      data.files + data.directories === 0
+        ? `Nothing to delete: ${escapeControls(args.path)} does not exist`
+        : `Deleted ${escapeControls(args.path)} (${plural(data.files, "file")})`,
+    display({ path, files, directories }) {
+      const counts = [
+        ...(directories === 0 ? [] : [plural(directories, "directory", "directories")]),
+        ...(files === 0 ? [] : [plural(files, "file")]),
+      ];
+      return counts.length === 0
+        ? `Nothing to delete at ${escapeControls(path)}`
+        : `Deleted ${escapeControls(path)}: ${counts.join(", ")}`;
+    },
+  },
 };
 
 /** Returns the title of a deletion, and how much it can destroy. */

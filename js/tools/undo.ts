@@ -9,6 +9,7 @@ import { text, texts, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Answer, Call, ChangingTool, PathEffect } from "./lib/tool.ts";
+import { withDiff } from "./lib/text.ts";
 
 /** The arguments, with the call that will be undone. */
 interface ChosenUndo extends UndoArgs {
@@ -94,8 +95,12 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData> {
       changes: (call) => call.past().preview(args.chosen?.callId ?? "", call),
       make: (call) => undoChosen(args, call, all),
     }),
-    render: ({ tool, paths, diff = "" }) =>
-      `Undone: ${tool} of ${paths.map(escapeControls).join(", ")}${diff === "" ? "" : `\n${escapeDiffLines(diff)}`}`,
+    texts: {
+      render: ({ tool, paths, diff = "" }) =>
+        `Undone: ${tool} of ${paths.map(escapeControls).join(", ")}${diff === "" ? "" : `\n${escapeDiffLines(diff)}`}`,
+      display: ({ tool, paths, diff = "" }) =>
+        withDiff(`Took back ${escapeControls(tool)} of ${paths.map(escapeControls).join(", ")}`, diff),
+    },
   };
 }
 

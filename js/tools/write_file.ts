@@ -45,7 +45,14 @@ import { object } from "./lib/schema.ts";
 import { choice, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, text, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { checkWriteFileArgs, writeFileInputSchema, type WriteFileToolArgs } from "./write/arguments.ts";
-import { countLines, countLinesYielding, encodeUtf8, encodeUtf8Yielding, plural } from "./lib/text.ts";
+import {
+  countLines,
+  countLinesYielding,
+  encodeUtf8,
+  encodeUtf8Yielding,
+  plural,
+  withDiff,
+} from "./lib/text.ts";
 
 /** The maximum size in bytes of either content for which `data.diff` is computed. */
 const MAX_DIFF_BYTES = 1024 * 1024;
@@ -84,9 +91,15 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
   parse: (given) => ({ ...checkWriteFileArgs(given), eol_given: given["eol"] !== undefined }),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write", missing: "create_or_replace" }],
   plan: planWriteFile,
-  render(data, args) {
-    const verb = data.operation === "create" ? "Created" : "Updated";
-    return `${verb} ${escapeControls(args.path)} (${plural(data.lines_written, "line")}, ${plural(data.bytes_written, "byte")})`;
+  texts: {
+    render(data, args) {
+      const verb = data.operation === "create" ? "Created" : "Updated";
+      return `${verb} ${escapeControls(args.path)} (${plural(data.lines_written, "line")}, ${plural(data.bytes_written, "byte")})`;
+    },
+    display({ path, operation, bytes_written, diff = "" }) {
+      const done = { create: "Created", update: "Overwrote", append: "Appended to" }[operation];
+      return withDiff(`${done} ${escapeControls(path)}: ${plural(bytes_written, "byte")}`, diff);
+    },
   },
 };
 

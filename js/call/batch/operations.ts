@@ -10,7 +10,7 @@ import { BatchFailed, type ToolResult, unknownToolFailure } from "../../pipeline
 import type { Session } from "../../pipeline/session.ts";
 import { nameCallPaths } from "../../pipeline/staged.ts";
 import type { Location } from "../../policy/index.ts";
-import { type BatchArgs, type BatchData, TOOLS } from "../../tools/index.ts";
+import { type BatchArgs, type BatchData, TOOL_BY_NAME } from "../../tools/index.ts";
 import { withCanonicalKeys } from "../../tools/lib/schema.ts";
 import type { BaseVersion } from "../../tools/change/change.ts";
 import type { AnyChangingTool, AnyReadingTool, Call, PathUse, Tool } from "../../tools/lib/tool.ts";
@@ -225,8 +225,6 @@ async function hookedOperation(meant: MeantCall): Promise<MeantCall> {
   facts.tell({ what: "meant", tool, meant: undefined, raw, callId: begun.callId });
   return { ...meant, args: await tool.parse(raw, begun), modified };
 }
-
-const TOOL_BY_NAME: ReadonlyMap<string, Tool> = new Map(TOOLS.map((tool) => [tool.name, tool]));
 
 /** Returns the tool with a name. @throws FilewrightError UNKNOWN_TOOL naming the nearest one */
 function toolNamed(name: string): Tool {

@@ -11,7 +11,7 @@ import { type Code, FilewrightError, fromEngine, makeError } from "../../engine/
 import { nodePermissionError } from "../../engine/node-permission.ts";
 import { nearest } from "../../schema/nearest.ts";
 import { childOf, isWithin, nameOf, parentOf } from "../../backends/paths.ts";
-import { NAMES_FOR_PEOPLE } from "../../tools/render/display.ts";
+import { NAMES_FOR_PEOPLE } from "../../tools/lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { Location } from "../../policy/index.ts";
 import {

@@ -369,6 +369,20 @@ interface OtherNames {
   readonly does: string;
 }
 
+/** What is said of a successful call. */
+interface ToolTexts<Args, Data> {
+  /** Returns the text for the model. `shownDiff` is that of the answer. */
+  render(data: Data, args: Args, call: Call, shownDiff?: string): string;
+  /**
+   * Returns the text for people: a line about the effect, and the diff of a change. User interfaces show it. What was
+   * read or found is only in the text for models. Without it people see the title. A batch
+   * adds those of its operations.
+   */
+  display?(data: Data, args: Args, tools: ReadonlyMap<string, Tool>): string;
+  /** How a text that is too long is made to fit. Without it the text is cut at the size of a page. */
+  readonly fit?: Fit<Args, Data>;
+}
+
 interface ToolBase<Args, Data> {
   /** The name, in `snake_case`. */
   readonly name: string;
@@ -386,10 +400,7 @@ interface ToolBase<Args, Data> {
   readonly parse: ParseArguments<Args>;
   /** Returns the arguments that are paths. Errors that concern no single path name the first one. */
   paths(args: Args): readonly PathUse[];
-  /** Returns the text for the model. `shownDiff` is that of the answer. */
-  render(data: Data, args: Args, call: Call, shownDiff?: string): string;
-  /** How a text that is too long is made to fit. Without it the text is cut at the size of a page. */
-  readonly fit?: Fit<Args, Data>;
+  readonly texts: ToolTexts<Args, Data>;
 }
 
 /** A tool that changes nothing. */
@@ -489,6 +500,16 @@ export function set(argument: string, value: SettingValue): Setting {
 export const CANONICAL_NAMES: ReaderNames = Object.freeze({
   tool: (name: string) => name,
   argument: (name: string) => name,
+  value: (_name: string, value: number) => value,
+});
+
+/**
+ * The names for texts that people read. People do not call tools, so all advice that names tools or arguments
+ * is left out.
+ */
+export const NAMES_FOR_PEOPLE: ReaderNames = Object.freeze({
+  tool: () => undefined,
+  argument: () => undefined,
   value: (_name: string, value: number) => value,
 });
 

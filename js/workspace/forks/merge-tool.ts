@@ -101,7 +101,9 @@ export function mergeTool(
         },
       };
     },
-    render: ({ paths }) => `Merged ${paths.length} ${paths.length === 1 ? "path" : "paths"} of ${name}`,
+    texts: {
+      render: ({ paths }) => `Merged ${paths.length} ${paths.length === 1 ? "path" : "paths"} of ${name}`,
+    },
   };
   return { tool, args };
 }

@@ -113,7 +113,9 @@ export function rewindTool(
         },
       };
     },
-    render: ({ paths }) => `Rewound ${paths.length} ${paths.length === 1 ? "path" : "paths"}`,
+    texts: {
+      render: ({ paths }) => `Rewound ${paths.length} ${paths.length === 1 ? "path" : "paths"}`,
+    },
   };
   return { tool, args };
 }
