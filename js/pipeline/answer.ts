@@ -7,14 +7,8 @@ import { notifySafely } from "../hooks/events.ts";
 import type { Undoability } from "../log/index.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
 import { TOOL_BY_NAME } from "../tools/index.ts";
-import {
-  countLines,
-  cutToBytes,
-  fitsInBytes,
-  linesThatFit,
-  maxAnswerBytes,
-  plural,
-} from "../tools/lib/text.ts";
+import { plural } from "../engine/escape.ts";
+import { countLines, cutToBytes, fitsInBytes, linesThatFit, maxAnswerBytes } from "../tools/lib/text.ts";
 import { translatedRetries } from "../tools/lib/retry.ts";
 import {
   type AnyReadingTool,

@@ -3,7 +3,7 @@ import { closingLine } from "../tools/grep/text.ts";
 import type { GrepArgs, GrepData } from "../tools/index.ts";
 import { object, type Schema } from "../tools/lib/schema.ts";
 import { flag, integer, path, text, texts } from "../tools/lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import { wrongArgumentError } from "./arguments.ts";
 import { buildPreset, param, tool } from "./define.ts";
 import {
@@ -15,7 +15,6 @@ import {
 } from "./gemini-shared.ts";
 import { byArguments, call, calls, type Refused, type RenderInput } from "./meaning.ts";
 import { type Preset, matchCountOf, withHeadline, diffWithoutLastEnding } from "./preset.ts";
-import { plural } from "../tools/lib/text.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 
 const NO_NOTE = (): string => "";

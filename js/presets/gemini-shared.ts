@@ -5,7 +5,7 @@
 import { closingLine, grepRowsOf } from "../tools/grep/text.ts";
 import type { GrepArgs, GrepData, ReadFileArgs, ReadFileData, ToolName } from "../tools/index.ts";
 import { readFileAnswerText } from "../tools/read_file.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import {
   byArguments,
   call,
@@ -53,7 +53,7 @@ export function geminiGrepText({ data, args, given, call, plain }: RenderInput<G
   const { matches = [], total_matches: total } = data;
   if (matches.length === 0 && !data.complete) return plain();
   if (matches.length === 0) return `No matches found for pattern "${pattern}" ${within}.`;
-  const count = `${total} match${total === 1 ? "" : "es"}`;
+  const count = plural(total, "match", "matches");
   const lines = [`Found ${count} for pattern "${pattern}" ${within}:`, "---"];
   let file: string | undefined;
   for (const row of grepRowsOf(matches).flat()) {

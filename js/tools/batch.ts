@@ -4,9 +4,9 @@ import type { BatchData, BatchOutcome } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, text, WARNINGS_SCHEMA } from "./lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import type { AnyTool, BatchTool } from "./lib/tool.ts";
-import { headlineOf, plural } from "./lib/text.ts";
+import { headlineOf } from "./lib/text.ts";
 
 const inputSchema = object(
   {

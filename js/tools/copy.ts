@@ -4,9 +4,8 @@ import type { CopyData } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { integer, text, TRANSFER_ALIASES, WARNINGS_SCHEMA } from "./lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import type { ChangingTool } from "./lib/tool.ts";
-import { plural } from "./lib/text.ts";
 
 const inputSchema = transferSchema("copy");
 

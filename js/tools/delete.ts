@@ -16,10 +16,9 @@ import {
   timeoutSchema,
   WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import { type ChangingTool, type ShownList, locationError } from "./lib/tool.ts";
 import { assertNotRoot } from "./lib/transfer.ts";
-import { plural } from "./lib/text.ts";
 
 const inputSchema = object(
   {

@@ -41,8 +41,8 @@ import { withAnchorRetries, withEditRetries } from "./edit/retry.ts";
 import { planEditsWithValues, type ValueEdit } from "./edit/value.ts";
 import { compileArgumentCheck } from "./lib/schema.ts";
 import { PATH_ALIASES } from "./lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
-import { maxAnswerBytes, plural, withDiff } from "./lib/text.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
+import { maxAnswerBytes, withDiff } from "./lib/text.ts";
 
 /** The content of the file to edit, and its state. */
 interface CurrentFile extends CurrentFileFacts {

@@ -28,8 +28,8 @@ import {
   type ReadingTool,
   locationError,
 } from "./lib/tool.ts";
-import { escapeControls } from "../engine/escape.ts";
-import { plural, quoteForPeople, truncatedClause } from "./lib/text.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
+import { quoteForPeople, truncatedClause } from "./lib/text.ts";
 
 type CheckedFindFilesArgs = CheckedArgs["find_files"];
 

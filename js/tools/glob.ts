@@ -7,7 +7,7 @@ import { unmatchedGlobHint } from "./grep/text.ts";
 import { excludeGlobNotes, findWarnings, otherRootsNote } from "./render/left-out.ts";
 import { globsInForm } from "../backends/windows-globs.ts";
 import { findLeftOut, type LeftOutEntry } from "./lib/left-out-entry.ts";
-import { maxAnswerBytes, plural, quoteForPeople, truncatedClause } from "./lib/text.ts";
+import { maxAnswerBytes, quoteForPeople, truncatedClause } from "./lib/text.ts";
 import {
   assignmentPhrase,
   type ReaderNames,
@@ -32,7 +32,7 @@ import {
   WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 
 type CheckedGlobArgs = CheckedArgs["glob"];
 

@@ -27,7 +27,8 @@ import {
 } from "./every-root.ts";
 import { grepText, resultLines } from "./grep/text.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { maxAnswerBytes, plural, quoteForPeople, truncatedClause } from "./lib/text.ts";
+import { plural } from "../engine/escape.ts";
+import { maxAnswerBytes, quoteForPeople, truncatedClause } from "./lib/text.ts";
 import { matchesElsewhereNote } from "./grep/elsewhere.ts";
 import { exactly, named } from "./lib/exact.ts";
 import type { GrepData, GrepMatch, GrepSummary } from "./generated/types.ts";

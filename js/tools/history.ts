@@ -6,9 +6,9 @@ import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { integer, text } from "./lib/shared.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import type { ReadingTool } from "./lib/tool.ts";
-import { plural, truncatedClause } from "./lib/text.ts";
+import { truncatedClause } from "./lib/text.ts";
 
 type CheckedHistoryArgs = CheckedArgs["history"];
 

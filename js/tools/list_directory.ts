@@ -13,7 +13,7 @@ import { globsInForm } from "../backends/windows-globs.ts";
 import { excludeGlobNotes, leftOutNote } from "./render/left-out.ts";
 import { shownLinkTarget } from "./render/link-target.ts";
 import type { LeftOutEntry } from "./lib/left-out-entry.ts";
-import { formatIsoTime, maxAnswerBytes, utf8Length, plural, truncatedClause } from "./lib/text.ts";
+import { formatIsoTime, maxAnswerBytes, utf8Length, truncatedClause } from "./lib/text.ts";
 import { unfollowedNote, unlistedLinks } from "./render/unfollowed.ts";
 import { renderListing } from "./render/listing.ts";
 import { named } from "./lib/exact.ts";
@@ -35,7 +35,7 @@ import { withoutUndefined } from "../schema/without-undefined.ts";
 import { skipReasonOf } from "./lib/skip-reason.ts";
 import type { Answer, Call, ReadingTool } from "./lib/tool.ts";
 import { unignoredPaths } from "./lib/walks.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 
 type Args = CheckedArgs["list_directory"];
 

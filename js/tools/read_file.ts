@@ -16,8 +16,8 @@ import type { CheckedArgs } from "./generated/internal.ts";
 import type { ReadFileData } from "./generated/types.ts";
 import { inputSchema, outputSchema } from "./read/schema.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { escapeControls } from "../engine/escape.ts";
-import { encodeUtf8, maxAnswerBytes, plural } from "./lib/text.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
+import { encodeUtf8, maxAnswerBytes } from "./lib/text.ts";
 import { type Answer, type Call, type ReadingTool, locationError } from "./lib/tool.ts";
 
 type CheckedReadFileArgs = CheckedArgs["read_file"];

@@ -5,7 +5,7 @@ import { FilewrightError, fromEngine } from "../engine/errors.ts";
 import { readPage } from "./lib/contents.ts";
 import { imageText, readImage } from "./render/image.ts";
 import type { Limits } from "./lib/limits.ts";
-import { maxAnswerBytes, plural, utf8Length, truncatedClause } from "./lib/text.ts";
+import { maxAnswerBytes, utf8Length, truncatedClause } from "./lib/text.ts";
 import { expandPaths, type RequestedFile } from "./lib/read_many_paths.ts";
 import { skipReasonOf } from "./lib/skip-reason.ts";
 import { phraseIfNamed, type Answer, type Call, type ContentBlock, type ReadingTool } from "./lib/tool.ts";
@@ -16,7 +16,7 @@ import type { ReadManyFilesData, ReadOne, SkippedOne } from "./generated/types.t
 import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { choice, flag, integer, text, texts, timeoutSchema, WARNINGS_SCHEMA } from "./lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import { Yielder } from "../engine/yielder.ts";
 
 type CheckedReadManyFilesArgs = CheckedArgs["read_many_files"];

@@ -9,8 +9,8 @@ import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, integer, path, PATH_ALIASES, text } from "./lib/shared.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { escapeControls } from "../engine/escape.ts";
-import { formatIsoTime, plural } from "./lib/text.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
+import { formatIsoTime } from "./lib/text.ts";
 import { type Call, type ReadingTool, locationError } from "./lib/tool.ts";
 
 const inputSchema = object(

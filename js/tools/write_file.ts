@@ -43,16 +43,9 @@ import { previewDiff } from "./render/preview.ts";
 import type { WriteFileData } from "./generated/types.ts";
 import { object } from "./lib/schema.ts";
 import { choice, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, text, WARNINGS_SCHEMA } from "./lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import { checkWriteFileArgs, writeFileInputSchema, type WriteFileToolArgs } from "./write/arguments.ts";
-import {
-  countLines,
-  countLinesYielding,
-  encodeUtf8,
-  encodeUtf8Yielding,
-  plural,
-  withDiff,
-} from "./lib/text.ts";
+import { countLines, countLinesYielding, encodeUtf8, encodeUtf8Yielding, withDiff } from "./lib/text.ts";
 
 /** The maximum size in bytes of either content for which `data.diff` is computed. */
 const MAX_DIFF_BYTES = 1024 * 1024;

@@ -27,7 +27,7 @@ import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
 import type { UndoableHistory } from "../../tools/lib/past.ts";
 import { putBackUse } from "../../tools/lib/put-back.ts";
 import { changesOfPlan, putBackPath } from "./put-back.ts";
-import { escapeControls } from "../../engine/escape.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
 
 /** The options of `ws.history`. */
 export interface HistoryOptions {
@@ -229,10 +229,10 @@ const MAX_NAMED_PATHS = 5;
  */
 export function describeRecovery({ rolledBack, damaged, conflicts, problem }: Recovery): string | undefined {
   const parts: string[] = [];
-  if (rolledBack > 0) parts.push(`rolled back ${countPhrase(rolledBack, "interrupted change")}`);
+  if (rolledBack > 0) parts.push(`rolled back ${plural(rolledBack, "interrupted change")}`);
   if (damaged > 0)
     parts.push(
-      `${countPhrase(damaged, "journal record")} damaged: rolled back as far as readable, kept in journal/damaged`,
+      `${plural(damaged, "journal record")} damaged: rolled back as far as readable, kept in journal/damaged`,
     );
   if (conflicts.length > 0) {
     const named = conflicts.slice(0, MAX_NAMED_PATHS).map(escapeControls).join(", ");
@@ -244,8 +244,4 @@ export function describeRecovery({ rolledBack, damaged, conflicts, problem }: Re
       `interrupted changes may be left (${problem.code}: ${escapeControls(problem.message)}); the next start tries again`,
     );
   return parts.length === 0 ? undefined : parts.join("; ");
-}
-
-function countPhrase(n: number, what: string): string {
-  return `${n} ${what}${n === 1 ? "" : "s"}`;
 }

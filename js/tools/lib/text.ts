@@ -117,14 +117,6 @@ export async function encodeUtf8Yielding(text: string, yielder: Yielder): Promis
 
 const UNITS_PER_ENCODED_SLICE = 1 << 20;
 
-/**
- * Returns a count with its noun, such as `1 file` or `2 files`. For prose only; texts of a fixed form do not
- * use it.
- */
-export function plural(count: number, one: string, many: string = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
-
 /** The last time that was formatted, because consecutive files often have equal times. */
 let lastTime = { ms: 0, text: "1970-01-01T00:00:00.000Z" };
 

@@ -16,6 +16,7 @@ import { encodeUtf8 } from "../lib/text.ts";
 import type { BaseVersion } from "../change/change.ts";
 import type { Call } from "../lib/tool.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
+import { plural } from "../../engine/escape.ts";
 
 /**
  * Returns the hash of a content by its hash. For several contents, returns the hash of the list of their hashes, one on
@@ -133,8 +134,7 @@ export function incompleteTreeReason({ more, entries }: TreeFacts): string | und
 
 /** Returns a text such as `12 files, 3 directories`. */
 export function formatTreeCounts({ files, directories, more }: TreeFacts): string {
-  const of = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
-  const counts = `${of(files, "file", "files")}, ${of(directories, "directory", "directories")}`;
+  const counts = `${plural(files, "file")}, ${plural(directories, "directory", "directories")}`;
   return more ? `more than ${counts}` : counts;
 }
 

@@ -15,7 +15,7 @@ import type { ActedPath, PreviewChange } from "../../tools/change/change.ts";
 import { type Call, type ChangingTool, locationOf, type PathUse } from "../../tools/lib/tool.ts";
 import { changedError, type ForkFiles, type ForkPlan, type PlanOptions } from "./files.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
-import { plural } from "../../tools/lib/text.ts";
+import { plural } from "../../engine/escape.ts";
 
 /** The arguments of the call, which hooks see. */
 interface MergeArgs {
@@ -102,7 +102,7 @@ export function mergeTool(
       };
     },
     texts: {
-      render: ({ paths }) => `Merged ${paths.length} ${paths.length === 1 ? "path" : "paths"} of ${name}`,
+      render: ({ paths }) => `Merged ${plural(paths.length, "path")} of ${name}`,
     },
   };
   return { tool, args };

@@ -12,6 +12,7 @@ import { REWIND } from "../../tools/host-calls.ts";
 import { text, texts } from "../../tools/lib/shared.ts";
 import { effectsOfPutBack, putBackUse } from "../../tools/lib/put-back.ts";
 import { type Call, type ChangingTool, locationOf, type PathUse } from "../../tools/lib/tool.ts";
+import { plural } from "../../engine/escape.ts";
 
 /** The arguments of the call, which hooks see. */
 interface RewindArgs {
@@ -114,7 +115,7 @@ export function rewindTool(
       };
     },
     texts: {
-      render: ({ paths }) => `Rewound ${paths.length} ${paths.length === 1 ? "path" : "paths"}`,
+      render: ({ paths }) => `Rewound ${plural(paths.length, "path")}`,
     },
   };
   return { tool, args };
@@ -134,8 +135,7 @@ export function otherRewindError(): FilewrightError {
 }
 
 function titleOf(to: string, { calls, paths }: RewindPlan): string {
-  const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
-  return `Rewind to ${to}: undo ${count(calls.length, "call")} in ${count(paths.length, "path")}`;
+  return `Rewind to ${to}: undo ${plural(calls.length, "call")} in ${plural(paths.length, "path")}`;
 }
 
 /** Returns every path that a rewind changes, with those from which an entry is moved. */
