@@ -182,11 +182,11 @@ const ALL_PATHS: PathGlobs = Object.freeze({
   mayContain: () => true,
 });
 
-/** Returns the functions of the engine for searches, globs and ignore rules, which call the given binding. */
-export function makeSearchEngine(binding: SearchBinding): SearchEngine {
+/** Returns the function that compiles queries, and keeps those of the last searches. */
+function queryCompilerOf(binding: SearchBinding): SearchEngine["compileQuery"] {
   const kept = new QueryCache<EngineQuery>();
-  const { searchAsync, searchAllAsync, CancelToken } = binding;
-  const compileQuery = (query: TextQuery): CompiledQuery => {
+  const { searchAsync, CancelToken } = binding;
+  return (query) => {
     const options = queryOptionsJson(query);
     const known = kept.get(options);
     if (known !== undefined) return known;
@@ -223,6 +223,12 @@ export function makeSearchEngine(binding: SearchBinding): SearchEngine {
     kept.add(options, raw, compiled);
     return compiled;
   };
+}
+
+/** Returns the functions of the engine for searches, globs and ignore rules, which call the given binding. */
+export function makeSearchEngine(binding: SearchBinding): SearchEngine {
+  const { searchAsync, searchAllAsync } = binding;
+  const compileQuery = queryCompilerOf(binding);
   return {
     glob(patterns, options = {}) {
       const { exclude, caseSensitive } = options;
