@@ -24,6 +24,7 @@ import { readableRoots } from "./paths/look-alikes.ts";
 import { wordError } from "./wording/messages.ts";
 import type { Session } from "./session.ts";
 import { TOOL_FOR_ACCESS } from "../schema/tool-facts.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 
 /** The error codes of calls that a person, a rule or a hook refused. */
 const REFUSAL_CODES: ReadonlySet<string> = new Set(["APPROVAL_DENIED", "HOOK_BLOCKED", "GRANT_DENIED"]);
@@ -159,15 +160,15 @@ function metaOf(
   duration: number,
   truncated: boolean,
 ): Meta {
-  return {
+  return withoutUndefined({
     duration_ms: duration,
     truncated,
-    ...(tool.kind === "read" ? {} : { call_id: call.about.callId }),
+    call_id: tool.kind === "read" ? undefined : call.about.callId,
     undoable: undo === "undoable",
-    ...(modifiedByHook.length > 0 ? { modified_by_hook: true } : {}),
-    ...(reviewed?.isModified === true ? { modified_by_user: true } : {}),
-    ...(reviewed === undefined ? {} : { approval: reviewed.approval }),
-  };
+    modified_by_hook: modifiedByHook.length > 0 ? true : undefined,
+    modified_by_user: reviewed?.isModified === true ? true : undefined,
+    approval: reviewed?.approval,
+  });
 }
 
 /** Returns the notes as lines in brackets, to be added below a text. */

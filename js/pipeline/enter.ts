@@ -58,8 +58,8 @@ export interface BegunCallOptions extends CallOptions {
   readonly callId: string;
   /** Empty where no approval can be asked for, so that none ends with the turn. */
   readonly turn: string;
-  /** Counts a rule that decides about the call; absent for a workspace without rules. */
-  readonly onRule?: OnRule;
+  /** Counts a rule that decides about the call; undefined for a workspace without rules. */
+  readonly onRule: OnRule | undefined;
 }
 
 /** Returns the options of a call that begins now. `callId` is the id that it already has. */
@@ -75,7 +75,7 @@ export function beginCall(
     agent,
     callId: kind === "read" ? "" : callId || newCallId(),
     turn: hasTurns ? approvals.turn(agent, options.turn) : "",
-    ...(rules.isEmpty ? {} : { onRule: countRulesOfCall() }),
+    onRule: rules.isEmpty ? undefined : countRulesOfCall(),
   };
 }
 

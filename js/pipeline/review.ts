@@ -117,6 +117,7 @@ export async function changeQuestionOf(
     ),
   );
   const { base } = preview;
+  const { agent, callId, turn } = call.about;
   const outlined = questionOutline(tool.name, args, places, preview);
   const outline = digestOfParts([...outlined, base.map(({ path, entry }) => [path, entry === true])]);
   const digest = digestOfParts([outline, base.map(({ path, version }) => [path, version])]);
@@ -127,7 +128,7 @@ export async function changeQuestionOf(
     outline,
     planned: preview.changes,
     isRevisable: isRevisable(plan),
-    details: {
+    details: withoutUndefined({
       type: hash === undefined ? "info" : "edit",
       title: escapeControls(title),
       tool: tool.name,
@@ -138,16 +139,16 @@ export async function changeQuestionOf(
       path: paths[preview.location] as string,
       paths,
       risk,
-      ...(call.about.agent === undefined ? {} : { agent: call.about.agent }),
-      ...(hash === undefined ? {} : { hash }),
-      ...(call.about.callId === "" ? {} : { callId: call.about.callId }),
-      turn: call.about.turn,
+      agent,
+      hash,
+      callId: callId === "" ? undefined : callId,
+      turn,
       changes,
       digest,
       complete: incomplete === undefined,
-      ...(incomplete === undefined ? {} : { incomplete }),
-      ...(newBytes === undefined ? {} : { newContentBase64: toBase64(newBytes) }),
-    },
+      incomplete,
+      newContentBase64: newBytes && toBase64(newBytes),
+    }),
   };
 }
 
@@ -374,11 +375,13 @@ export async function putQuestion(
     .filter(({ outcome }) => asked !== undefined || !isLasting(outcome));
   const question: CallQuestion["question"] = {
     ...details,
-    ...(replaces === undefined ? {} : { replaces }),
-    ...(call.reader.onProgress === undefined ? {} : { hasProgress: true }),
+    ...withoutUndefined({
+      replaces,
+      hasProgress: call.reader.onProgress === undefined ? undefined : true,
+      isModifying: isModifying ? true : undefined,
+    }),
     ...stale,
     scopes: complete ? scopes : scopes.filter(({ outcome }) => outcome === "cancel"),
-    ...(isModifying ? { isModifying: true } : {}),
   };
   const who = { confirm, approvals: asked === undefined ? KEEPS_NOTHING : approvals, notify };
   const asking = { asked: { ...about, turn: call.about.turn }, title, question };

@@ -167,7 +167,7 @@ async function meantOperation(
     request: own,
     tool,
     canonical: undefined,
-    begun: { ...options, callId, agent, turn },
+    begun: { ...options, callId, agent, turn, onRule: undefined },
     args,
     modified: [],
   };

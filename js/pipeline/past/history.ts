@@ -28,6 +28,7 @@ import type { UndoableHistory } from "../../tools/lib/past.ts";
 import { putBackUse } from "../../tools/lib/put-back.ts";
 import { changesOfPlan, putBackPath } from "./put-back.ts";
 import { escapeControls, plural } from "../../engine/escape.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 
 /** The options of `ws.history`. */
 export interface HistoryOptions {
@@ -56,17 +57,20 @@ export function toHistoryEntry(
   { header, paths, undoable }: HistoryRecord,
   display: (path: string) => string,
 ): HistoryEntry {
-  return Object.freeze({
-    callId: header.callId,
-    tool: header.tool,
-    time: new Date(header.time).toISOString(),
-    paths: Object.freeze(paths.map(display)),
-    ...(header.agent === undefined ? {} : { agent: header.agent }),
-    ...(header.undoOf === undefined ? {} : { undoOf: header.undoOf }),
-    ...(header.undoes === undefined ? {} : { undoes: header.undoes }),
-    ...(undoable ? {} : { unrecorded: true }),
-    ...(header.allowedBy === undefined ? {} : { allowedBy: header.allowedBy }),
-  });
+  const { callId, tool, time, agent, undoOf, undoes, allowedBy } = header;
+  return Object.freeze(
+    withoutUndefined({
+      callId,
+      tool,
+      time: new Date(time).toISOString(),
+      paths: Object.freeze(paths.map(display)),
+      agent,
+      undoOf,
+      undoes,
+      unrecorded: undoable ? undefined : true,
+      allowedBy,
+    }),
+  );
 }
 
 /** The error codes for a call that the history does not list. */
