@@ -28,8 +28,12 @@ import {
   decidePersonally,
   planWithApprovalToReveal,
 } from "../pipeline/permit.ts";
-import { assertStateUnchanged, type ReviewedPlan, reviewUntilApproved } from "../pipeline/review.ts";
-import type { Session } from "../pipeline/session.ts";
+import {
+  type AskedChange,
+  assertStateUnchanged,
+  type ReviewedPlan,
+  reviewUntilApproved,
+} from "../pipeline/review.ts";
 import { isWrongAssumption } from "../pipeline/staged.ts";
 import { withUndoWarning } from "../pipeline/undo-note.ts";
 import {
@@ -43,15 +47,10 @@ import type { CallStage } from "../storage/staged/stage.ts";
 import type { RecordOp } from "../storage/storage.ts";
 import { type ChangingPlan, carryOut } from "../tools/change/make.ts";
 import { holdSeen, type SeenFiles } from "../tools/lib/seen.ts";
-import type { AnyChangingTool, Answer, Call, PathUse, Plan, Settled } from "../tools/lib/tool.ts";
+import type { Answer, Call, Plan, Settled } from "../tools/lib/tool.ts";
 
 /** A change that a call may make, if need be after an approval. */
-interface ChangingCall {
-  readonly session: Session;
-  readonly tool: AnyChangingTool;
-  readonly args: object;
-  readonly uses: readonly PathUse[];
-  readonly call: Call;
+interface ChangingCall extends AskedChange {
   /** The facts of the call, to which the change is added. */
   readonly facts: Facts;
   readonly admitted: Pick<AdmittedCall, "sources" | "ruled" | "isKept">;
@@ -155,11 +154,10 @@ async function askReviewer(
   approver: Confirm,
 ): Promise<ApprovedChange | Settled<unknown>> {
   const { change } = planned;
-  const { session, tool, args, uses, call, admitted } = change;
-  const reviewable = { tool, args, uses, call };
+  const { call, admitted } = change;
   await assertSeen(change, planned.plan);
   call.timer.untimed?.();
-  const reviewed = await reviewUntilApproved(session, reviewable, planned.plan, approver, async (isTrial) => {
+  const reviewed = await reviewUntilApproved(change, planned.plan, approver, async (isTrial) => {
     const next = await planOf(change, admitted.isKept && isTrial !== true);
     if (next.kind !== "settled") await assertSeen(change, next);
     return next;

@@ -20,7 +20,7 @@ import { MIN_THREAD_BYTES } from "../engine/threads.ts";
 import { statOrNull } from "../tools/lib/contents.ts";
 import type { Change, Put } from "../tools/change/change.ts";
 import { type ChangingPlan, carryOut } from "../tools/change/make.ts";
-import type { AnyChangingTool, Answer, Call, PathUse, Proposal } from "../tools/lib/tool.ts";
+import type { Answer, Call, Proposal } from "../tools/lib/tool.ts";
 import { rangesAfterChange, type LineRange, coverReplacedLines } from "../tools/lib/line-ranges.ts";
 import { escapeControls } from "../engine/escape.ts";
 import {
@@ -30,18 +30,13 @@ import {
   partialReadError,
   seenLinesOfCurrentContent,
 } from "./past/unseen.ts";
-import type { Session } from "./session.ts";
+import type { AskedChange } from "./review.ts";
 import { decideStep } from "./sources.ts";
 
 /** A change that the guard checks. */
-export interface GuardedChange {
-  readonly session: Pick<Session, "gates" | "past">;
+interface GuardedChange extends AskedChange {
   /** What decides by what the guard finds. */
   readonly admitted: { readonly sources: readonly DecisionSource[] };
-  readonly tool: Pick<AnyChangingTool, "name" | "traits">;
-  readonly args: object;
-  readonly uses: readonly PathUse[];
-  readonly call: Call;
 }
 
 /** The lines of each partly edited file that were seen before, at their numbers after the edit. */

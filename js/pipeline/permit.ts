@@ -18,10 +18,10 @@ import { mustAsk } from "../hooks/approvals.ts";
 import { askReviewer, type CallQuestion } from "../hooks/asking.ts";
 import { approvesCall, type Confirm, refusedBy } from "../hooks/confirm.ts";
 import { digestOfParts } from "../hooks/question.ts";
-import type { AnyChangingTool, Call, PathUse, Plan } from "../tools/lib/tool.ts";
+import type { Call, PathUse, Plan } from "../tools/lib/tool.ts";
 import type { MetaApproval } from "./result.ts";
 import { realPathOf } from "../policy/grant-paths.ts";
-import { type CommandInput, exactCommandOf, rootsContaining } from "./review.ts";
+import { type CommandInput, exactCommandOf, type ReviewableChange, rootsContaining } from "./review.ts";
 import { effectsOfCall } from "./reach.ts";
 import type { Session } from "./session.ts";
 import { asksUndecided } from "./sources.ts";
@@ -41,14 +41,6 @@ export interface RuleResult {
   readonly isKept: boolean;
 }
 
-/** The input of a plan. */
-interface PlanInput {
-  readonly tool: AnyChangingTool;
-  readonly args: object;
-  readonly uses: readonly PathUse[];
-  readonly call: Call;
-}
-
 /**
  * Plans a change whose content the rules hide from the call. A failure reveals content, and so does a plan with nothing
  * to do, such as a dry run: an approval is requested first.
@@ -56,7 +48,7 @@ interface PlanInput {
  */
 export async function planWithApprovalToReveal(
   session: Session,
-  { tool, args, uses, call }: PlanInput,
+  { tool, args, uses, call }: ReviewableChange,
 ): Promise<Plan<unknown>> {
   let plan: Plan<unknown>;
   try {

@@ -16,7 +16,7 @@ import { toBase64 } from "../engine/wire/bytes.ts";
 import { confirmedChange } from "../hooks/changed-files.ts";
 import { askReviewer, type CallQuestion } from "../hooks/asking.ts";
 import { type AskedCall, type ChangingOutcome, isLasting } from "../hooks/scope/offer.ts";
-import { type Confirm, type Confirmation, type ConfirmReply, denied, refusedBy } from "../hooks/confirm.ts";
+import { type Confirm, type Confirmation, type ConfirmReply, refusedBy } from "../hooks/confirm.ts";
 import { digestOfParts } from "../hooks/question.ts";
 import type { ExactCommand } from "../hooks/scope/command.ts";
 import type { BaseVersion, Preview } from "../tools/change/change.ts";
@@ -67,6 +67,11 @@ export interface ReviewableChange {
   readonly args: object;
   readonly uses: readonly PathUse[];
   readonly call: Call;
+}
+
+/** A change about which a reviewer is asked in a workspace. */
+export interface AskedChange extends ReviewableChange {
+  readonly session: Session;
 }
 
 /** The question about a planned change. */
@@ -210,27 +215,28 @@ export async function exactCommandOf({
  * @throws FilewrightError APPROVAL_DENIED, CANCELLED
  */
 export async function reviewUntilApproved(
-  session: Session,
-  reviewable: ReviewableChange,
+  asked: AskedChange,
   planned: ChangingPlan,
   confirm: Confirm,
-  replan?: Replan,
+  replan: Replan,
 ): Promise<ReviewedPlan | Settled<unknown>> {
+  const { session } = asked;
   const largest = session.past.log.largestUndo?.bytes;
   let revisions: readonly Revision[] = [];
   let notes: readonly string[] = [];
   let plan = planned;
   let replaces: string | undefined;
   for (;;) {
-    const question = await changeQuestionOf(reviewable, plan, largest);
-    const open = await openQuestion(session, reviewable, question, replan);
+    const question = await changeQuestionOf(asked, plan, largest);
+    const open = await openQuestion(asked, question, replan);
     const reply = await putQuestion(
       session,
       { ...open, replaces, isModifying: revisions.length > 0 },
       confirm,
     );
     if (reply.outcome === "look_again") {
-      const again = await planAgain(session, replan);
+      session.staging.stage?.refresh();
+      const again = await replan();
       [revisions, notes, replaces] = [[], [], question.details.digest];
       if (again.kind === "settled") return again;
       plan = again;
@@ -243,9 +249,9 @@ export async function reviewUntilApproved(
       plan = await choose(plan, revision.files, revision.isSelection);
       revisions = [...revisions, revision];
       if (asksAgain) continue;
-      approved = await changeQuestionOf(reviewable, plan, largest);
+      approved = await changeQuestionOf(asked, plan, largest);
       // The reviewer saw the file at the time of the question, which may differ from the current one.
-      await assertStateUnchanged(question, reviewable);
+      await assertStateUnchanged(question, asked);
     }
     const { outcome, payload = {} } = reply;
     return {
@@ -257,13 +263,6 @@ export async function reviewUntilApproved(
       approval: { outcome, ...withoutUndefined({ hash: approved.details.hash, by: payload.by, parts }) },
     };
   }
-}
-
-/** Plans a change again because the reviewer wants to see the present content. */
-function planAgain(session: Session, replan: Replan | undefined): Promise<Plan<unknown>> {
-  if (replan === undefined) throw denied("The change cannot be planned again.");
-  session.staging.stage?.refresh();
-  return replan();
 }
 
 /** What a reviewer has made of a change. */
@@ -324,25 +323,24 @@ export interface OpenQuestion {
 
 /** Returns the question about one planned change. */
 async function openQuestion(
-  session: Session,
-  reviewable: ReviewableChange,
+  change: AskedChange,
   { details, planned, isRevisable, places, base }: ChangeQuestion,
-  replan: Replan | undefined,
+  replan: Replan,
 ): Promise<Omit<OpenQuestion, "replaces" | "isModifying">> {
-  const { tool, call } = reviewable;
-  const { stage } = session.staging;
+  const { tool, call } = change;
+  const { stage } = change.session.staging;
   const stale = staleFunctionsOf(
     async () => {
       stage?.refresh();
-      await assertStateUnchanged({ places, base }, reviewable);
+      await assertStateUnchanged({ places, base }, change);
     },
     async () => {
       stage?.refresh();
-      await replan?.(true);
+      await replan(true);
     },
   );
   const roots = rootsContaining(call.locations);
-  const asked = { tool: tool.name, roots, command: await exactCommandOf(reviewable) };
+  const asked = { tool: tool.name, roots, command: await exactCommandOf(change) };
   const shown = { changes: details.changes, planned };
   const changing = isRevisable ? changingOutcomes(shown, details.newContent !== null) : [];
   return { details, asked, changing, call, stale };
