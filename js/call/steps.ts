@@ -24,7 +24,7 @@ import { type Arguments, withCanonicalKeys } from "../tools/lib/schema.ts";
 import type { AnyChangingTool, AnyTool, Answer, Call, PathUse } from "../tools/lib/tool.ts";
 import { argumentsAfterHooks } from "./before-hooks.ts";
 import type { CallRequest, MeantCall, SentCall } from "./call.ts";
-import { changeFiles, settledChange } from "./change.ts";
+import { changeFiles } from "./change.ts";
 import { takeScan, takeSlot } from "./fairness.ts";
 
 /** Returns what a call means. @throws FilewrightError INVALID_ARGUMENT, HOOK_BLOCKED and others; HookException */
@@ -184,7 +184,7 @@ export async function run(judged: JudgedCall, runBatch: BatchRunner): Promise<To
     if (scans !== false) await takeScan(request, judged.session);
     // A call that gives a part when its time is over ends itself.
     if (scans === "partial") request.limited.untimed();
-    return await answer(judged, call, settledChange(await tool.run(args, call)));
+    return await answer(judged, call, { result: await tool.run(args, call), undo: "nothing" });
   } finally {
     await judged.early?.locks.release();
   }
