@@ -50,7 +50,7 @@ export interface TextEngine extends DiffEngine, EditEngine, HunkEngine, PatchEng
 export function makeTextEngine(binding: TextBinding, info: EngineInfo): TextEngine {
   return Object.freeze({
     info: Object.freeze(info),
-    sha256: binding.sha256.bind(binding),
+    sha256: (bytes: Uint8Array) => binding.sha256(bytes),
     onThreads: Object.freeze({
       sha256: (bytes: Uint8Array) =>
         onThread(
