@@ -170,7 +170,7 @@ async function askReviewer(
 }
 
 /** Returns the change of a call that has nothing to write. */
-export function settledChange(answer: Answer<unknown>): Made<Answer<unknown>> {
+function settledChange(answer: Answer<unknown>): Made<Answer<unknown>> {
   return { result: answer, undo: "nothing" };
 }
 
