@@ -54,16 +54,16 @@ function objectCheck(schema: HostSchema, mode: CheckMode, owner?: string): Value
   const members = membersOf(schema, mode);
   const names = members.map(({ name }) => name);
   const known: ReadonlySet<unknown> = new Set(names);
-  const isUnknown = (key: unknown): boolean => !known.has(key);
   const keysOf = mode.coerce ? Object.keys : Reflect.ownKeys;
+  const problemOfUnknown = (value: Arguments): ValueProblem => {
+    const [first = "", ...others] = keysOf(value).filter((key) => !known.has(key));
+    const problem = unknownKeyProblem(first, schema, mode, owner);
+    return others.length === 0 ? problem : withOtherUnknownKeys(problem, others, names, mode);
+  };
   return (given) => {
     const value = objectOf(given, schema, mode);
     if (value instanceof ValueProblem) return value;
-    const [first, ...others] = keysOf(value).filter(isUnknown);
-    if (first !== undefined) {
-      const problem = unknownKeyProblem(first, schema, mode, owner);
-      return others.length === 0 ? problem : withOtherUnknownKeys(problem, others, names, mode);
-    }
+    for (const key of keysOf(value)) if (!known.has(key)) return problemOfUnknown(value);
     return checkedMembers(value, members);
   };
 }
