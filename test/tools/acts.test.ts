@@ -12,7 +12,7 @@ const SANDBOX: SandboxProvider = {
 };
 
 /** What a reviewer sees of a question. */
-interface Seen {
+interface ShownQuestion {
   readonly title: string;
   readonly risk: string;
   readonly type: string;
@@ -27,7 +27,7 @@ interface Act {
   /** The preset that has the tool. */
   readonly preset: Preset | "canonical";
   run(ws: Workspace): Promise<unknown>;
-  readonly seen: Seen;
+  readonly seen: ShownQuestion;
 }
 
 const sha256 = (text: string): string => `sha256:${createHash("sha256").update(text).digest("hex")}`;
@@ -117,7 +117,7 @@ test.each(ACTS)("a reviewer of $does sees what becomes of each path", async ({ p
   asked.length = 0;
   await run(ws);
   const found = asked.map(
-    ({ title, risk, type, fileDiff, newContent, hash, changes }): Seen => ({
+    ({ title, risk, type, fileDiff, newContent, hash, changes }): ShownQuestion => ({
       title,
       risk,
       type,
