@@ -1,12 +1,13 @@
 /** The hooks before a call, which may refuse it or change its arguments. A call and an operation of a batch run them. */
+import type { HookPreview } from "../hooks/hook.ts";
 import { hooksFor, type HookCallFacts, type PreviewOfCall, runBeforeHooks } from "../hooks/run.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { type Arguments, withCanonicalKeys } from "../tools/lib/schema.ts";
 import type { BegunCallOptions } from "../pipeline/enter.ts";
 import { decideStep } from "../pipeline/sources.ts";
+import type { AnyChangingTool } from "../tools/lib/tool.ts";
 import type { SentCall } from "./call.ts";
-import { previewOfSent } from "./preview.ts";
 
 /** The arguments as the hooks left them. */
 interface HookedArguments {
@@ -16,12 +17,13 @@ interface HookedArguments {
 }
 
 /**
- * Runs the hooks before a call with these arguments; undefined without any.
+ * Runs the hooks before a call with these arguments; undefined without any. A hook may ask for the preview of a change.
  * @throws FilewrightError HOOK_BLOCKED when one refuses the call; HookException
  */
 export async function argumentsAfterHooks(
   sent: SentCall,
   raw: Arguments,
+  previewOf: (sent: SentCall, tool: AnyChangingTool, args: Arguments) => Promise<HookPreview>,
 ): Promise<HookedArguments | undefined> {
   const { request, tool, canonical, begun } = sent;
   const { session, presetCall } = request;
@@ -31,9 +33,7 @@ export async function argumentsAfterHooks(
   const canonicalOf = (args: Arguments, modified: readonly string[]): Arguments =>
     withCanonicalKeys(tool.name, withCanonicalNames(args, modified, canonical), tool.aliases);
   const previewer: PreviewOfCall | undefined =
-    tool.kind === "change"
-      ? (current, keys) => previewOfSent(sent, tool, canonicalOf(current, keys))
-      : undefined;
+    tool.kind === "change" ? (current, keys) => previewOf(sent, tool, canonicalOf(current, keys)) : undefined;
   const { args, modified, stopped } = await runBeforeHooks(
     hooks,
     hookCallFactsOf(tool.name, calledAs, begun),

@@ -26,7 +26,7 @@ export type Called = Pick<Tool, "name" | "title" | "traits"> & { readonly kind: 
 export interface CallRequest {
   /** The workspace as the call sees it. */
   readonly session: Session;
-  /** The canonical tool. A call of a preset may mean another one (`mean.ts`); its own tool is in `presetCall`. */
+  /** The canonical tool. A call of a preset may mean another one (`mean` in `steps.ts`); its own tool is in `presetCall`. */
   readonly known: Called;
   /** The arguments as the caller has sent them. */
   readonly given: unknown;

@@ -18,15 +18,9 @@ import type { Confirm } from "../hooks/confirm.ts";
 import type { About, Made, OnePut } from "../log/index.ts";
 import type { AdmittedCall } from "../pipeline/enter.ts";
 import type { Fact, Facts } from "../pipeline/facts.ts";
-import {
-  applyGuarded,
-  assertSeen,
-  type GuardSettings,
-  guardSettingsOf,
-  isGuardRefusal,
-} from "../pipeline/guard.ts";
+import { applyGuarded, assertSeen, isGuardRefusal } from "../pipeline/guard.ts";
 import { effectsFrom } from "../pipeline/observe.ts";
-import type { NotesInCommit } from "../pipeline/past/reads.ts";
+import type { NotesInCommit, Reads } from "../pipeline/past/reads.ts";
 import { acquireLocks, type EarlyLocks, type HeldLocks, lockKeysOf } from "../pipeline/path-locks.ts";
 import {
   allowedByAnswer,
@@ -34,8 +28,12 @@ import {
   decidePersonally,
   planWithApprovalToReveal,
 } from "../pipeline/permit.ts";
-import { assertStateUnchanged, type ReviewedPlan, reviewUntilApproved } from "../pipeline/review.ts";
-import type { Session } from "../pipeline/session.ts";
+import {
+  type AskedChange,
+  assertStateUnchanged,
+  type ReviewedPlan,
+  reviewUntilApproved,
+} from "../pipeline/review.ts";
 import { isWrongAssumption } from "../pipeline/staged.ts";
 import { withUndoWarning } from "../pipeline/undo-note.ts";
 import {
@@ -45,18 +43,14 @@ import {
   type WrittenPath,
 } from "../pipeline/written-places.ts";
 import type { Location } from "../policy/index.ts";
+import type { CallStage } from "../storage/staged/stage.ts";
 import type { RecordOp } from "../storage/storage.ts";
 import { type ChangingPlan, carryOut } from "../tools/change/make.ts";
 import { holdSeen, type SeenFiles } from "../tools/lib/seen.ts";
-import type { AnyChangingTool, Answer, Call, PathUse, Plan, Settled } from "../tools/lib/tool.ts";
+import type { Answer, Call, Plan, Settled } from "../tools/lib/tool.ts";
 
 /** A change that a call may make, if need be after an approval. */
-interface ChangingCall {
-  readonly session: Session;
-  readonly tool: AnyChangingTool;
-  readonly args: object;
-  readonly uses: readonly PathUse[];
-  readonly call: Call;
+interface ChangingCall extends AskedChange {
   /** The facts of the call, to which the change is added. */
   readonly facts: Facts;
   readonly admitted: Pick<AdmittedCall, "sources" | "ruled" | "isKept">;
@@ -68,7 +62,6 @@ interface ChangingCall {
 export interface PlannedChange {
   readonly change: ChangingCall;
   readonly plan: ChangingPlan;
-  readonly guarding: GuardSettings;
   /** The real paths to lock, in their order: those of the change, and directories that may be repositories. */
   readonly keys: readonly WrittenPath[];
   /** The places that it writes and that need an approval. */
@@ -91,13 +84,12 @@ export async function changeFiles(asked: ChangingCall): Promise<Made<Answer<unkn
 
 /** Plans a change. @throws FilewrightError as its tool does */
 export async function plan(change: ChangingCall): Promise<PlannedChange | Settled<unknown>> {
-  const { session, admitted } = change;
   // The real paths are determined while the tool plans, because most plans begin with a read.
   const located = locateWrites(change);
   located.catch(() => {}); // The await below reports the error; the error of a failed plan is more specific.
-  const planned = await planOf(change, admitted.isKept);
+  const planned = await planOf(change, change.admitted.isKept);
   if (planned.kind === "settled") return planned;
-  return { change, plan: planned, guarding: guardSettingsOf(session, admitted.sources), ...(await located) };
+  return { change, plan: planned, ...(await located) };
 }
 
 /** Returns the plan of the tool. With `isKept` the rules hide what it reads until a reviewer has approved it. */
@@ -161,14 +153,13 @@ async function askReviewer(
   planned: PlannedChange,
   approver: Confirm,
 ): Promise<ApprovedChange | Settled<unknown>> {
-  const { guarding, change } = planned;
-  const { session, tool, args, uses, call, admitted } = change;
-  const reviewable = { tool, args, uses, call };
-  await assertSeen(guarding, reviewable, planned.plan);
+  const { change } = planned;
+  const { call, admitted } = change;
+  await assertSeen(change, planned.plan);
   call.timer.untimed?.();
-  const reviewed = await reviewUntilApproved(session, reviewable, planned.plan, approver, async (isTrial) => {
+  const reviewed = await reviewUntilApproved(change, planned.plan, approver, async (isTrial) => {
     const next = await planOf(change, admitted.isKept && isTrial !== true);
-    if (next.kind !== "settled") await assertSeen(guarding, reviewable, next);
+    if (next.kind !== "settled") await assertSeen(change, next);
     return next;
   });
   if ("answer" in reviewed) return reviewed;
@@ -179,7 +170,7 @@ async function askReviewer(
 }
 
 /** Returns the change of a call that has nothing to write. */
-export function settledChange(answer: Answer<unknown>): Made<Answer<unknown>> {
+function settledChange(answer: Answer<unknown>): Made<Answer<unknown>> {
   return { result: answer, undo: "nothing" };
 }
 
@@ -280,9 +271,10 @@ async function applyRecorded(
   approved: ApprovedChange,
   plan: ApprovedChange["plan"],
 ): Promise<Made<Answer<unknown>>> {
-  const { change, guarding, reviewed, isUnreviewed, allowedBy } = approved;
-  const { session, tool, args, uses, call } = change;
-  const held = holdNotes(session, call);
+  const { change, reviewed, isUnreviewed, allowedBy } = approved;
+  const { session, tool, uses, call } = change;
+  const { stage } = session.staging;
+  const held = stage && holdNotes(stage, session.past.reads, call);
   const undoes = plan.kind === "act" ? plan.undoes : undefined;
   const about: About = {
     callId: call.about.callId,
@@ -305,7 +297,7 @@ async function applyRecorded(
   const run = async (fs: Files, put?: PutFile): Promise<Answer<unknown>> => {
     const own: Call = { ...call, fs, put, seen: held?.seen ?? call.seen };
     if (reviewed !== undefined) await assertStateUnchanged(reviewed, { uses, call: own });
-    return applyGuarded(guarding, { tool, args, uses, call: own }, plan);
+    return applyGuarded({ ...change, call: own }, plan);
   };
   const planned = { onePut: onePutOf(plan), found: () => filesFound(approved, plan) };
   const made = await session.past.log.append(call.fs, about, run, planned);
@@ -378,12 +370,12 @@ interface HeldNotes {
   committed(): void;
 }
 
-/** Holds back what a change on a stage notes as seen; undefined without a stage, where it counts at once. */
+/** Holds back what a change on a stage notes as seen. Without a stage it counts at once. */
 export function holdNotes(
-  { staging: { stage }, past: { reads } }: Pick<Session, "staging" | "past">,
+  stage: Pick<CallStage, "committedVersion">,
+  reads: Reads,
   { seen, about: { agent } }: Pick<Call, "seen" | "about">,
-): HeldNotes | undefined {
-  if (stage === undefined) return undefined;
+): HeldNotes {
   const held = holdSeen(seen);
   let noted: NotesInCommit | undefined;
   return {

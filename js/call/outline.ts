@@ -13,9 +13,8 @@ import type { CallOptions } from "../pipeline/enter.ts";
 import { type ErrorData, toErrorData } from "../pipeline/result.ts";
 import type { Session } from "../pipeline/session.ts";
 import type { PresetCall } from "./call.ts";
-import { mean } from "./mean.ts";
-import { previewOfMeant } from "./preview.ts";
 import { requestOf } from "./stages.ts";
+import { mean, previewOfMeant } from "./steps.ts";
 
 /** One path that a call names. */
 export interface CallLocation {

@@ -16,16 +16,15 @@ import { ending, noteReads, reporting } from "./ending.ts";
 import { lookAlikes, words } from "./failures.ts";
 import { fairness } from "./fairness.ts";
 import { type HostCall, hostStep, withoutText } from "./host.ts";
-import { mean } from "./mean.ts";
 import { observing } from "./observing.ts";
 import { optimism } from "./optimism.ts";
-import { type BatchRunner, judge, run } from "./steps.ts";
+import { type BatchRunner, judge, mean, run } from "./steps.ts";
 
 /**
  * Around the tool, the outermost first. A workspace has only the stages that its options ask for. What retries a call
  * (`lookAlikes`, `optimism`) stands outside `fairness`, so that the first try gives its places back, and inside `words`,
  * which sees the error of the last try. A call that its budget refuses before it begins is none for observers.
- * Hooks before a call are a part of its first step (`mean.ts`), where its arguments are known.
+ * Hooks before a call are a part of its first step (`mean`), where its arguments are known.
  */
 const AROUND: readonly Stage[] = [
   budget, // counts the call, before it or in its commit

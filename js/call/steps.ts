@@ -1,23 +1,70 @@
 /**
- * The second and the third step of a call, of three. Its paths, and whether policy, rules and grants allow it: the tool
- * gets no content before, though a storage may send it with the first look; a preview that a hook asks for is judged by
- * itself. Then the tool reads, or changes files once that is approved, and the answer is made.
+ * The three steps of a call. The tool and the arguments that it means, as the hooks before it leave them. Its paths, and
+ * whether policy, rules and grants allow it: the tool gets no content before, though a storage may send it with the first
+ * look. Then the tool reads, or changes files once that is approved, and the answer is made. The preview of a change, for a
+ * hook or a host that decides about it, is judged by itself and writes nothing.
  */
 import type { Confirm } from "../hooks/confirm.ts";
+import type { HookPreview } from "../hooks/hook.ts";
 import type { Made } from "../log/index.ts";
 import { successResult } from "../pipeline/answer.ts";
-import { admitCall, type AdmittedCall } from "../pipeline/enter.ts";
+import { admitCall, type AdmittedCall, beginCall } from "../pipeline/enter.ts";
+import { Facts } from "../pipeline/facts.ts";
 import { sessionAtMoment } from "../pipeline/moments.ts";
+import { historyForCaller } from "../pipeline/past/history.ts";
+import type { ReplacedPath } from "../pipeline/paths/look-alikes.ts";
 import { type EarlyLocks, lockContendedPaths, mayLockEarly } from "../pipeline/path-locks.ts";
 import type { ToolResult } from "../pipeline/result.ts";
 import type { Session } from "../pipeline/session.ts";
 import { makeGates } from "../pipeline/sources.ts";
 import type { Location } from "../policy/index.ts";
+import { show } from "../tools/change/show.ts";
 import type { BatchData } from "../tools/index.ts";
-import type { Answer, Call, PathUse } from "../tools/lib/tool.ts";
-import type { MeantCall } from "./call.ts";
-import { changeFiles, settledChange } from "./change.ts";
+import { type Arguments, withCanonicalKeys } from "../tools/lib/schema.ts";
+import type { AnyChangingTool, AnyTool, Answer, Call, PathUse } from "../tools/lib/tool.ts";
+import { argumentsAfterHooks } from "./before-hooks.ts";
+import type { CallRequest, MeantCall, SentCall } from "./call.ts";
+import { changeFiles } from "./change.ts";
 import { takeScan, takeSlot } from "./fairness.ts";
+
+/** Returns what a call means. @throws FilewrightError INVALID_ARGUMENT, HOOK_BLOCKED and others; HookException */
+export async function mean(request: CallRequest): Promise<MeantCall> {
+  const { session, given, options, presetCall, facts, replaced } = request;
+  const meant = presetCall?.meaning();
+  // The cast is safe: a tool only receives its own arguments, plans and data.
+  const tool = (meant?.tool ?? request.known) as unknown as AnyTool;
+  const begun = beginCall(session, tool, options, request.callId);
+  const sent = withCanonicalKeys(tool.name, meant === undefined ? given : meant.args, tool.aliases);
+  const raw = replaced === undefined ? sent : withReplacedArguments(tool, sent, replaced);
+  facts.tell({ what: "meant", tool, meant, raw, callId: begun.callId });
+  let parsed = await tool.parse(raw, options);
+  let modified: readonly string[] = [];
+  if (session.hooks.bound.length > 0) {
+    const hooked = await argumentsAfterHooks({ request, tool, canonical: meant, begun }, raw, previewOfSent);
+    // A hook may have changed what its preview has read.
+    if (hooked !== undefined) session.staging.stage?.refresh();
+    if (hooked !== undefined && hooked.modified.length > 0) {
+      facts.tell({ what: "meant", tool, meant, raw: hooked.raw, callId: begun.callId });
+      parsed = await tool.parse(hooked.raw, options);
+      ({ modified } = hooked);
+    }
+  }
+  let args = replaced === undefined ? parsed : withReplacedNames(tool, parsed, replaced);
+  if (tool.kind === "change" && tool.prepare !== undefined)
+    args = await tool.prepare(args, historyForCaller(session, options.agent));
+  return { request, tool, canonical: meant, args, modified, begun };
+}
+
+/** Returns the arguments with the paths that replace missing ones. The paths in a text are replaced once it is parsed. */
+function withReplacedArguments(tool: AnyTool, raw: Arguments, replaced: readonly ReplacedPath[]): Arguments {
+  if (tool.kind === "change" && tool.withPaths !== undefined) return raw;
+  return { ...raw, ...Object.fromEntries(replaced.map(({ argument, path }) => [argument, path])) };
+}
+
+function withReplacedNames(tool: AnyTool, parsed: object, replaced: readonly ReplacedPath[]): object {
+  if (tool.kind !== "change" || tool.withPaths === undefined) return parsed;
+  return tool.withPaths(parsed, new Map(replaced.map(({ typed, path }) => [typed, path])));
+}
 
 /** A call that may be made, if need be after an approval of its change. */
 export interface JudgedCall {
@@ -84,6 +131,36 @@ function withApproversByName(session: Session, calledAs: string): Session {
   return { ...session, gates: makeGates({ ...gates, confirmFor }, settings) };
 }
 
+/** Returns the preview of a change with these arguments. @throws FilewrightError as the call itself would */
+export async function previewOfSent(
+  sent: SentCall,
+  tool: AnyChangingTool,
+  raw: Arguments,
+): Promise<HookPreview> {
+  const { session, options } = sent.request;
+  const parsed = await tool.parse(raw, options);
+  const args = (await tool.prepare?.(parsed, historyForCaller(session, options.agent))) ?? parsed;
+  return previewOfMeant({ ...sent, args, modified: [] }, tool);
+}
+
+/** Returns the preview of a change whose arguments are checked. @throws FilewrightError as the call itself would */
+export async function previewOfMeant(meant: MeantCall, tool: AnyChangingTool): Promise<HookPreview> {
+  const { args } = meant;
+  const request = { ...meant.request, facts: new Facts() };
+  const { admitted } = await judgeNow({ ...meant, request }, undefined);
+  const { call } = admitted;
+  const { callId } = call.about;
+  const plan = await tool.plan(args, call);
+  const path = call.locations[0]?.path ?? "";
+  if (plan.kind === "settled") {
+    const title = `${tool.title}: nothing changes`;
+    return { title, path, diff: "", originalContent: null, newContent: null, risk: "low", callId };
+  }
+  const { title, location, diff, originalContent, newContent, risk } = await show(plan, call);
+  const at = call.locations[location]?.path ?? path;
+  return { title, path: at, diff, originalContent, newContent, risk, callId };
+}
+
 /** Runs the operations of a batch. */
 export type BatchRunner = (judged: JudgedCall, call: Call) => Promise<Made<Answer<BatchData>>>;
 
@@ -107,7 +184,7 @@ export async function run(judged: JudgedCall, runBatch: BatchRunner): Promise<To
     if (scans !== false) await takeScan(request, judged.session);
     // A call that gives a part when its time is over ends itself.
     if (scans === "partial") request.limited.untimed();
-    return await answer(judged, call, settledChange(await tool.run(args, call)));
+    return await answer(judged, call, { result: await tool.run(args, call), undo: "nothing" });
   } finally {
     await judged.early?.locks.release();
   }

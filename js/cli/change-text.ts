@@ -1,8 +1,7 @@
 /** The changes of a past call or of a rewind to its paths, as text with the diffs. */
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import type { HistoryChange } from "../workspace/index.ts";
 import { escapeForTerminal } from "./person/style.ts";
-import { plural } from "../tools/lib/text.ts";
 
 /** The words for a path without a diff, by the kind of its change. */
 export type KindWords = Readonly<Record<HistoryChange["kind"], string>>;

@@ -3,7 +3,7 @@ import { withoutUndefined } from "../schema/without-undefined.ts";
 import { grep } from "../tools/grep.ts";
 import { grepText } from "../tools/grep/text.ts";
 import type { Arguments } from "../tools/lib/schema.ts";
-import { NAMES_FOR_PEOPLE } from "../tools/render/display.ts";
+import { NAMES_FOR_PEOPLE } from "../tools/lib/tool.ts";
 import type { CheckedArgs } from "../tools/generated/internal.ts";
 import type { GrepData } from "../tools/index.ts";
 import type { ToolResult } from "../workspace/index.ts";

@@ -4,6 +4,7 @@
  * Every failure a caller can meet is a {@link FilewrightError}. The code is the API; the message
  * is for people and models and may change at any time.
  */
+import { messageOf } from "./thrown.ts";
 
 /** The closed list of failure codes. */
 // biome-ignore format: a table, not forty lines
@@ -107,9 +108,7 @@ export function isCode(value: unknown): value is Code {
  */
 export function fromEngine(thrown: unknown): FilewrightError {
   if (thrown instanceof FilewrightError) return thrown;
-  // Not `instanceof`: the addon's errors are of the first realm of Node, and Jest runs modules in another.
-  const { message: said } = Object(thrown) as { readonly message?: unknown };
-  const text = typeof said === "string" ? said : String(thrown);
+  const text = messageOf(thrown);
   if (text.startsWith("{")) {
     try {
       const { code, message, hint, details, complete } = JSON.parse(text) as Record<string, unknown>;

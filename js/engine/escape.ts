@@ -1,4 +1,4 @@
-/** Escapes characters in names and texts that could mislead a person or a model. */
+/** Parts of texts for people and models: names without characters that could mislead, and numbers with their nouns. */
 
 /** A quick test before the slower replacement: most names are printable ASCII and need no escaping. */
 const NON_PRINTABLE_ASCII = /[^ -~]/u;
@@ -30,4 +30,9 @@ export function escapeOfCharacter(character: string): string {
   return (
     NAMED_ESCAPES[character] ?? (code < 0x100 ? `\\x${hex.padStart(2, "0")}` : `\\u{${hex.padStart(4, "0")}}`)
   );
+}
+
+/** Returns a count with its noun, such as `1 file` or `2 files`. */
+export function plural(count: number, one: string, many: string = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
 }

@@ -12,6 +12,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type * as addon from "./generated/binding.ts";
 import type { Binding } from "./engine.ts";
+import { messageOf } from "./thrown.ts";
 import { FilewrightError } from "./errors.ts";
 import { VERSION } from "./generated/version.ts";
 import {
@@ -81,27 +82,28 @@ export function loadNative(): LoadedNative {
   if (wish === "wasm") return { failure: DISABLED };
   const platforms = platformNames();
   const platform = platforms[0] as string;
-  if (wish.endsWith(".node")) {
-    const file = resolve(wish);
-    const place = { platform, kind: "file" } as const;
-    return fileExists(file) ? loadFile(file, place) : { failure: missingAddon(place) };
-  }
+  if (wish.endsWith(".node")) return loadNamed(resolve(wish), platform);
   if (wish !== "" && wish !== "native") return { failure: unknownSetting(wish) };
   let failure: AddonFailure | undefined;
-  for (const name of platforms) {
-    const file = builtFilePath(`native/filewright.${name}.node`);
-    if (!fileExists(file)) continue;
-    const loaded = loadFile(file, { platform: name, kind: "checkout" });
-    if ("binding" in loaded) return loaded;
-    failure ??= loaded.failure;
-  }
-  for (const name of platforms) {
-    const loaded = loadPackage(name);
-    if (loaded === undefined) continue;
-    if ("binding" in loaded) return loaded;
-    failure ??= loaded.failure;
-  }
+  for (const load of [loadBuilt, loadPackage])
+    for (const name of platforms) {
+      const loaded = load(name);
+      if (loaded !== undefined && "binding" in loaded) return loaded;
+      failure ??= loaded?.failure;
+    }
   return { failure: failure ?? missingAddon({ platform, kind: isCheckout() ? "checkout" : "package" }) };
+}
+
+/** Loads the addon that was built in this checkout. Returns nothing if none was. */
+function loadBuilt(platform: string): LoadedNative | undefined {
+  const file = builtFilePath(`native/filewright.${platform}.node`);
+  return fileExists(file) ? loadFile(file, { platform, kind: "checkout" }) : undefined;
+}
+
+/** Loads the addon that a person has named. */
+function loadNamed(file: string, platform: string): LoadedNative {
+  const place = { platform, kind: "file" } as const;
+  return fileExists(file) ? loadFile(file, place) : { failure: missingAddon(place) };
 }
 
 /** Loads the addon at an absolute path. */
@@ -208,7 +210,7 @@ export function loadWasm(): { readonly binding: Binding } | { readonly reason: s
       binding: guardBinding<Binding>(requireGlue(), platformTables),
     };
   } catch (error) {
-    const message = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
+    const [message = ""] = messageOf(error).split("\n");
     const remedy = isCheckout() ? "run: npm run build:wasm" : `run: npm install filewright@${VERSION}`;
     return { reason: `the WebAssembly module did not load (${withoutFolders(message)}); ${remedy}` };
   }

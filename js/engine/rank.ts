@@ -4,7 +4,7 @@
  * It works on a list of paths in memory. Trees on disk are ranked by one call of the native engine, with the
  * same scores: `tree-search.ts`.
  */
-import { asEngineCall } from "./thrown.ts";
+import { asEngineCall } from "./threads.ts";
 import type { FileExports } from "./generated/exports.ts";
 import { Unpacker } from "./wire/unpack.ts";
 

@@ -5,8 +5,7 @@
  * from a file.
  */
 import { FilewrightError, type Signalled } from "./errors.ts";
-import { onThread } from "./threads.ts";
-import { asEngineCall } from "./thrown.ts";
+import { onThread, asEngineCall } from "./threads.ts";
 import {
   type DecodedText,
   decodeDecodedText,

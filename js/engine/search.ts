@@ -3,8 +3,8 @@
  *
  * Searching a tree on disk is one call of the native engine: `tree-search.ts`.
  */
-import { asEngineCall } from "./thrown.ts";
-import { type CancelToken, runCancellable, Yielder } from "./yielder.ts";
+import { type CancelToken, runCancellable, asEngineCall } from "./threads.ts";
+import { Yielder } from "./yielder.ts";
 import { checkAborted, fromEngine, type Signalled } from "./errors.ts";
 import { isExpensiveQuery, isCheapToParse, QueryCache } from "./queries.ts";
 import { hasSeveralPatterns, decodeTextHits, decodeTextHitsYielding } from "./wire/hits.ts";
@@ -182,11 +182,11 @@ const ALL_PATHS: PathGlobs = Object.freeze({
   mayContain: () => true,
 });
 
-/** Returns the functions of the engine for searches, globs and ignore rules, which call the given binding. */
-export function makeSearchEngine(binding: SearchBinding): SearchEngine {
+/** Returns the function that compiles queries, and keeps those of the last searches. */
+function queryCompilerOf(binding: SearchBinding): SearchEngine["compileQuery"] {
   const kept = new QueryCache<EngineQuery>();
-  const { searchAsync, searchAllAsync, CancelToken } = binding;
-  const compileQuery = (query: TextQuery): CompiledQuery => {
+  const { searchAsync, CancelToken } = binding;
+  return (query) => {
     const options = queryOptionsJson(query);
     const known = kept.get(options);
     if (known !== undefined) return known;
@@ -223,6 +223,12 @@ export function makeSearchEngine(binding: SearchBinding): SearchEngine {
     kept.add(options, raw, compiled);
     return compiled;
   };
+}
+
+/** Returns the functions of the engine for searches, globs and ignore rules, which call the given binding. */
+export function makeSearchEngine(binding: SearchBinding): SearchEngine {
+  const { searchAsync, searchAllAsync } = binding;
+  const compileQuery = queryCompilerOf(binding);
   return {
     glob(patterns, options = {}) {
       const { exclude, caseSensitive } = options;

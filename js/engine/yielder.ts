@@ -1,9 +1,5 @@
 /** Lets long work pause, so that other tasks on the event loop get their turns, and end when it is cancelled. */
-import { checkAborted, fromEngine } from "./errors.ts";
-import type { CancelToken } from "./generated/binding.ts";
-import { throwTranslated } from "./thrown.ts";
-
-export type { CancelToken } from "./generated/binding.ts";
+import { checkAborted } from "./errors.ts";
 
 /**
  * The time in milliseconds after which work pauses at its next check. Work that checks rarely may block the
@@ -148,51 +144,4 @@ async function mergeRunsYielding<T>(
       await yielder.yieldIfDue();
   }
   return merged;
-}
-
-/**
- * Runs a native call that changes nothing, and cancels it when the signal aborts. Errors of the engine become
- * {@link FilewrightError}s. The promise rejects at once; the engine checks its token between directories or
- * blocks and stops there.
- */
-export async function runCancellable<T, Token extends Pick<CancelToken, "cancel">>(
-  signal: AbortSignal | undefined,
-  Cancel: new () => Token,
-  call: (token: Token | undefined) => Promise<T>,
-): Promise<T> {
-  checkAborted(signal);
-  if (signal === undefined) return call(undefined).catch(throwTranslated);
-  const token = new Cancel();
-  const onAbort = () => token.cancel();
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    const result = await untilAborted(signal, call(token));
-    // The signal may abort between the result and this line.
-    checkAborted(signal);
-    return result;
-  } catch (error) {
-    throw fromEngine(error);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
-}
-
-/**
- * Returns the result of `work`, or rejects as soon as the signal aborts. A thread that cannot be stopped then
- * finishes its work, and the result is dropped. @throws CANCELLED
- */
-export function untilAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const onAbort = () => {
-      try {
-        checkAborted(signal);
-      } catch (error) {
-        reject(error as Error);
-      }
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-    onAbort();
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

@@ -2,7 +2,6 @@
  * Applies hooks, rules and approvals to tools of other packages: a shell, another server's tools,
  * any object with a name and a function.
  */
-import { messageOf } from "../engine/thrown.ts";
 import {
   type CallFacts,
   decide,
@@ -12,6 +11,7 @@ import {
   rulesSource,
 } from "../policy/decide.ts";
 import { assertRules, compileRules, type Rule, RULE_OPTIONS } from "../policy/rules.ts";
+import { messageOf } from "../engine/thrown.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import {
   assertToolNames,

@@ -8,7 +8,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { answerFault, ANSWERERS } from "../schema/answer-fault.ts";
 import { optionChecker, optionReader } from "../schema/option.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { headlineOf } from "../tools/render/display.ts";
+import { headlineOf } from "../tools/lib/text.ts";
 import type { Confirm } from "./confirm.ts";
 import {
   AFTER_REPLY,

@@ -6,7 +6,7 @@ import { type DiffStyle, paintDiff } from "../diff/paint.ts";
 import type { ChangeHunk, ConfirmedChange, HunkRow } from "./changed-files.ts";
 import type { Confirmation, Outcome, Scope } from "./confirm.ts";
 import { escapeForPrinting, questionLines, type ShownQuestion } from "./question.ts";
-import { plural } from "../tools/lib/text.ts";
+import { plural } from "../engine/escape.ts";
 
 /** Options for rendering a question. */
 export interface QuestionViewOptions {
@@ -62,7 +62,7 @@ export function renderQuestion(
       escapeForPrinting(`  This does not show all of the change (${reason}): it can only be refused.`),
     );
   }
-  if (left > 0) shown.push(paint("2", `… ${left} more ${left === 1 ? "line" : "lines"}`));
+  if (left > 0) shown.push(paint("2", `… ${plural(left, "more line")}`));
   return { text: `\n${[head, ...shown].join("\n")}\n`, cut: left > 0 };
 }
 

@@ -13,7 +13,7 @@ import type { Files } from "../backends/files.ts";
 import type { FilesFound } from "../backends/transaction/step-maker.ts";
 import { pathsOfSteps, type RecordEntry, type RecordHeader } from "../backends/transaction/step.ts";
 import { Transaction } from "../backends/transaction/transaction.ts";
-import { untilAborted } from "../engine/yielder.ts";
+import { untilAborted } from "../engine/threads.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { newCallId, nextTimestamp } from "./call-id.ts";
 import { cannotBeReviewedError } from "./errors.ts";

@@ -2,9 +2,9 @@
  * Serves workspaces of a program's own over HTTP: those that the tokens of requests name, each opened by the program
  * and shared by all requests that name it.
  */
-import { messageOf } from "../engine/thrown.ts";
 import process from "node:process";
 import type { MaybePromise } from "../backends/backend.ts";
+import { messageOf } from "../engine/thrown.ts";
 import { type Code, FilewrightError } from "../engine/errors.ts";
 import { VERSION } from "../engine/generated/version.ts";
 import { MIN_TOKEN_CHARS, originFault } from "../http/access.ts";

@@ -4,12 +4,12 @@
  * A client shows a server as connected once it has answered, so nobody sees a later failure. The checks take
  * few milliseconds: the workspace is not opened for them.
  */
-import { messageOf } from "../engine/thrown.ts";
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { reasonOfSystemError, systemErrorName } from "../backends/node/errors.node.ts";
 import { makePrivateDirectory } from "../backends/private-directory.node.ts";
 import { assertWritableStateDirectory } from "../backends/state-directory.node.ts";
+import { messageOf } from "../engine/thrown.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { loadNative } from "../engine/load.node.ts";

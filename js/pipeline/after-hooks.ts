@@ -157,7 +157,7 @@ function withHookChangesInResult(
     ...withoutUndefined({ hook_diff: diffs.length === 0 ? undefined : diffs.join("") }),
   };
   const display = result.display + below;
-  return { ...result, data, display, ...(fixedText ? {} : { text: result.text + below }) };
+  return { ...result, data, display, text: fixedText ? result.text : result.text + below };
 }
 
 /** Returns the warning about a file that a hook changed or removed. */

@@ -6,15 +6,9 @@ import { Yielder } from "../engine/yielder.ts";
 import { notifySafely } from "../hooks/events.ts";
 import type { Undoability } from "../log/index.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
-import { displayForPeople } from "../tools/render/display.ts";
-import {
-  countLines,
-  cutToBytes,
-  fitsInBytes,
-  linesThatFit,
-  maxAnswerBytes,
-  plural,
-} from "../tools/lib/text.ts";
+import { TOOL_BY_NAME } from "../tools/index.ts";
+import { plural } from "../engine/escape.ts";
+import { countLines, cutToBytes, fitsInBytes, linesThatFit, maxAnswerBytes } from "../tools/lib/text.ts";
 import { translatedRetries } from "../tools/lib/retry.ts";
 import {
   type AnyReadingTool,
@@ -30,6 +24,7 @@ import { readableRoots } from "./paths/look-alikes.ts";
 import { wordError } from "./wording/messages.ts";
 import type { Session } from "./session.ts";
 import { TOOL_FOR_ACCESS } from "../schema/tool-facts.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 
 /** The error codes of calls that a person, a rule or a hook refused. */
 const REFUSAL_CODES: ReadonlySet<string> = new Set(["APPROVAL_DENIED", "HOOK_BLOCKED", "GRANT_DENIED"]);
@@ -96,7 +91,8 @@ export async function successResult(done: Succeeded): Promise<Success<unknown>> 
   ];
   if (reviewed?.note !== undefined) data = withWarnings(data, [reviewed.note]);
   text += formatNotes(notes);
-  const display = displayForPeople(tool, data, args) + formatNotes([...warnings, ...notes]);
+  const display =
+    (tool.texts.display?.(data, args, TOOL_BY_NAME) ?? tool.title) + formatNotes([...warnings, ...notes]);
   const isTruncated = isCut || (data as { readonly truncated?: unknown }).truncated === true;
   const meta = metaOf(done, reviewed, performance.now() - started, isTruncated);
   return answer.content === undefined
@@ -117,12 +113,12 @@ export function isJson(meant: CanonicalCall | undefined, args: object): boolean 
 
 /** Returns the text of data of a call. */
 function textOf({ tool, args, call, meant, answer }: Succeeded, data: unknown): string {
-  return (meant?.text ?? tool.render)(data, args, call, answer.shownDiff);
+  return (meant?.text ?? tool.texts.render)(data, args, call, answer.shownDiff);
 }
 
 /** Returns the maximum size of the text of a call, in bytes. */
 function textBudgetOf(tool: AnyTool, args: object, { limits }: Call["settings"]): number {
-  const { fit } = tool as AnyReadingTool;
+  const { fit } = (tool as AnyReadingTool).texts;
   return fit !== undefined && "maxTextBytes" in fit ? fit.maxTextBytes(args, limits) : maxAnswerBytes(limits);
 }
 
@@ -142,7 +138,7 @@ async function fittingText(done: Succeeded, large: LargeText): Promise<FittingTe
   const yielder = new Yielder({});
   await yielder.yieldNow();
   let { lines } = linesThatFit(text, budget);
-  const { fit } = tool as AnyReadingTool;
+  const { fit } = (tool as AnyReadingTool).texts;
   const shrinking = fit !== undefined && "shrink" in fit ? fit : undefined;
   for (let round = 0; shrinking !== undefined && lines > 0 && round < MAX_SHRINK_ROUNDS; round++) {
     data = await shrinking.shrink(data, args, lines, call);
@@ -164,15 +160,15 @@ function metaOf(
   duration: number,
   truncated: boolean,
 ): Meta {
-  return {
+  return withoutUndefined({
     duration_ms: duration,
     truncated,
-    ...(tool.kind === "read" ? {} : { call_id: call.about.callId }),
+    call_id: tool.kind === "read" ? undefined : call.about.callId,
     undoable: undo === "undoable",
-    ...(modifiedByHook.length > 0 ? { modified_by_hook: true } : {}),
-    ...(reviewed?.isModified === true ? { modified_by_user: true } : {}),
-    ...(reviewed === undefined ? {} : { approval: reviewed.approval }),
-  };
+    modified_by_hook: modifiedByHook.length > 0 ? true : undefined,
+    modified_by_user: reviewed?.isModified === true ? true : undefined,
+    approval: reviewed?.approval,
+  });
 }
 
 /** Returns the notes as lines in brackets, to be added below a text. */

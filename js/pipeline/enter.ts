@@ -56,14 +56,15 @@ export interface BegunCallOptions extends CallOptions {
   readonly agent: string | undefined;
   /** The id under which the history records the call; empty for one that only reads. */
   readonly callId: string;
+  /** Empty where no approval can be asked for, so that none ends with the turn. */
   readonly turn: string;
-  /** Counts a rule that decides about the call; absent for a workspace without rules. */
-  readonly onRule?: OnRule;
+  /** Counts a rule that decides about the call; undefined for a workspace without rules. */
+  readonly onRule: OnRule | undefined;
 }
 
 /** Returns the options of a call that begins now. `callId` is the id that it already has. */
 export function beginCall(
-  { gates: { approvals, rules }, caller: { agent: own } }: Pick<Session, "gates" | "caller">,
+  { gates: { approvals, hasTurns, rules }, caller: { agent: own } }: Pick<Session, "gates" | "caller">,
   { kind }: Pick<AnyTool, "kind">,
   options: CallOptions,
   callId?: string,
@@ -73,8 +74,8 @@ export function beginCall(
     ...options,
     agent,
     callId: kind === "read" ? "" : callId || newCallId(),
-    turn: approvals.turn(agent, options.turn),
-    ...(rules.isEmpty ? {} : { onRule: countRulesOfCall() }),
+    turn: hasTurns ? approvals.turn(agent, options.turn) : "",
+    onRule: rules.isEmpty ? undefined : countRulesOfCall(),
   };
 }
 

@@ -14,13 +14,13 @@ import type { DecisionSource, Location } from "../policy/index.ts";
 import { lstatOrNull, hashOf } from "../backends/fallback/fallback.ts";
 import { walkTree } from "../backends/fallback/walk-tree.ts";
 import { engine } from "../engine/current.ts";
-import type { DiffHunk } from "../engine/text/diff.ts";
+import { type ReplacedRange, replacedRanges } from "../engine/text/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { MIN_THREAD_BYTES } from "../engine/threads.ts";
 import { statOrNull } from "../tools/lib/contents.ts";
 import type { Change, Put } from "../tools/change/change.ts";
 import { type ChangingPlan, carryOut } from "../tools/change/make.ts";
-import type { AnyChangingTool, Answer, Call, PathUse, Proposal } from "../tools/lib/tool.ts";
+import type { Answer, Call, Proposal } from "../tools/lib/tool.ts";
 import { rangesAfterChange, type LineRange, coverReplacedLines } from "../tools/lib/line-ranges.ts";
 import { escapeControls } from "../engine/escape.ts";
 import {
@@ -30,52 +30,29 @@ import {
   partialReadError,
   seenLinesOfCurrentContent,
 } from "./past/unseen.ts";
-import type { Session } from "./session.ts";
+import type { AskedChange } from "./review.ts";
 import { decideStep } from "./sources.ts";
 
 /** A change that the guard checks. */
-export interface GuardedChange {
-  readonly tool: Pick<AnyChangingTool, "name" | "traits">;
-  readonly args: object;
-  readonly uses: readonly PathUse[];
-  readonly call: Call;
+interface GuardedChange extends AskedChange {
+  /** What decides by what the guard finds. */
+  readonly admitted: { readonly sources: readonly DecisionSource[] };
 }
 
 /** The lines of each partly edited file that were seen before, at their numbers after the edit. */
 type SeenLinesByPath = ReadonlyMap<string, readonly LineRange[]>;
-
-/** How the guard holds for one call. */
-export interface GuardSettings {
-  readonly guard: Session["gates"]["guard"];
-  /** The sources that decide by what the guard finds. */
-  readonly sources: readonly DecisionSource[];
-  /** True when the history keeps what a deletion removes, so that it needs no look before it. */
-  readonly keepsDeleted: boolean;
-}
-
-/** Returns how the guard holds for a call with these sources. */
-export function guardSettingsOf(
-  { gates: { guard }, past: { log } }: Pick<Session, "gates" | "past">,
-  sources: readonly DecisionSource[],
-): GuardSettings {
-  return { guard, sources, keepsDeleted: log.largestUndo !== undefined };
-}
 
 /**
  * Applies a plan. At level `refuse` only seen content may change; at level `warn` the answer warns of
  * unseen content. The written content is recorded as seen.
  * @throws FilewrightError CONFLICT when content would be lost that was not seen or has changed since
  */
-export async function applyGuarded(
-  settings: GuardSettings,
-  change: GuardedChange,
-  plan: ChangingPlan,
-): Promise<Answer<unknown>> {
-  const { tool, args, call } = change;
-  const { guard: level, sources } = settings;
+export async function applyGuarded(change: GuardedChange, plan: ChangingPlan): Promise<Answer<unknown>> {
+  const { call } = change;
+  const { guard: level } = change.session.gates;
   if (level === "off") return carryOut(plan, call);
-  const { lines, unseen } = await checkBeforeChange(settings, change, plan);
-  if (unseen !== undefined) decideStep(sources, { tool: tool.name, args, unseen }, { step: "content" });
+  const { lines, unseen } = await checkBeforeChange(change, plan);
+  if (unseen !== undefined) decideAboutUnseen(change, unseen);
   const answer = await carryOut(plan, call);
   if (plan.kind === "changes") await noteMadeAsSeen(change, plan, lines, level === "refuse");
   if (unseen === undefined) return answer;
@@ -87,31 +64,30 @@ export async function applyGuarded(
  * approval.
  * @throws FilewrightError CONFLICT
  */
-export async function assertSeen(
-  settings: GuardSettings,
-  change: GuardedChange,
-  plan: ChangingPlan,
-): Promise<void> {
-  if (settings.guard !== "refuse") return;
-  const { unseen } = await checkBeforeChange(settings, change, plan);
-  if (unseen === undefined) return;
-  decideStep(settings.sources, { tool: change.tool.name, args: change.args, unseen }, { step: "content" });
+export async function assertSeen(change: GuardedChange, plan: ChangingPlan): Promise<void> {
+  if (change.session.gates.guard !== "refuse") return;
+  const { unseen } = await checkBeforeChange(change, plan);
+  if (unseen !== undefined) decideAboutUnseen(change, unseen);
+}
+
+/** Lets the sources decide about a change of unseen content. @throws FilewrightError CONFLICT */
+function decideAboutUnseen({ admitted, tool, args }: GuardedChange, unseen: FilewrightError): void {
+  decideStep(admitted.sources, { tool: tool.name, args, unseen }, { step: "content" });
 }
 
 /** Returns the lines that are known after a change, and the refusal of a change of unseen content. */
 async function checkBeforeChange(
-  settings: GuardSettings,
   change: GuardedChange,
   plan: ChangingPlan,
 ): Promise<{ readonly lines: SeenLinesByPath; readonly unseen?: FilewrightError }> {
   if (plan.kind === "act") return { lines: NO_LINES };
   try {
-    return { lines: await seenLinesAfterChange(settings, change, plan) };
+    return { lines: await seenLinesAfterChange(change, plan) };
   } catch (error) {
     if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
     if (isGuardRefusal(error)) return { lines: await writtenLinesByPath(plan), unseen: error };
     // A warning must not fail the change, so another error of its check is dropped.
-    if (settings.guard === "warn") return { lines: await writtenLinesByPath(plan) };
+    if (change.session.gates.guard === "warn") return { lines: await writtenLinesByPath(plan) };
     throw error;
   }
 }
@@ -123,7 +99,7 @@ async function writtenLinesByPath(plan: Proposal<unknown>): Promise<SeenLinesByP
   const lines = new Map<string, readonly LineRange[]>();
   for (const change of plan.changes) {
     const edit = editOf(change, plan);
-    if (edit !== undefined) lines.set(change.path, rangesAfterChange([], await hunksOf(edit)));
+    if (edit !== undefined) lines.set(change.path, rangesAfterChange([], await replacedBy(edit)));
   }
   return lines;
 }
@@ -176,14 +152,13 @@ function guardWarningOf({ path, details = {} }: FilewrightError, { reader: { dis
  * @throws FilewrightError CONFLICT when content would be lost that was not seen or has changed since
  */
 async function seenLinesAfterChange(
-  settings: GuardSettings,
   change: GuardedChange,
   plan: Proposal<unknown>,
 ): Promise<SeenLinesByPath> {
   const { args, call } = change;
   const after = new Map<string, readonly LineRange[]>();
   if (plan.of === "entries") {
-    for (const one of plan.changes) await assertEntriesSeen(settings, call, one);
+    for (const one of plan.changes) await assertEntriesSeen(change, one);
     return after;
   }
   // Where a tool changes parts of files, the contents that a reviewer wrote instead are not checked.
@@ -201,9 +176,9 @@ async function seenLinesAfterChange(
 }
 
 /** Checks what the change of an entry removes or replaces: it concerns the paths of the call as they are. */
-async function assertEntriesSeen(settings: GuardSettings, call: Call, change: Change): Promise<void> {
+async function assertEntriesSeen({ session, call }: GuardedChange, change: Change): Promise<void> {
   const [first, second] = call.locations as readonly [Location, Location];
-  if (change.do === "remove") await assertDeletable(settings, call, first);
+  if (change.do === "remove") await assertDeletable(session, call, first);
   if (change.do === "copy" || change.do === "move")
     await assertDestinationSeen(call, change.do === "copy", first, second);
 }
@@ -259,8 +234,8 @@ function filesWrittenBy(
  * Checks an entry that is deleted: the file, or all files of the directory. Where the history keeps them, only what the
  * agent has read must not have changed since, because the agent decided by the old content.
  */
-async function assertDeletable({ keepsDeleted }: GuardSettings, call: Call, at: Location): Promise<void> {
-  if (keepsDeleted) {
+async function assertDeletable({ past }: GuardedChange["session"], call: Call, at: Location): Promise<void> {
+  if (past.log.largestUndo !== undefined) {
     for (const path of call.seen.below(at.path)) await assertKnownForDeletion(call, at, path);
     return;
   }
@@ -290,19 +265,22 @@ async function assertLinesSeen(
   if (stat === null || !stat.isFile) return;
   await bringInReads(call, at.path, stat);
   if (call.settings.acceptsQuotes && edit.isQuoted && call.seen.recall(at.path) === undefined) {
-    after.set(at.path, rangesAfterChange([], await hunksOf(edit)));
+    after.set(at.path, rangesAfterChange([], await replacedBy(edit)));
     return;
   }
   const lines = await seenLinesOfCurrentContent(call, at, at.path, stat);
   // The caller has seen all lines.
   if (lines === undefined) return;
-  const hunks = await hunksOf(edit);
-  if (!coverReplacedLines(lines, hunks))
+  const replaced = await replacedBy(edit);
+  if (!coverReplacedLines(lines, replaced))
     throw partialReadError(call, at, at.path, { why: "lines that the edit changes were not read" });
-  after.set(at.path, rangesAfterChange(lines, hunks));
+  after.set(at.path, rangesAfterChange(lines, replaced));
 }
 
-async function hunksOf({ before, after }: Edit): Promise<readonly DiffHunk[]> {
+/** Returns the lines that an edit replaces: by the diff of its tool, or by one of their own. */
+async function replacedBy({ change, before, after }: Edit): Promise<readonly ReplacedRange[]> {
+  const { diff: known } = change.now;
+  if (known !== undefined) return replacedRanges(known.hunks);
   const isLarge = before.length + after.length >= MIN_THREAD_BYTES;
   const diff = engine()[isLarge ? "diffAsync" : "diff"];
   return (await diff(before, after, { context: 0 })).hunks;

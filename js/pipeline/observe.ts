@@ -2,6 +2,7 @@
 import { hashOf } from "../backends/fallback/fallback.ts";
 import type { CallBegin, CallEffect, CallEnd, Observer } from "../hooks/observer.ts";
 import { statOrNull } from "../tools/lib/contents.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { Call, PathUse } from "../tools/lib/tool.ts";
 import type { Facts } from "./facts.ts";
 import type { ToolResult } from "./result.ts";
@@ -62,9 +63,7 @@ function runWithin<T>(observers: readonly Observer[], begin: CallBegin, run: () 
   return running ?? run();
 }
 
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-
-/** Returns the end of a call. Each call pays for it, so the object is built by assignments, which copy nothing. */
+/** Returns the end of a call, by its facts. */
 function callEndOf(
   { begin, changes }: { readonly begin: CallBegin; readonly changes: boolean },
   facts: Facts,
@@ -73,30 +72,30 @@ function callEndOf(
 ): CallEnd {
   const { id, at, tool, called_as, agent, by, call_id } = begin;
   const [meant, changed, kept] = [facts.last("meant"), facts.last("changed"), facts.last("kept")];
-  const end = { id, at, tool: meant?.tool.name ?? tool } as Mutable<CallEnd>;
-  const add = <Key extends keyof CallEnd>(key: Key, value: CallEnd[Key] | undefined): void => {
-    if (value !== undefined) end[key] = value;
-  };
-  add("called_as", called_as);
-  add("agent", agent);
-  add("by", by);
-  add("call_id", meant === undefined ? call_id : meant.callId || undefined);
-  end.ok = result?.ok === true;
-  add("code", result === undefined ? "HOOK_BLOCKED" : result.error?.code);
-  add("message", result?.error?.message);
-  end.duration_ms = duration;
-  end.paths = kept?.paths ?? facts.last("located")?.locations.map(({ path }) => path) ?? [];
-  add("error_path", result?.error?.path);
-  end.changes = meant === undefined ? changes : meant.tool.kind !== "read";
-  add("effects", changed?.effects);
-  add("lock_wait_ms", facts.waitedMs("lock"));
-  add("approval", result?.meta.approval ?? facts.last("failed")?.by);
-  add("allowed_by", changed?.allowedBy);
-  add("undo_of", facts.last("undid")?.call);
-  add("kept", kept && (kept.by === undefined ? { calls: kept.calls } : { calls: kept.calls, by: kept.by }));
-  end.text_chars = result?.text.length ?? 0;
-  end.truncated = result?.meta.truncated === true;
-  return end;
+  return withoutUndefined({
+    id,
+    at,
+    tool: meant?.tool.name ?? tool,
+    called_as,
+    agent,
+    by,
+    call_id: meant === undefined ? call_id : meant.callId || undefined,
+    ok: result?.ok === true,
+    code: result === undefined ? "HOOK_BLOCKED" : result.error?.code,
+    message: result?.error?.message,
+    duration_ms: duration,
+    paths: kept?.paths ?? facts.last("located")?.locations.map(({ path }) => path) ?? [],
+    error_path: result?.error?.path,
+    changes: meant === undefined ? changes : meant.tool.kind !== "read",
+    effects: changed?.effects,
+    lock_wait_ms: facts.waitedMs("lock"),
+    approval: result?.meta.approval ?? facts.last("failed")?.by,
+    allowed_by: changed?.allowedBy,
+    undo_of: facts.last("undid")?.call,
+    kept: kept && withoutUndefined({ calls: kept.calls, by: kept.by }),
+    text_chars: result?.text.length ?? 0,
+    truncated: result?.meta.truncated === true,
+  });
 }
 
 /** Runs a function of an observer. Its errors are ignored, so that it cannot affect the call. */

@@ -5,7 +5,7 @@
 import { byteLength } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import type { HunkChoice } from "../engine/text/hunks.ts";
 import { EMPTY_BYTES, equalBytes } from "../engine/wire/bytes.ts";
 import {
@@ -171,7 +171,7 @@ function noteAbout(accepted: readonly AcceptedPart[], left: readonly LeftOut[]):
     if (bytes === null) return `nothing of ${name}`;
     const { accepted: whole = 0, of = 0 } = byPath.get(change.display) ?? {};
     const lines = partly === 0 ? "" : ` and some lines of ${partly} more`;
-    return `${whole} of ${of} ${of === 1 ? "hunk" : "hunks"}${lines} of ${name}`;
+    return `${whole} of ${plural(of, "hunk")}${lines} of ${name}`;
   });
   const more =
     left.length > MAX_NOTED_FILES ? [`not all of ${left.length - MAX_NOTED_FILES} more files`] : [];

@@ -18,14 +18,15 @@ import { mustAsk } from "../hooks/approvals.ts";
 import { askReviewer, type CallQuestion } from "../hooks/asking.ts";
 import { approvesCall, type Confirm, refusedBy } from "../hooks/confirm.ts";
 import { digestOfParts } from "../hooks/question.ts";
-import type { AnyChangingTool, Call, PathUse, Plan } from "../tools/lib/tool.ts";
+import type { Call, PathUse, Plan } from "../tools/lib/tool.ts";
 import type { MetaApproval } from "./result.ts";
 import { realPathOf } from "../policy/grant-paths.ts";
-import { type CommandInput, exactCommandOf, rootsContaining } from "./review.ts";
+import { type CommandInput, exactCommandOf, type ReviewableChange, rootsContaining } from "./review.ts";
 import { effectsOfCall } from "./reach.ts";
 import type { Session } from "./session.ts";
 import { asksUndecided } from "./sources.ts";
 import type { PlaceToApprove } from "./written-places.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 
 /** The decision of the policy and the rules about a call. */
 export interface RuleResult {
@@ -40,14 +41,6 @@ export interface RuleResult {
   readonly isKept: boolean;
 }
 
-/** The input of a plan. */
-interface PlanInput {
-  readonly tool: AnyChangingTool;
-  readonly args: object;
-  readonly uses: readonly PathUse[];
-  readonly call: Call;
-}
-
 /**
  * Plans a change whose content the rules hide from the call. A failure reveals content, and so does a plan with nothing
  * to do, such as a dry run: an approval is requested first.
@@ -55,7 +48,7 @@ interface PlanInput {
  */
 export async function planWithApprovalToReveal(
   session: Session,
-  { tool, args, uses, call }: PlanInput,
+  { tool, args, uses, call }: ReviewableChange,
 ): Promise<Plan<unknown>> {
   let plan: Plan<unknown>;
   try {
@@ -138,7 +131,7 @@ function allowedByVerdict(verdict: Verdict): AllowedBy | undefined {
   if (verdict.review === true) return ALLOWED_FOR_REVIEW;
   if (verdict.approval !== undefined) {
     const { id, covers, by } = verdict.approval;
-    return { kind: "approval", approval: { id, covers }, ...(by === undefined ? {} : { by }) };
+    return withoutUndefined({ kind: "approval" as const, approval: { id, covers }, by });
   }
   return verdict.source === "rules" ? ALLOWED_BY_RULE : undefined;
 }
@@ -148,7 +141,7 @@ const ALLOWED_BY_RULE: AllowedBy = Object.freeze({ kind: "rule" });
 
 /** Returns the reason of a call that an answer allowed. */
 export function allowedByAnswer({ by }: Pick<MetaApproval, "by">): AllowedBy {
-  return { kind: "answer", ...(by === undefined ? {} : { by }) };
+  return withoutUndefined({ kind: "answer" as const, by });
 }
 
 /**
@@ -242,8 +235,8 @@ export async function requestApproval(
   if (confirm === undefined) return;
   const [at] = locations;
   const [path, title] = [at?.path ?? "", escapeControls(`${tool.title}: ${at?.typed ?? tool.name}`)];
-  const question: CallQuestion["question"] = {
-    type: "info",
+  const question: CallQuestion["question"] = withoutUndefined({
+    type: "info" as const,
     title,
     tool: tool.name,
     fileName: at === undefined ? "" : nameOf(at.path),
@@ -252,15 +245,15 @@ export async function requestApproval(
     newContent: null,
     path,
     paths: locations.map((one) => one.path),
-    risk: "low",
-    ...(agent === undefined ? {} : { agent }),
+    risk: "low" as const,
+    agent,
     turn,
-    ...(onProgress === undefined ? {} : { hasProgress: true }),
+    hasProgress: onProgress === undefined ? undefined : true,
     scopes: approvals.offer(asked, []),
     changes: [],
     digest: digestOfParts(["filewright read 1", tool.name, locations.map((one) => one.path)]),
     complete: true,
-  };
+  });
   const reply = await askReviewer(
     { confirm, approvals, notify },
     { asked: { ...asked, turn }, title, question },

@@ -6,6 +6,7 @@ import { nearest } from "../schema/nearest.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { ContentBlock } from "../tools/lib/tool.ts";
 import type { BatchData } from "../tools/index.ts";
+import { withoutUndefined } from "../schema/without-undefined.ts";
 
 /** Facts about the call itself. */
 export interface Meta {
@@ -112,13 +113,8 @@ export type ToolResult<Data = unknown> = Success<Data> | Failure;
 
 /** Returns an error as plain data. */
 export function toErrorData(error: FilewrightError): ErrorData {
-  return {
-    code: error.code,
-    message: error.message,
-    ...(error.path === undefined ? {} : { path: error.path }),
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
-    ...(error.details === undefined ? {} : { details: error.details }),
-  };
+  const { code, message, path, hint, details } = error;
+  return withoutUndefined({ code, message, path, hint, details });
 }
 
 /** Returns the data of a call. @throws FilewrightError the error of one that failed */

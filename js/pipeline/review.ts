@@ -16,7 +16,7 @@ import { toBase64 } from "../engine/wire/bytes.ts";
 import { confirmedChange } from "../hooks/changed-files.ts";
 import { askReviewer, type CallQuestion } from "../hooks/asking.ts";
 import { type AskedCall, type ChangingOutcome, isLasting } from "../hooks/scope/offer.ts";
-import { type Confirm, type Confirmation, type ConfirmReply, denied, refusedBy } from "../hooks/confirm.ts";
+import { type Confirm, type Confirmation, type ConfirmReply, refusedBy } from "../hooks/confirm.ts";
 import { digestOfParts } from "../hooks/question.ts";
 import type { ExactCommand } from "../hooks/scope/command.ts";
 import type { BaseVersion, Preview } from "../tools/change/change.ts";
@@ -69,6 +69,11 @@ export interface ReviewableChange {
   readonly call: Call;
 }
 
+/** A change about which a reviewer is asked in a workspace. */
+export interface AskedChange extends ReviewableChange {
+  readonly session: Session;
+}
+
 /** The question about a planned change. */
 export interface ChangeQuestion extends ApprovalEvidence {
   readonly details: Omit<Confirmation, "onConfirm" | "signal" | "scopes" | "isModifying">;
@@ -117,6 +122,7 @@ export async function changeQuestionOf(
     ),
   );
   const { base } = preview;
+  const { agent, callId, turn } = call.about;
   const outlined = questionOutline(tool.name, args, places, preview);
   const outline = digestOfParts([...outlined, base.map(({ path, entry }) => [path, entry === true])]);
   const digest = digestOfParts([outline, base.map(({ path, version }) => [path, version])]);
@@ -127,7 +133,7 @@ export async function changeQuestionOf(
     outline,
     planned: preview.changes,
     isRevisable: isRevisable(plan),
-    details: {
+    details: withoutUndefined({
       type: hash === undefined ? "info" : "edit",
       title: escapeControls(title),
       tool: tool.name,
@@ -138,16 +144,16 @@ export async function changeQuestionOf(
       path: paths[preview.location] as string,
       paths,
       risk,
-      ...(call.about.agent === undefined ? {} : { agent: call.about.agent }),
-      ...(hash === undefined ? {} : { hash }),
-      ...(call.about.callId === "" ? {} : { callId: call.about.callId }),
-      turn: call.about.turn,
+      agent,
+      hash,
+      callId: callId === "" ? undefined : callId,
+      turn,
       changes,
       digest,
       complete: incomplete === undefined,
-      ...(incomplete === undefined ? {} : { incomplete }),
-      ...(newBytes === undefined ? {} : { newContentBase64: toBase64(newBytes) }),
-    },
+      incomplete,
+      newContentBase64: newBytes && toBase64(newBytes),
+    }),
   };
 }
 
@@ -209,27 +215,28 @@ export async function exactCommandOf({
  * @throws FilewrightError APPROVAL_DENIED, CANCELLED
  */
 export async function reviewUntilApproved(
-  session: Session,
-  reviewable: ReviewableChange,
+  asked: AskedChange,
   planned: ChangingPlan,
   confirm: Confirm,
-  replan?: Replan,
+  replan: Replan,
 ): Promise<ReviewedPlan | Settled<unknown>> {
+  const { session } = asked;
   const largest = session.past.log.largestUndo?.bytes;
   let revisions: readonly Revision[] = [];
   let notes: readonly string[] = [];
   let plan = planned;
   let replaces: string | undefined;
   for (;;) {
-    const question = await changeQuestionOf(reviewable, plan, largest);
-    const open = await openQuestion(session, reviewable, question, replan);
+    const question = await changeQuestionOf(asked, plan, largest);
+    const open = await openQuestion(asked, question, replan);
     const reply = await putQuestion(
       session,
       { ...open, replaces, isModifying: revisions.length > 0 },
       confirm,
     );
     if (reply.outcome === "look_again") {
-      const again = await planAgain(session, replan);
+      session.staging.stage?.refresh();
+      const again = await replan();
       [revisions, notes, replaces] = [[], [], question.details.digest];
       if (again.kind === "settled") return again;
       plan = again;
@@ -242,9 +249,9 @@ export async function reviewUntilApproved(
       plan = await choose(plan, revision.files, revision.isSelection);
       revisions = [...revisions, revision];
       if (asksAgain) continue;
-      approved = await changeQuestionOf(reviewable, plan, largest);
+      approved = await changeQuestionOf(asked, plan, largest);
       // The reviewer saw the file at the time of the question, which may differ from the current one.
-      await assertStateUnchanged(question, reviewable);
+      await assertStateUnchanged(question, asked);
     }
     const { outcome, payload = {} } = reply;
     return {
@@ -256,13 +263,6 @@ export async function reviewUntilApproved(
       approval: { outcome, ...withoutUndefined({ hash: approved.details.hash, by: payload.by, parts }) },
     };
   }
-}
-
-/** Plans a change again because the reviewer wants to see the present content. */
-function planAgain(session: Session, replan: Replan | undefined): Promise<Plan<unknown>> {
-  if (replan === undefined) throw denied("The change cannot be planned again.");
-  session.staging.stage?.refresh();
-  return replan();
 }
 
 /** What a reviewer has made of a change. */
@@ -323,25 +323,24 @@ export interface OpenQuestion {
 
 /** Returns the question about one planned change. */
 async function openQuestion(
-  session: Session,
-  reviewable: ReviewableChange,
+  change: AskedChange,
   { details, planned, isRevisable, places, base }: ChangeQuestion,
-  replan: Replan | undefined,
+  replan: Replan,
 ): Promise<Omit<OpenQuestion, "replaces" | "isModifying">> {
-  const { tool, call } = reviewable;
-  const { stage } = session.staging;
+  const { tool, call } = change;
+  const { stage } = change.session.staging;
   const stale = staleFunctionsOf(
     async () => {
       stage?.refresh();
-      await assertStateUnchanged({ places, base }, reviewable);
+      await assertStateUnchanged({ places, base }, change);
     },
     async () => {
       stage?.refresh();
-      await replan?.(true);
+      await replan(true);
     },
   );
   const roots = rootsContaining(call.locations);
-  const asked = { tool: tool.name, roots, command: await exactCommandOf(reviewable) };
+  const asked = { tool: tool.name, roots, command: await exactCommandOf(change) };
   const shown = { changes: details.changes, planned };
   const changing = isRevisable ? changingOutcomes(shown, details.newContent !== null) : [];
   return { details, asked, changing, call, stale };
@@ -374,11 +373,13 @@ export async function putQuestion(
     .filter(({ outcome }) => asked !== undefined || !isLasting(outcome));
   const question: CallQuestion["question"] = {
     ...details,
-    ...(replaces === undefined ? {} : { replaces }),
-    ...(call.reader.onProgress === undefined ? {} : { hasProgress: true }),
+    ...withoutUndefined({
+      replaces,
+      hasProgress: call.reader.onProgress === undefined ? undefined : true,
+      isModifying: isModifying ? true : undefined,
+    }),
     ...stale,
     scopes: complete ? scopes : scopes.filter(({ outcome }) => outcome === "cancel"),
-    ...(isModifying ? { isModifying: true } : {}),
   };
   const who = { confirm, approvals: asked === undefined ? KEEPS_NOTHING : approvals, notify };
   const asking = { asked: { ...about, turn: call.about.turn }, title, question };

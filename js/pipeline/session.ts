@@ -119,6 +119,10 @@ export interface SessionGates {
   /** How the user is asked to grant a directory; undefined when nobody is asked. */
   readonly prompting: GrantPromptSettings | undefined;
   readonly approvals: Approvals;
+  /** True when the workspace has an approver, for some tool or for all. */
+  readonly hasApprover: boolean;
+  /** True when some call may need an approval, which may end with the turn of the call. */
+  readonly hasTurns: boolean;
   /** True when a change that no rule decides needs an approval, even if there is no approver to give it. */
   readonly requireApproval: boolean;
   /** True when a change that no rule decides is made at once and stays unreviewed until a person keeps it. */

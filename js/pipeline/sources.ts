@@ -34,7 +34,7 @@ export function asksUndecided(
 }
 
 /** The gates of a workspace without the list of what decides, which is made from them. */
-type GateParts = Omit<SessionGates, "sources" | "mayAsk">;
+type GateParts = Omit<SessionGates, "hasTurns" | "sources" | "mayAsk">;
 
 /** The other parts of a workspace that decide about its calls. */
 interface GateSettings {
@@ -56,10 +56,11 @@ export function makeGates(given: GateParts, settings: GateSettings): SessionGate
     if (!approvers.has(tool)) approvers.set(tool, given.confirmFor(tool));
     return approvers.get(tool);
   };
-  const { rules, requireApproval, reviewsAfter } = given;
+  const { rules, requireApproval, reviewsAfter, hasApprover, permissions } = given;
   const alwaysAsks = requireApproval || reviewsAfter || !rules.isEmpty;
-  const mayAsk = (tool: string): boolean => alwaysAsks || confirmFor(tool) !== undefined;
-  return Object.freeze({ ...given, confirmFor, sources, mayAsk });
+  const mayAsk = (tool: string): boolean => alwaysAsks || (hasApprover && confirmFor(tool) !== undefined);
+  const hasTurns = alwaysAsks || hasApprover || permissions !== undefined;
+  return Object.freeze({ ...given, confirmFor, sources, hasTurns, mayAsk });
 }
 
 function sourcesOf(

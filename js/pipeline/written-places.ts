@@ -10,7 +10,7 @@ import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
 import { walkTree } from "../backends/fallback/walk-tree.ts";
 import { Yielder } from "../engine/yielder.ts";
-import { FilewrightError } from "../engine/errors.ts";
+import { checkAborted, FilewrightError } from "../engine/errors.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Call } from "../tools/lib/tool.ts";
@@ -53,14 +53,15 @@ export async function checkWrittenPlaces(
   // A directory with many written files is looked at once.
   const looked = new Map<string, Promise<readonly string[]>>();
   const asked: PlaceToApprove[] = [];
-  const yielder = new Yielder({ signal });
+  const yielder = keys.length > PATHS_CHECKED_AT_ONCE ? new Yielder({ signal }) : undefined;
   for (let at = 0; at < keys.length; at += PATHS_CHECKED_AT_ONCE) {
     const checks: Promise<readonly PlaceToApprove[]>[] = [];
     for (const key of keys.slice(at, at + PATHS_CHECKED_AT_ONCE))
       if (key.write) checks.push(checkWrittenPath(session, key, looked, { fs, signal }));
     for (const places of await Promise.all(checks)) asked.push(...places);
-    await yielder.yieldIfDue();
+    await yielder?.yieldIfDue();
   }
+  checkAborted(signal);
   return asked;
 }
 

@@ -5,8 +5,8 @@
  * what the policy allows and, in a workspace that asks for grants, what is granted too. They are
  * kept in records; `permissions.ts` asks the person.
  */
-import { messageOf } from "../engine/thrown.ts";
 import { checkPath, isWithin, normalise } from "../backends/paths.ts";
+import { messageOf } from "../engine/thrown.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { namePart } from "../records/names.ts";
 import { changeRecord, type KeptRecords, listAll } from "../records/records.ts";

@@ -2,12 +2,11 @@
 import type { GrepArgs, GrepData, GrepMatch } from "../tools/index.ts";
 import { object } from "../tools/lib/schema.ts";
 import { choice, flag, integer, path, text } from "../tools/lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
 import { byArguments, call, calls, type Refused, type RenderInput } from "./meaning.ts";
 import { type Param, type Preset, matchCountOf, withHeadline, diffWithoutLastEnding } from "./preset.ts";
 import { grepRowsOf, linesByFile } from "../tools/grep/text.ts";
-import { plural } from "../tools/lib/text.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 
 const OLD_STRING_PARAM: Param = param(

@@ -1,11 +1,10 @@
 /** Preset `codex`: `apply_patch` in the form of OpenAI's coding models, and reading tools. */
 import type { ListDirectoryArgs, ListDirectoryData } from "../tools/index.ts";
 import { integer, path, text } from "../tools/lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
 import { byArguments, call, calls, type Refused, type RenderInput } from "./meaning.ts";
 import { type Preset, absolutePathIn, withHeadline } from "./preset.ts";
-import { plural } from "../tools/lib/text.ts";
 
 /**
  * Moves chunks that only add lines to the end of their file's section.

@@ -188,7 +188,7 @@ function renderTextBy(
 ): NonNullable<CanonicalCall["text"]> {
   const ours = tool as unknown as AnyTool;
   return (data, args, call, shownDiff) => {
-    const told = { data, args, given, call, plain: () => ours.render(data, args, call, shownDiff) };
+    const told = { data, args, given, call, plain: () => ours.texts.render(data, args, call, shownDiff) };
     return text(told as unknown as RenderInput<never, never>);
   };
 }

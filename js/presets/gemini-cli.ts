@@ -1,9 +1,8 @@
 /** Preset `gemini-cli`: the file tools of Gemini CLI as its models know them today. */
 import { closingLine } from "../tools/grep/text.ts";
 import type { GrepArgs, GrepData } from "../tools/index.ts";
-import { object, type Schema } from "../tools/lib/schema.ts";
 import { flag, integer, path, text, texts } from "../tools/lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import { wrongArgumentError } from "./arguments.ts";
 import { buildPreset, param, tool } from "./define.ts";
 import {
@@ -11,29 +10,15 @@ import {
   geminiReadText,
   geminiReplacement,
   ignoring,
+  FILE_FILTERING,
+  READ_MANY_FILTERS,
   withGeminiIgnoreFiles,
 } from "./gemini-shared.ts";
 import { byArguments, call, calls, type Refused, type RenderInput } from "./meaning.ts";
 import { type Preset, matchCountOf, withHeadline, diffWithoutLastEnding } from "./preset.ts";
-import { plural } from "../tools/lib/text.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 
 const NO_NOTE = (): string => "";
-
-const FILE_FILTERING_SCHEMA: Schema = {
-  ...object(
-    {
-      respect_git_ignore: flag("Leave out what .gitignore names.", true),
-      respect_gemini_ignore: flag("Leave out what .geminiignore names.", true),
-    },
-    [],
-  ),
-  description: "Which ignore files are minded.",
-};
-
-const RESPECT_GIT_IGNORE_CONVERSION = {
-  convert: (value: { respect_git_ignore?: boolean }) => value.respect_git_ignore !== false,
-};
 
 function expectedReplacementsPhrase({ expected_replacements: times = 1 }: Refused["given"]): string {
   return `${String(times)} occurrence${times === 1 ? "" : "s"}`;
@@ -222,7 +207,7 @@ export const geminiCli: Preset = buildPreset({
       params: {
         dir_path: param("path", path("The directory to list")),
         ignore: param("ignore", texts("Globs of what to leave out.")),
-        file_filtering_options: param("respect_ignore", FILE_FILTERING_SCHEMA, RESPECT_GIT_IGNORE_CONVERSION),
+        file_filtering_options: FILE_FILTERING,
       },
       required: ["dir_path"],
       means: ignoring("list_directory"),
@@ -233,16 +218,7 @@ export const geminiCli: Preset = buildPreset({
         "Reads the contents of several files, found by globs or named exactly, one after the other, each behind a line `--- path ---`. Usual build and dependency directories are left out unless useDefaultExcludes is false.",
       params: {
         include: param("paths", texts("Files, directories and globs.", { minItems: 1 })),
-        exclude: param("exclude", texts("Globs to leave out.")),
-        recursive: param(
-          "recursive",
-          flag("False: of directories only the files directly in them; ** goes through no level.", true),
-        ),
-        useDefaultExcludes: param(
-          "use_default_excludes",
-          flag("Leave out dependencies, build output, archives and the like.", true),
-        ),
-        file_filtering_options: param("respect_ignore", FILE_FILTERING_SCHEMA, RESPECT_GIT_IGNORE_CONVERSION),
+        ...READ_MANY_FILTERS,
       },
       required: ["include"],
       means: ignoring("read_many_files", { fixed: { non_text: "media" } }),

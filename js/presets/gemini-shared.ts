@@ -5,7 +5,7 @@
 import { closingLine, grepRowsOf } from "../tools/grep/text.ts";
 import type { GrepArgs, GrepData, ReadFileArgs, ReadFileData, ToolName } from "../tools/index.ts";
 import { readFileAnswerText } from "../tools/read_file.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import {
   byArguments,
   call,
@@ -16,8 +16,10 @@ import {
   type Sent,
   type UsualMeaning,
 } from "./meaning.ts";
-import { withHeadline } from "./preset.ts";
-import type { Arguments } from "../tools/lib/schema.ts";
+import { param } from "./define.ts";
+import { type Param, withHeadline } from "./preset.ts";
+import { type Arguments, object } from "../tools/lib/schema.ts";
+import { flag, texts } from "../tools/lib/shared.ts";
 
 /** Returns the lines of a page without line numbers. If more follow, a first line names their range. */
 export function geminiReadText(
@@ -53,7 +55,7 @@ export function geminiGrepText({ data, args, given, call, plain }: RenderInput<G
   const { matches = [], total_matches: total } = data;
   if (matches.length === 0 && !data.complete) return plain();
   if (matches.length === 0) return `No matches found for pattern "${pattern}" ${within}.`;
-  const count = `${total} match${total === 1 ? "" : "es"}`;
+  const count = plural(total, "match", "matches");
   const lines = [`Found ${count} for pattern "${pattern}" ${within}:`, "---"];
   let file: string | undefined;
   for (const row of grepRowsOf(matches).flat()) {
@@ -125,3 +127,33 @@ export function geminiReplacement(
     });
   });
 }
+
+/** The argument that names the ignore files which count. */
+export const FILE_FILTERING: Param = param(
+  "respect_ignore",
+  {
+    ...object(
+      {
+        respect_git_ignore: flag("Leave out what .gitignore names.", true),
+        respect_gemini_ignore: flag("Leave out what .geminiignore names.", true),
+      },
+      [],
+    ),
+    description: "Which ignore files are minded.",
+  },
+  { convert: (value: { respect_git_ignore?: boolean }) => value.respect_git_ignore !== false },
+);
+
+/** The arguments of `read_many_files` that leave files out. */
+export const READ_MANY_FILTERS: Readonly<Record<string, Param>> = {
+  exclude: param("exclude", texts("Globs to leave out.")),
+  recursive: param(
+    "recursive",
+    flag("False: of directories only the files directly in them; ** goes through no level.", true),
+  ),
+  useDefaultExcludes: param(
+    "use_default_excludes",
+    flag("Leave out dependencies, build output, archives and the like.", true),
+  ),
+  file_filtering_options: FILE_FILTERING,
+};

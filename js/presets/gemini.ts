@@ -1,11 +1,16 @@
 /** Preset `gemini`: the file tools of Gemini CLI as its first models were taught them. */
 import type { FilewrightError } from "../engine/errors.ts";
 import { LIMITS_WITHOUT_PAGES } from "../tools/lib/limits.ts";
-import { object } from "../tools/lib/schema.ts";
 import { flag, integer, text, texts } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";
-import { geminiGrepText, geminiReadText, geminiReplacement, ignoring } from "./gemini-shared.ts";
+import {
+  geminiGrepText,
+  geminiReadText,
+  geminiReplacement,
+  ignoring,
+  READ_MANY_FILTERS,
+} from "./gemini-shared.ts";
 import { call, calls, type Refused } from "./meaning.ts";
 import { type Param, type Preset, diffWithoutLastEnding, withHeadline } from "./preset.ts";
 
@@ -155,29 +160,7 @@ export const gemini: Preset = buildPreset({
       params: {
         paths: param("paths", texts("Files, directories and globs.", { minItems: 1 })),
         include: param("include", texts("Further globs to include.")),
-        exclude: param("exclude", texts("Globs to leave out.")),
-        recursive: param(
-          "recursive",
-          flag("False: of directories only the files directly in them; ** goes through no level.", true),
-        ),
-        useDefaultExcludes: param(
-          "use_default_excludes",
-          flag("Leave out dependencies, build output, archives and the like.", true),
-        ),
-        file_filtering_options: param(
-          "respect_ignore",
-          {
-            ...object(
-              {
-                respect_git_ignore: flag("Leave out what .gitignore names.", true),
-                respect_gemini_ignore: flag("Leave out what .geminiignore names.", true),
-              },
-              [],
-            ),
-            description: "Which ignore files are minded.",
-          },
-          { convert: (value: { respect_git_ignore?: boolean }) => value.respect_git_ignore !== false },
-        ),
+        ...READ_MANY_FILTERS,
       },
       required: ["paths"],
       means: ignoring("read_many_files", { fixed: { non_text: "media" } }),

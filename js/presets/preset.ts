@@ -95,7 +95,7 @@ export interface CanonicalCall {
   /** See `Call.excludeLines`. */
   readonly excludeLines: string | undefined;
   /** Returns the text of an answer; undefined for the canonical text. */
-  readonly text: AnyTool["render"] | undefined;
+  readonly text: AnyTool["texts"]["render"] | undefined;
   /** Returns the message of a failed call, given the canonical one. */
   refuse(error: FilewrightError, told: string): string;
   /** Returns a canonical call as one of the preset; undefined when the preset cannot express it. */

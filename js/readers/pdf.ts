@@ -9,6 +9,7 @@ import { choosePages, type PageChoice, formatPageRanges } from "./pages.ts";
 import type { Reader, ReaderInput, Rendered } from "./reader.ts";
 import { rethrowImportFailure, checkSignal, loadOptionalPackage, unsupportedFormatError } from "./refuse.ts";
 import { readAll } from "./source.ts";
+import { plural } from "../engine/escape.ts";
 
 const PDF_MIME = "application/pdf";
 /** The maximum number of pages of one read: without `pages`, and with it. Further pages need another read. */
@@ -66,7 +67,7 @@ async function wholePdfAsBlock(bytes: Uint8Array, path: string): Promise<Rendere
     throw unsupportedFormatError(PDF_MIME, "is damaged or cut short", { reason: "damaged" });
   const count = await pageCount(bytes);
   const size = bytes.length;
-  const pages = count === undefined ? "" : `, ${count} ${count === 1 ? "page" : "pages"}`;
+  const pages = count === undefined ? "" : `, ${plural(count, "page")}`;
   return {
     text: `[PDF: ${path} (${PDF_MIME}, ${size} bytes${pages})]`,
     content: [
@@ -205,7 +206,7 @@ function renderPages(
       texts[index] || (damaged.includes(number) ? "[the page is damaged]" : "[no text on this page]");
     return `--- page ${number} ---\n${text}`;
   });
-  const summary = `[PDF: ${count} ${count === 1 ? "page" : "pages"}]`;
+  const summary = `[PDF: ${plural(count, "page")}]`;
   const closing =
     next === undefined
       ? []

@@ -30,46 +30,70 @@ export function compileCheck(schema: HostSchema | ObjectSchema, mode: CheckMode)
   return compileSchema(schema, mode, mode.owner);
 }
 
+/** A property of an object: how its value is checked, and what is done where it is missing. */
+interface Member {
+  readonly name: string;
+  readonly check: ValueCheck;
+  readonly default: unknown;
+  readonly isRequired: boolean;
+  readonly mayBeNull: boolean;
+}
+
+function membersOf({ properties = {}, required = [] }: HostSchema, mode: CheckMode): readonly Member[] {
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    check: compileSchema(schema, mode),
+    default: schema.default,
+    isRequired: required.includes(name),
+    // Without coercion null is an ordinary value, and refused when the option does not allow it.
+    mayBeNull: !mode.coerce || typesOfSchema(schema).includes("null"),
+  }));
+}
+
 function objectCheck(schema: HostSchema, mode: CheckMode, owner?: string): ValueCheck {
-  const { properties = {}, required: needed = [] } = schema;
-  const names = Object.keys(properties);
-  const known = new Set(names);
-  const checks = names.map((name) => compileSchema(properties[name] as HostSchema, mode));
-  const defaults = names.map((name) => properties[name]?.default);
-  // Without coercion null is an ordinary value, and refused when the option does not allow it.
-  const nullable = names.map((name) => !mode.coerce || typesOfSchema(properties[name]).includes("null"));
-  const required = names.map((name) => needed.includes(name));
-  return (given) => {
-    const value = fromJsonText(given, "{", mode);
-    if (value instanceof ValueProblem) return value;
-    if (!isObjectWithKeys(value)) {
-      const wanted = mode.coerce ? "an object" : (schema.noun ?? "an object");
-      return new ValueProblem(`must be ${wanted}, got ${kindOfValue(value)}`);
-    }
-    if (!mode.coerce && !isPlainObject(value))
-      return new ValueProblem("must be a plain object, got one of a class or with inherited keys");
-    const result: Record<string, unknown> = {};
-    const unknown = (mode.coerce ? Object.keys(value) : Reflect.ownKeys(value)).filter(
-      (key) => !known.has(key as string),
-    );
-    if (unknown[0] !== undefined) {
-      const first = unknownKeyProblem(unknown[0], names, schema, mode, owner);
-      return unknown.length === 1 ? first : withOtherUnknownKeys(first, unknown.slice(1), names, mode);
-    }
-    for (let index = 0; index < names.length; index++) {
-      const name = names[index] as string;
-      const own = Object.hasOwn(value, name) ? value[name] : undefined;
-      if (own === undefined || (own === null && nullable[index] !== true)) {
-        if (required[index] === true) return new ValueProblem("is required", name);
-        if (defaults[index] !== undefined) result[name] = defaults[index];
-        continue;
-      }
-      const checked = (checks[index] as ValueCheck)(own);
-      if (checked instanceof ValueProblem) return checked.under(name);
-      result[name] = checked;
-    }
-    return testMember(schema, result);
+  const members = membersOf(schema, mode);
+  const names = members.map(({ name }) => name);
+  const known: ReadonlySet<unknown> = new Set(names);
+  const keysOf = mode.coerce ? Object.keys : Reflect.ownKeys;
+  const problemOfUnknown = (value: Arguments): ValueProblem => {
+    const [first = "", ...others] = keysOf(value).filter((key) => !known.has(key));
+    const problem = unknownKeyProblem(first, schema, mode, owner);
+    return others.length === 0 ? problem : withOtherUnknownKeys(problem, others, names, mode);
   };
+  return (given) => {
+    const value = objectOf(given, schema, mode);
+    if (value instanceof ValueProblem) return value;
+    for (const key of keysOf(value)) if (!known.has(key)) return problemOfUnknown(value);
+    return checkedMembers(value, members);
+  };
+}
+
+/** Returns a value that is an object, or the object that a model sent as its JSON text. */
+function objectOf(
+  given: unknown,
+  { noun = "an object" }: HostSchema,
+  mode: CheckMode,
+): ValueProblem | Arguments {
+  const value = typeof given === "string" ? fromJsonText(given, "{", mode) : given;
+  if (value instanceof ValueProblem) return value;
+  const wanted = mode.coerce ? "an object" : noun;
+  if (!isObjectWithKeys(value)) return new ValueProblem(`must be ${wanted}, got ${kindOfValue(value)}`);
+  if (mode.coerce || isPlainObject(value)) return value;
+  return new ValueProblem("must be a plain object, got one of a class or with inherited keys");
+}
+
+/** Returns a new object with the checked members of a value and the defaults of those that it lacks. */
+function checkedMembers(value: Arguments, members: readonly Member[]): ValueProblem | Arguments {
+  const result: Record<string, unknown> = {};
+  for (const { name, check, default: fallback, isRequired, mayBeNull } of members) {
+    const own = Object.hasOwn(value, name) ? value[name] : undefined;
+    const isMissing = own === undefined || (own === null && !mayBeNull);
+    if (isMissing && isRequired) return new ValueProblem("is required", name);
+    const checked = isMissing ? fallback : check(own);
+    if (checked instanceof ValueProblem) return checked.under(name);
+    if (!isMissing || fallback !== undefined) result[name] = checked;
+  }
+  return result;
 }
 
 /** Checks an object with any keys, of which each value fits `schema.values`. */
@@ -85,7 +109,7 @@ function mapCheck(schema: HostSchema, mode: CheckMode): ValueCheck {
       // A key such as `__proto__` stays an ordinary key.
       Object.defineProperty(result, key, { value: checked, enumerable: true });
     }
-    return testMember(schema, result);
+    return result;
   };
 }
 
@@ -94,30 +118,40 @@ function mapCheck(schema: HostSchema, mode: CheckMode): ValueCheck {
  * literal may not have a name that is nearly a known one.
  */
 function instanceCheck(schema: HostSchema, mode: CheckMode): ValueCheck {
-  const { properties = {}, required = [], noun = "an object" } = schema;
-  const names = Object.keys(properties);
-  const checks = names.map((name) => compileSchema(properties[name] as HostSchema, mode));
+  const { noun = "an object" } = schema;
+  const members = membersOf(schema, mode);
   return (value) => {
     if (!isObjectWithKeys(value)) return new ValueProblem(`must be ${noun}, got ${kindOfValue(value)}`);
-    for (let index = 0; index < names.length; index++) {
-      const name = names[index] as string;
-      const member = value[name];
-      if (member === undefined) {
-        if (required.includes(name)) return new ValueProblem(`must be ${noun}, and lacks '${name}'`);
-        continue;
-      }
-      const checked = (checks[index] as ValueCheck)(member);
-      if (checked instanceof ValueProblem) return checked.under(name);
-    }
-    if (isPlainObject(value))
-      for (const key of Object.keys(value)) {
-        if (names.includes(key)) continue;
-        const close = nearest(key, names);
-        if (schema.closed === true || (close !== undefined && value[close] === undefined))
-          return unknownKeyProblem(key, names, schema, mode, undefined);
-      }
-    return testMember(schema, value);
+    const problem = problemOfMembers(value, members, noun);
+    if (problem !== undefined) return problem;
+    const stray = isPlainObject(value) ? strayKeyOf(value, schema) : undefined;
+    return stray === undefined ? value : unknownKeyProblem(stray, schema, mode, undefined);
   };
+}
+
+/** Returns the problem of the first invalid or missing member; undefined for none. */
+function problemOfMembers(
+  value: Arguments,
+  members: readonly Member[],
+  noun: string,
+): ValueProblem | undefined {
+  for (const { name, check, isRequired } of members) {
+    const member = value[name];
+    if (member === undefined && isRequired) return new ValueProblem(`must be ${noun}, and lacks '${name}'`);
+    const checked = member === undefined ? undefined : check(member);
+    if (checked instanceof ValueProblem) return checked.under(name);
+  }
+  return undefined;
+}
+
+/** Returns a key of an object literal that is no member and may not be there; undefined for none. */
+function strayKeyOf(value: Arguments, { properties = {}, closed }: HostSchema): string | undefined {
+  const names = Object.keys(properties);
+  return Object.keys(value).find((key) => {
+    if (names.includes(key)) return false;
+    const close = nearest(key, names);
+    return closed === true || (close !== undefined && value[close] === undefined);
+  });
 }
 
 /** Returns true for an object literal, also of another realm: it inherits only from Object. */
@@ -128,10 +162,14 @@ function isPlainObject(value: object): boolean {
   );
 }
 
-/** Returns a value, or the problem that the `test` of its schema finds. */
-function testMember(schema: HostSchema, value: unknown): unknown {
-  const wrong = schema.test?.(value as never);
-  return wrong === undefined ? value : new ValueProblem(wrong);
+/** Adds the `test` of a schema to a check; the check itself where there is none. */
+function tested({ test }: HostSchema, check: ValueCheck): ValueCheck {
+  if (test === undefined) return check;
+  return (value) => {
+    const result = check(value);
+    const wrong = result instanceof ValueProblem ? undefined : test(result as never);
+    return wrong === undefined ? result : new ValueProblem(wrong);
+  };
 }
 
 /** Returns the types of a schema as a list. */
@@ -144,7 +182,7 @@ function typesOfSchema(schema: HostSchema | Schema | undefined): readonly HostTy
 function compileSchema(schema: HostSchema, mode: CheckMode, owner?: string): ValueCheck {
   if (schema.anyOf !== undefined) return anyOfCheck(schema.anyOf, mode);
   const types = typesOfSchema(schema);
-  const checks = types.map((type) => checkOfType(type, schema, mode, owner));
+  const checks = types.map((type) => tested(schema, checkOfType(type, schema, mode, owner)));
   const first = checks[0] as ValueCheck;
   const base: ValueCheck =
     checks.length === 1
@@ -247,7 +285,7 @@ function checkOfType(type: HostType, schema: HostSchema, mode: CheckMode, owner?
       return numberCheck(type, schema, mode);
     case "boolean":
       return (value) => {
-        if (typeof value === "boolean") return testMember(schema, value);
+        if (typeof value === "boolean") return value;
         if (mode.coerce && (value === "true" || value === "True")) return true;
         if (mode.coerce && (value === "false" || value === "False")) return false;
         return new ValueProblem(`must be true or false, got ${showValue(value)}`);
@@ -265,7 +303,7 @@ function checkOfType(type: HostType, schema: HostSchema, mode: CheckMode, owner?
 /** Checks that a value is an object. Its consumer checks the content. */
 function freeObjectCheck(mode: CheckMode): ValueCheck {
   return (given) => {
-    const value = fromJsonText(given, "{", mode);
+    const value = typeof given === "string" ? fromJsonText(given, "{", mode) : given;
     if (value instanceof ValueProblem) return value;
     return isObjectWithKeys(value) ? value : new ValueProblem(`must be an object, got ${kindOfValue(value)}`);
   };
@@ -287,7 +325,7 @@ function stringCheck(schema: HostSchema, { coerce, forms }: CheckMode): ValueChe
           ? `has the wrong form (${schema.pattern}), got ${showValue(value)}`
           : `must be ${noun}, got ${showValue(value)}`,
       );
-    return testMember(schema, value);
+    return value;
   };
 }
 
@@ -318,28 +356,37 @@ function numberCheck(type: "integer" | "number", schema: HostSchema, { coerce }:
 
 function arrayCheck(schema: HostSchema, mode: CheckMode): ValueCheck {
   const item = schema.items === undefined ? undefined : compileSchema(schema.items, mode);
-  const min = schema.minItems ?? 0;
-  const max = schema.maxItems ?? Infinity;
+  const isOfObjects = mode.coerce && schema.items !== undefined && isObjectSchema(schema.items);
   return (given) => {
-    const parsed = fromJsonText(given, "[", mode);
+    const parsed = typeof given === "string" ? fromJsonText(given, "[", mode) : given;
     if (parsed instanceof ValueProblem) return parsed;
     // One object instead of a list of objects is treated as a list of one.
-    const isOne =
-      mode.coerce && isObjectWithKeys(parsed) && schema.items !== undefined && isObjectSchema(schema.items);
-    const value = isOne ? [parsed] : parsed;
+    const value = isOfObjects && isObjectWithKeys(parsed) ? [parsed] : parsed;
     if (!Array.isArray(value)) return new ValueProblem(`must be a list, got ${kindOfValue(value)}`);
-    if (value.length < min)
-      return new ValueProblem(min === 1 ? "must not be empty" : `must have at least ${min} items`);
-    if (value.length > max) return new ValueProblem(`must have at most ${max} items, got ${value.length}`);
-    if (item === undefined) return value;
-    const result: unknown[] = new Array(value.length);
-    for (let index = 0; index < value.length; index++) {
-      const checked = item(value[index]);
-      if (checked instanceof ValueProblem) return checked.under(index);
-      result[index] = checked;
-    }
-    return testMember(schema, result);
+    const wrong = problemOfLength(value.length, schema);
+    if (wrong !== undefined || item === undefined) return wrong ?? value;
+    return checkedItems(value, item);
   };
+}
+
+function problemOfLength(
+  length: number,
+  { minItems: min = 0, maxItems: max = Infinity }: HostSchema,
+): ValueProblem | undefined {
+  if (length < min)
+    return new ValueProblem(min === 1 ? "must not be empty" : `must have at least ${min} items`);
+  return length > max ? new ValueProblem(`must have at most ${max} items, got ${length}`) : undefined;
+}
+
+/** Returns a new list of the checked items. */
+function checkedItems(value: readonly unknown[], item: ValueCheck): ValueProblem | readonly unknown[] {
+  const result: unknown[] = new Array(value.length);
+  for (let index = 0; index < value.length; index++) {
+    const checked = item(value[index]);
+    if (checked instanceof ValueProblem) return checked.under(index);
+    result[index] = checked;
+  }
+  return result;
 }
 
 function isObjectSchema(schema: HostSchema): boolean {
@@ -347,9 +394,9 @@ function isObjectSchema(schema: HostSchema): boolean {
   return types.length === 1 && types[0] === "object";
 }
 
-/** Returns the object or the list that a model sent as its JSON text; any other value unchanged. */
-function fromJsonText(given: unknown, begins: "[" | "{", { coerce }: CheckMode): unknown {
-  if (!coerce || typeof given !== "string") return given;
+/** Returns the object or the list that a model sent as its JSON text; the text itself where it is not converted. */
+function fromJsonText(given: string, begins: "[" | "{", { coerce }: CheckMode): unknown {
+  if (!coerce) return given;
   const value = parseJsonText(given, begins);
   const noun = begins === "[" ? "a list" : "an object";
   return value instanceof BrokenJsonText ? new ValueProblem(`must be ${noun}; ${value.why}`) : value;

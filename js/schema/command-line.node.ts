@@ -1,5 +1,6 @@
 /** Parses command lines, with errors that name the correct usage. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
+import { messageOf } from "../engine/thrown.ts";
 import { nearest } from "./nearest.ts";
 import { withoutUndefined } from "./without-undefined.ts";
 
@@ -237,7 +238,7 @@ function usageMessage(
     if (name !== "")
       return `${name} ${options[name.slice(2)]?.type === "boolean" ? "takes no" : "needs a"} value`;
   }
-  return error instanceof Error ? (error.message.split("\n")[0] as string) : String(error);
+  return messageOf(error).split("\n", 1)[0] as string;
 }
 
 function isUnknownOption(arg: string, options: OptionTable): boolean {

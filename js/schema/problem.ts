@@ -45,13 +45,13 @@ export class ValueProblem {
 /** Returns the problem of an unknown key. It names the key that was probably meant, or the known ones. */
 export function unknownKeyProblem(
   given: string | symbol,
-  names: readonly string[],
-  { instead, properties }: HostSchema,
+  { instead, properties = {} }: HostSchema,
   mode: CheckMode,
   owner: string | undefined,
 ): ValueProblem {
   const { escape: harmless = escapeControls, coerce } = mode;
   const key = String(given);
+  const names = Object.keys(properties);
   const shown = harmless(key.length > 60 ? `${key.slice(0, 60)}…` : key);
   const remedy =
     instead !== undefined && Object.hasOwn(instead, key)

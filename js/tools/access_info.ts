@@ -165,19 +165,23 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
       }),
     };
   },
-  render: (data) =>
-    [
-      `Working directory: ${escapeControls(data.cwd)}`,
-      `May read: ${data.read_roots === null ? "everything" : listed(data.read_roots)}`,
-      `May change: ${data.read_only ? "nothing (read-only)" : listed(data.write_roots)}`,
-      ...(data.deny.length > 0 ? [`Out of bounds: ${listed(data.deny)}`] : []),
-      ...data.granted.map(grantLine),
-      ...decidingLines(data),
-      `Engine: ${data.engine.kind}${data.engine.reason === undefined ? "" : ` (${data.engine.reason})`}; confinement of paths: ${data.confinement}`,
-      `Kernel confinement: files ${data.sandbox.fs}, network ${data.sandbox.net}`,
-      ...commandLines(data.sandbox),
-      ...stateLines(data),
-    ].join("\n"),
+  texts: {
+    render: (data) =>
+      [
+        `Working directory: ${escapeControls(data.cwd)}`,
+        `May read: ${data.read_roots === null ? "everything" : listed(data.read_roots)}`,
+        `May change: ${data.read_only ? "nothing (read-only)" : listed(data.write_roots)}`,
+        ...(data.deny.length > 0 ? [`Out of bounds: ${listed(data.deny)}`] : []),
+        ...data.granted.map(grantLine),
+        ...decidingLines(data),
+        `Engine: ${data.engine.kind}${data.engine.reason === undefined ? "" : ` (${data.engine.reason})`}; confinement of paths: ${data.confinement}`,
+        `Kernel confinement: files ${data.sandbox.fs}, network ${data.sandbox.net}`,
+        ...commandLines(data.sandbox),
+        ...stateLines(data),
+      ].join("\n"),
+    display: ({ cwd, read_only }) =>
+      `Looked up access at ${escapeControls(cwd)}${read_only ? ": nothing may be changed" : ""}`,
+  },
 };
 
 const listed = (paths: readonly string[]): string =>

@@ -9,8 +9,9 @@ import { exactly, named } from "./lib/exact.ts";
 import type { ApplyPatchData, PatchOutcome } from "./generated/types.ts";
 import { type Arguments, compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, path, text } from "./lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import type { ChangingTool, PathEffect, PathUse } from "./lib/tool.ts";
+import { withDiff } from "./lib/text.ts";
 
 const inputSchema = object(
   {
@@ -107,11 +108,19 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
     ),
   withPaths: (args, taken) => ({ ...args, taken }),
   plan: planPatch,
-  render(data, _args, _call, shownDiff = data.diff) {
-    const lines = data.applied ? [] : ["Dry run, nothing written"];
-    lines.push(...data.files.map(outcomeLine));
-    lines.push(...(data.warnings ?? []).map((warning) => `[${warning}]`));
-    return (data.applied ? lines : [...lines, shownDiff.replace(/\n$/u, "")]).join("\n");
+  texts: {
+    render(data, _args, _call, shownDiff = data.diff) {
+      const lines = data.applied ? [] : ["Dry run, nothing written"];
+      lines.push(...data.files.map(outcomeLine));
+      lines.push(...(data.warnings ?? []).map((warning) => `[${warning}]`));
+      return (data.applied ? lines : [...lines, shownDiff.replace(/\n$/u, "")]).join("\n");
+    },
+    display({ applied, files, diff }) {
+      const added = files.reduce((sum, file) => sum + file.added, 0);
+      const removed = files.reduce((sum, file) => sum + file.removed, 0);
+      const counts = `${plural(files.length, "file")}, +${added} −${removed}`;
+      return withDiff(`${applied ? "Patched" : "Would patch"} ${counts}`, diff);
+    },
   },
 };
 
@@ -126,8 +135,8 @@ const VERB_BY_OPERATION: Readonly<Record<PatchOperation, string>> = Object.freez
 /** Returns a line such as `Patched src/a.ts (+2 -1, 3 lines further down)`. */
 function outcomeLine({ path: to, from, operation, added, removed, offset, matched }: PatchOutcome): string {
   const name = from === undefined ? escapeControls(to) : `${escapeControls(from)} -> ${escapeControls(to)}`;
-  const lines = Math.abs(offset) === 1 ? "line" : "lines";
-  const moved = offset === 0 ? "" : `, ${Math.abs(offset)} ${lines} further ${offset > 0 ? "down" : "up"}`;
+  const moved =
+    offset === 0 ? "" : `, ${plural(Math.abs(offset), "line")} further ${offset > 0 ? "down" : "up"}`;
   const loose = {
     exact: "",
     whitespace: ", but for blanks",

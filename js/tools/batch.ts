@@ -4,8 +4,9 @@ import type { BatchData, BatchOutcome } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, text, WARNINGS_SCHEMA } from "./lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
-import type { BatchTool } from "./lib/tool.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
+import type { AnyTool, BatchTool } from "./lib/tool.ts";
+import { headlineOf } from "./lib/text.ts";
 
 const inputSchema = object(
   {
@@ -78,14 +79,24 @@ Use it where changes of several files belong together. Up to 100 operations; bat
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   parse: compileArgumentCheck("batch", inputSchema),
   paths: () => [],
-  render(data, args) {
-    const lines = data.results.flatMap((one, index) => {
-      const { tool, text, modified_by: by } = one;
-      const told = `${index + 1}. ${escapeControls(tool)}: ${text.split("\n", 1)[0] ?? ""}`;
-      const changed = by === undefined ? "" : ` [modified by ${by === "hook" ? "a hook" : "the reviewer"}]`;
-      return [`${told}${changed}`, ...warningsOfOutcome(one).map((warning) => `   [${warning}]`)];
-    });
-    return args.dry_run ? ["Dry run, nothing written", ...lines].join("\n") : lines.join("\n");
+  texts: {
+    render(data, args) {
+      const lines = data.results.flatMap((one, index) => {
+        const { tool, text, modified_by: by } = one;
+        const told = `${index + 1}. ${escapeControls(tool)}: ${text.split("\n", 1)[0] ?? ""}`;
+        const changed = by === undefined ? "" : ` [modified by ${by === "hook" ? "a hook" : "the reviewer"}]`;
+        return [`${told}${changed}`, ...warningsOfOutcome(one).map((warning) => `   [${warning}]`)];
+      });
+      return args.dry_run ? ["Dry run, nothing written", ...lines].join("\n") : lines.join("\n");
+    },
+    display({ results, applied }, { operations }, tools) {
+      const lines = results.map(({ tool: name, ok, data }, index) => {
+        if (!ok || data === undefined) return `${name}: ${ok ? "done" : "failed"}`;
+        const tool = tools.get(name) as AnyTool | undefined;
+        return headlineOf(tool?.texts.display?.(data, operations[index]?.args ?? {}, tools) ?? name);
+      });
+      return [`${applied ? "Made" : "Tried"} ${plural(results.length, "call")}`, ...lines].join("\n");
+    },
   },
 };
 

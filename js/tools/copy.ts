@@ -4,9 +4,8 @@ import type { CopyData } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { integer, text, TRANSFER_ALIASES, WARNINGS_SCHEMA } from "./lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import type { ChangingTool } from "./lib/tool.ts";
-import { plural } from "./lib/text.ts";
 
 const inputSchema = transferSchema("copy");
 
@@ -62,6 +61,10 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
       },
     };
   },
-  render: (data, args) =>
-    `Copied ${escapeControls(args.source)} -> ${escapeControls(args.destination)} (${plural(data.files, "file")}, ${plural(data.bytes, "byte")})`,
+  texts: {
+    render: (data, args) =>
+      `Copied ${escapeControls(args.source)} -> ${escapeControls(args.destination)} (${plural(data.files, "file")}, ${plural(data.bytes, "byte")})`,
+    display: ({ source, destination, files }) =>
+      `Copied ${escapeControls(source)} to ${escapeControls(destination)}: ${plural(files, "file")}`,
+  },
 };

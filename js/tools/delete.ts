@@ -16,10 +16,9 @@ import {
   timeoutSchema,
   WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import { type ChangingTool, type ShownList, locationError } from "./lib/tool.ts";
 import { assertNotRoot } from "./lib/transfer.ts";
-import { plural } from "./lib/text.ts";
 
 const inputSchema = object(
   {
@@ -103,10 +102,21 @@ export const deletePath: ChangingTool<CheckedArgs["delete"], DeleteData> = {
       },
     };
   },
-  render: (data, args) =>
-    data.files + data.directories === 0
-      ? `Nothing to delete: ${escapeControls(args.path)} does not exist`
-      : `Deleted ${escapeControls(args.path)} (${plural(data.files, "file")})`,
+  texts: {
+    render: (data, args) =>
+      data.files + data.directories === 0
+        ? `Nothing to delete: ${escapeControls(args.path)} does not exist`
+        : `Deleted ${escapeControls(args.path)} (${plural(data.files, "file")})`,
+    display({ path, files, directories }) {
+      const counts = [
+        ...(directories === 0 ? [] : [plural(directories, "directory", "directories")]),
+        ...(files === 0 ? [] : [plural(files, "file")]),
+      ];
+      return counts.length === 0
+        ? `Nothing to delete at ${escapeControls(path)}`
+        : `Deleted ${escapeControls(path)}: ${counts.join(", ")}`;
+    },
+  },
 };
 
 /** Returns the title of a deletion, and how much it can destroy. */

@@ -11,8 +11,9 @@ import type { CheckedArgs } from "./generated/internal.ts";
 import { type Arguments, compileArgumentCheck, object } from "./lib/schema.ts";
 import { COMPARE_ALIASES, choice, flag, integer, path, text, timeoutSchema } from "./lib/shared.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { encodeUtf8, maxAnswerBytes } from "./lib/text.ts";
+import { encodeUtf8, maxAnswerBytes, withDiff } from "./lib/text.ts";
 import { type Call, type ReadingTool, locationError } from "./lib/tool.ts";
+import { escapeControls } from "../engine/escape.ts";
 
 type CheckedDiffArgs = CheckedArgs["diff"];
 
@@ -112,16 +113,23 @@ export const diff: ReadingTool<CheckedDiffArgs, DiffData> = {
     if (args.format !== "unified" || !unified.includes("\r")) return { data };
     return { data, shownDiff: (await engine().diffAsync(before, after, options)).text };
   },
-  render(data, args, call, shownDiff = data.diff) {
-    if (args.format === "json")
-      return JSON.stringify(data.hunks) + (data.truncated === true ? `\n${TRUNCATED_DIFF_NOTE}` : "");
-    if (data.identical) return "Files are identical";
-    return args.format === "html"
-      ? renderDiffAsHtml(args.a, args.b ?? args.a, data.hunks ?? [], {
-          maxBytes: maxAnswerBytes(call.settings.limits),
-          cut: data.truncated === true,
-        })
-      : shownDiff.replace(/\n$/u, "");
+  texts: {
+    render(data, args, call, shownDiff = data.diff) {
+      if (args.format === "json")
+        return JSON.stringify(data.hunks) + (data.truncated === true ? `\n${TRUNCATED_DIFF_NOTE}` : "");
+      if (data.identical) return "Files are identical";
+      return args.format === "html"
+        ? renderDiffAsHtml(args.a, args.b ?? args.a, data.hunks ?? [], {
+            maxBytes: maxAnswerBytes(call.settings.limits),
+            cut: data.truncated === true,
+          })
+        : shownDiff.replace(/\n$/u, "");
+    },
+    display({ identical, added, removed, diff: made }, { a, b, format }) {
+      const shown = `Compared ${escapeControls(a)} with ${b === undefined ? "other content" : escapeControls(b)}`;
+      if (identical) return `${shown}: no difference`;
+      return withDiff(`${shown}: +${added} −${removed}`, format === "html" ? "" : made);
+    },
   },
 };
 

@@ -41,8 +41,8 @@ import { withAnchorRetries, withEditRetries } from "./edit/retry.ts";
 import { planEditsWithValues, type ValueEdit } from "./edit/value.ts";
 import { compileArgumentCheck } from "./lib/schema.ts";
 import { PATH_ALIASES } from "./lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
-import { maxAnswerBytes, plural } from "./lib/text.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
+import { maxAnswerBytes, withDiff } from "./lib/text.ts";
 
 /** The content of the file to edit, and its state. */
 interface CurrentFile extends CurrentFileFacts {
@@ -75,15 +75,24 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
   ),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write", missing: "refuse" }],
   plan: planEditFile,
-  render(data, args) {
-    const done = `Edited ${escapeControls(args.path)}`;
-    const replacements = plural(data.replacements, "replacement");
-    const edited =
-      data.revised === true
-        ? `${done} as the reviewer decided; ${replacements} ${data.replacements === 1 ? "was" : "were"} asked for`
-        : `${done}: ${replacements}`;
-    const head = data.applied ? edited : "Dry run, nothing written";
-    return `${head}\n${data.diff.replace(/\n$/u, "")}${data.edits.map(approximateMatchLine).join("")}${chosenMatchLine(data, args)}`;
+  texts: {
+    render(data, args) {
+      const done = `Edited ${escapeControls(args.path)}`;
+      const replacements = plural(data.replacements, "replacement");
+      const edited =
+        data.revised === true
+          ? `${done} as the reviewer decided; ${replacements} ${data.replacements === 1 ? "was" : "were"} asked for`
+          : `${done}: ${replacements}`;
+      const head = data.applied ? edited : "Dry run, nothing written";
+      return `${head}\n${data.diff.replace(/\n$/u, "")}${data.edits.map(approximateMatchLine).join("")}${chosenMatchLine(data, args)}`;
+    },
+    display: ({ path, applied, replacements, revised, diff }) =>
+      withDiff(
+        revised === true
+          ? `Edited ${escapeControls(path)} as a reviewer decided`
+          : `${applied ? "Edited" : "Would edit"} ${escapeControls(path)}: ${plural(replacements, "replacement")}`,
+        diff,
+      ),
   },
 };
 
@@ -190,7 +199,7 @@ async function planEditFile(
         name: args.path,
         target: at.path,
         was: { version, bytes: before, stat },
-        now: { bytes, mode: undefined, hash },
+        now: { bytes, mode: undefined, hash, diff: diff.truncated ? undefined : diff },
         from: null,
         parents: false,
         mayReplace: true,

@@ -28,8 +28,8 @@ import {
   type ReadingTool,
   locationError,
 } from "./lib/tool.ts";
-import { escapeControls } from "../engine/escape.ts";
-import { plural } from "./lib/text.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
+import { quoteForPeople, truncatedClause } from "./lib/text.ts";
 
 type CheckedFindFilesArgs = CheckedArgs["find_files"];
 
@@ -84,18 +84,22 @@ Matches in the file's own name count more than in its directories. Ignored files
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read", missing: "refuse" }],
   scans: () => true,
   run: runFindFiles,
-  render(data, args) {
-    if (data.files.length === 0) return `No files match ${escapeControls(args.query)}`;
-    const lines = data.files.map((file) => escapeControls(file.path));
-    if (data.truncated) lines.push(`[${lines.length} of ${data.total} files; more letters narrow it]`);
-    return lines.join("\n");
-  },
-  fit: {
-    shrink: (data, _args, lines) => ({
-      ...data,
-      files: data.files.slice(0, Math.max(1, lines)),
-      truncated: true,
-    }),
+  texts: {
+    render(data, args) {
+      if (data.files.length === 0) return `No files match ${escapeControls(args.query)}`;
+      const lines = data.files.map((file) => escapeControls(file.path));
+      if (data.truncated) lines.push(`[${lines.length} of ${data.total} files; more letters narrow it]`);
+      return lines.join("\n");
+    },
+    display: ({ total, truncated }, { query }) =>
+      `Found ${plural(total, "file")} for ${quoteForPeople(query)}${truncatedClause(truncated)}`,
+    fit: {
+      shrink: (data, _args, lines) => ({
+        ...data,
+        files: data.files.slice(0, Math.max(1, lines)),
+        truncated: true,
+      }),
+    },
   },
 };
 

@@ -7,7 +7,7 @@ import { unmatchedGlobHint } from "./grep/text.ts";
 import { excludeGlobNotes, findWarnings, otherRootsNote } from "./render/left-out.ts";
 import { globsInForm } from "../backends/windows-globs.ts";
 import { findLeftOut, type LeftOutEntry } from "./lib/left-out-entry.ts";
-import { maxAnswerBytes } from "./lib/text.ts";
+import { maxAnswerBytes, quoteForPeople, truncatedClause } from "./lib/text.ts";
 import {
   assignmentPhrase,
   type ReaderNames,
@@ -32,7 +32,7 @@ import {
   WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 
 type CheckedGlobArgs = CheckedArgs["glob"];
 
@@ -95,23 +95,27 @@ Ignored files and .git are left out, symbolic links are not followed. At most li
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read", missing: "refuse" }],
   scans: () => true,
   run: runGlob,
-  render(data, args, call) {
-    if (data.matches.length === 0) {
-      const patterns = patternListOf(args);
-      const list = patterns.length === 1 ? unmatchedGlobHint(patterns[0] as string) : undefined;
-      return `No files match ${patterns.map(escapeControls).join(", ")}${list === undefined ? "" : `\n[${list}]`}`;
-    }
-    const lines = data.matches.map(escapeControls);
-    if (data.truncated)
-      lines.push(
-        `[${lines.length} of ${data.total} matches; ${nextPageHint(data, call.reader.names) ?? "narrow the pattern to see the others"}]`,
-      );
-    return lines.join("\n");
-  },
-  fit: {
-    // Runs the search again with a lower limit, because only the search can make the cursor for the new end.
-    shrink: async (data, args, lines, call) =>
-      (await runGlob({ ...args, limit: Math.max(1, Math.min(lines, data.matches.length)) }, call)).data,
+  texts: {
+    render(data, args, call) {
+      if (data.matches.length === 0) {
+        const patterns = patternListOf(args);
+        const list = patterns.length === 1 ? unmatchedGlobHint(patterns[0] as string) : undefined;
+        return `No files match ${patterns.map(escapeControls).join(", ")}${list === undefined ? "" : `\n[${list}]`}`;
+      }
+      const lines = data.matches.map(escapeControls);
+      if (data.truncated)
+        lines.push(
+          `[${lines.length} of ${data.total} matches; ${nextPageHint(data, call.reader.names) ?? "narrow the pattern to see the others"}]`,
+        );
+      return lines.join("\n");
+    },
+    display: ({ total, truncated }, { pattern }) =>
+      `Found ${plural(total, "path")} for ${quoteForPeople([pattern].flat().join(" "))}${truncatedClause(truncated)}`,
+    fit: {
+      // Runs the search again with a lower limit, because only the search can make the cursor for the new end.
+      shrink: async (data, args, lines, call) =>
+        (await runGlob({ ...args, limit: Math.max(1, Math.min(lines, data.matches.length)) }, call)).data,
+    },
   },
 };
 

@@ -27,7 +27,8 @@ import {
 } from "./every-root.ts";
 import { grepText, resultLines } from "./grep/text.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { maxAnswerBytes, plural } from "./lib/text.ts";
+import { plural } from "../engine/escape.ts";
+import { maxAnswerBytes, quoteForPeople, truncatedClause } from "./lib/text.ts";
 import { matchesElsewhereNote } from "./grep/elsewhere.ts";
 import { exactly, named } from "./lib/exact.ts";
 import type { GrepData, GrepMatch, GrepSummary } from "./generated/types.ts";
@@ -200,20 +201,26 @@ Ignored files, binary files and .git are left out. Nothing found is a success. A
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read", missing: "refuse" }],
   scans: () => "partial",
   run: runGrep,
-  render(data, args, { reader: { names } }) {
-    return grepText(data, args, names);
-  },
-  fit: {
-    shrink(data, args, lines, call) {
-      let used = 0;
-      const kept = resultLines(data).filter((group) => {
-        used += group.length;
-        return used <= lines;
-      }).length;
-      const first = truncateGrepData(data, Math.max(1, kept), call);
-      if (args.rank === "path") return first;
-      const { next_cursor: _, ...ranked } = first;
-      return ranked;
+  texts: {
+    render(data, args, { reader: { names } }) {
+      return grepText(data, args, names);
+    },
+    display({ total_matches, files_with_matches, complete, truncated }, { pattern }) {
+      const counts = `${plural(total_matches, "match", "matches")} in ${plural(files_with_matches, "file")}`;
+      return `Found ${complete ? "" : "at least "}${counts} for ${quoteForPeople(pattern)}${truncatedClause(truncated)}`;
+    },
+    fit: {
+      shrink(data, args, lines, call) {
+        let used = 0;
+        const kept = resultLines(data).filter((group) => {
+          used += group.length;
+          return used <= lines;
+        }).length;
+        const first = truncateGrepData(data, Math.max(1, kept), call);
+        if (args.rank === "path") return first;
+        const { next_cursor: _, ...ranked } = first;
+        return ranked;
+      },
     },
   },
 };

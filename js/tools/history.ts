@@ -6,8 +6,9 @@ import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { integer, text } from "./lib/shared.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import type { ReadingTool } from "./lib/tool.ts";
+import { truncatedClause } from "./lib/text.ts";
 
 type CheckedHistoryArgs = CheckedArgs["history"];
 
@@ -94,13 +95,17 @@ export function historyTool(): ReadingTool<CheckedHistoryArgs, HistoryData> {
         }),
       };
     },
-    render({ changes, next_cursor: next }) {
-      if (changes.length === 0) return "No change to undo.";
-      const lines = changes.map(
-        ({ call_id: id, tool, time, paths, undo_of: undone }) =>
-          `${id}  ${time.slice(0, 19)}Z  ${tool}${undone === undefined ? "" : ` of ${undone}`}  ${shortenedPaths(paths)}`,
-      );
-      return [...lines, ...(next === undefined ? [] : [`[more: cursor="${next}"]`])].join("\n");
+    texts: {
+      render({ changes, next_cursor: next }) {
+        if (changes.length === 0) return "No change to undo.";
+        const lines = changes.map(
+          ({ call_id: id, tool, time, paths, undo_of: undone }) =>
+            `${id}  ${time.slice(0, 19)}Z  ${tool}${undone === undefined ? "" : ` of ${undone}`}  ${shortenedPaths(paths)}`,
+        );
+        return [...lines, ...(next === undefined ? [] : [`[more: cursor="${next}"]`])].join("\n");
+      },
+      display: ({ changes, truncated }) =>
+        `Listed ${plural(changes.length, "change")}${truncatedClause(truncated)}`,
     },
   };
 }

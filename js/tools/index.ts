@@ -42,6 +42,9 @@ export const TOOLS: readonly Tool[] = Object.freeze([
   accessInfo,
 ] as unknown as Tool[]);
 
+/** The same tools by their names. */
+export const TOOL_BY_NAME: ReadonlyMap<string, Tool> = new Map(TOOLS.map((tool) => [tool.name, tool]));
+
 export type * from "./generated/types.ts";
 export { DEFAULT_EXCLUDE_GLOBS } from "./lib/read_many_paths.ts";
 export { DEFAULT_LIMITS, type Limits } from "./lib/limits.ts";

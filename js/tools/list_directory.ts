@@ -13,7 +13,7 @@ import { globsInForm } from "../backends/windows-globs.ts";
 import { excludeGlobNotes, leftOutNote } from "./render/left-out.ts";
 import { shownLinkTarget } from "./render/link-target.ts";
 import type { LeftOutEntry } from "./lib/left-out-entry.ts";
-import { formatIsoTime, maxAnswerBytes, utf8Length } from "./lib/text.ts";
+import { formatIsoTime, maxAnswerBytes, utf8Length, truncatedClause } from "./lib/text.ts";
 import { unfollowedNote, unlistedLinks } from "./render/unfollowed.ts";
 import { renderListing } from "./render/listing.ts";
 import { named } from "./lib/exact.ts";
@@ -35,6 +35,7 @@ import { withoutUndefined } from "../schema/without-undefined.ts";
 import { skipReasonOf } from "./lib/skip-reason.ts";
 import type { Answer, Call, ReadingTool } from "./lib/tool.ts";
 import { unignoredPaths } from "./lib/walks.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 
 type Args = CheckedArgs["list_directory"];
 
@@ -117,12 +118,16 @@ Symbolic links are shown with their target, unless that is out of bounds, and ne
   // A single directory is listed without waiting for a turn, because that is as fast as reading a file.
   scans: ({ depth, respect_ignore }) => depth > 1 || respect_ignore,
   run,
-  render: (data, args, call) => renderListing(data, args, call.reader.names),
-  fit: {
-    shrink(data, args, lines) {
-      const entries = data.entries.slice(0, Math.max(1, lines));
-      const next = offsetOf(args, data.path) + entries.length;
-      return { ...data, entries, truncated: true, next_cursor: cursorAfter(data.path, next) };
+  texts: {
+    render: (data, args, call) => renderListing(data, args, call.reader.names),
+    display: ({ path, total, truncated }) =>
+      `Listed ${escapeControls(path)}: ${plural(total, "entry", "entries")}${truncatedClause(truncated)}`,
+    fit: {
+      shrink(data, args, lines) {
+        const entries = data.entries.slice(0, Math.max(1, lines));
+        const next = offsetOf(args, data.path) + entries.length;
+        return { ...data, entries, truncated: true, next_cursor: cursorAfter(data.path, next) };
+      },
     },
   },
 };

@@ -63,8 +63,14 @@ Not needed before write_file, copy or move: they make missing directories themse
       answer: () => ({ data: { path: shown, created: true } }),
     };
   },
-  render: (data, args) =>
-    data.created
-      ? `Created directory ${escapeControls(args.path)}`
-      : `Directory ${escapeControls(args.path)} already exists`,
+  texts: {
+    render: (data, args) =>
+      data.created
+        ? `Created directory ${escapeControls(args.path)}`
+        : `Directory ${escapeControls(args.path)} already exists`,
+    display: ({ path, created }) =>
+      created
+        ? `Made directory ${escapeControls(path)}`
+        : `Directory ${escapeControls(path)} was there already`,
+  },
 };

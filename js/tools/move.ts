@@ -54,5 +54,8 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
       answer: () => ({ data: { source: source!, destination: destination! } }),
     };
   },
-  render: (_data, args) => `Moved ${escapeControls(args.source)} -> ${escapeControls(args.destination)}`,
+  texts: {
+    render: (_data, args) => `Moved ${escapeControls(args.source)} -> ${escapeControls(args.destination)}`,
+    display: ({ source, destination }) => `Moved ${escapeControls(source)} to ${escapeControls(destination)}`,
+  },
 };

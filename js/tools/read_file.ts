@@ -16,7 +16,7 @@ import type { CheckedArgs } from "./generated/internal.ts";
 import type { ReadFileData } from "./generated/types.ts";
 import { inputSchema, outputSchema } from "./read/schema.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import { encodeUtf8, maxAnswerBytes } from "./lib/text.ts";
 import { type Answer, type Call, type ReadingTool, locationError } from "./lib/tool.ts";
 
@@ -57,7 +57,19 @@ The encoding is recognised, byte order marks are hidden. Images are returned as 
   parse: parseReadFileArgs,
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read", missing: "refuse" }],
   run: runReadFile,
-  render: (data, args, call) => readFileAnswerText(data, args, call),
+  texts: {
+    render: (data, args, call) => readFileAnswerText(data, args, call),
+    display({ path, start_line, end_line, lines_read, total_lines, image, mime, truncated }) {
+      const shown = escapeControls(path);
+      if (image !== undefined) {
+        const { width, height } = image;
+        return `Read ${shown}: ${mime}${width === undefined ? "" : `, ${width} × ${height} pixels`}`;
+      }
+      if (total_lines === lines_read && !truncated) return `Read ${shown}: ${plural(lines_read, "line")}`;
+      const of = total_lines === null ? "" : ` of ${total_lines}`;
+      return `Read ${shown}: lines ${start_line} to ${end_line}${of}`;
+    },
+  },
 };
 
 /** Returns the text of a page. With `closing`, its last line says how to continue when more follows. */

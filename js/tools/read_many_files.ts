@@ -5,7 +5,7 @@ import { FilewrightError, fromEngine } from "../engine/errors.ts";
 import { readPage } from "./lib/contents.ts";
 import { imageText, readImage } from "./render/image.ts";
 import type { Limits } from "./lib/limits.ts";
-import { maxAnswerBytes, plural, utf8Length } from "./lib/text.ts";
+import { maxAnswerBytes, utf8Length, truncatedClause } from "./lib/text.ts";
 import { expandPaths, type RequestedFile } from "./lib/read_many_paths.ts";
 import { skipReasonOf } from "./lib/skip-reason.ts";
 import { phraseIfNamed, type Answer, type Call, type ContentBlock, type ReadingTool } from "./lib/tool.ts";
@@ -16,7 +16,7 @@ import type { ReadManyFilesData, ReadOne, SkippedOne } from "./generated/types.t
 import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { choice, flag, integer, text, texts, timeoutSchema, WARNINGS_SCHEMA } from "./lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import { Yielder } from "../engine/yielder.ts";
 
 type CheckedReadManyFilesArgs = CheckedArgs["read_many_files"];
@@ -109,18 +109,22 @@ A file that cannot be read never fails the call: it is listed as skipped with th
   // Every path is checked separately: one outside the roots is skipped, with its reason.
   paths: () => [],
   scans: () => true,
-  fit: { maxTextBytes },
-  run: runReadManyFiles,
-  render(data, args) {
-    const sections = data.files.map((file) => {
-      const head = args.separator.replaceAll("{filePath}", escapeControls(file.path));
-      const content = file.content.replace(/\r\n/gu, "\n").replace(/\n$/u, "");
-      return `${head}\n\n${content}\n${file.truncated ? `${truncatedFileNote(file)}\n` : ""}`;
-    });
-    if (data.files.length === 0) sections.push("No files were read.");
-    if (data.skipped.length > 0) sections.push(formatSkippedPaths(data.skipped));
-    return sections.join("\n");
+  texts: {
+    render(data, args) {
+      const sections = data.files.map((file) => {
+        const head = args.separator.replaceAll("{filePath}", escapeControls(file.path));
+        const content = file.content.replace(/\r\n/gu, "\n").replace(/\n$/u, "");
+        return `${head}\n\n${content}\n${file.truncated ? `${truncatedFileNote(file)}\n` : ""}`;
+      });
+      if (data.files.length === 0) sections.push("No files were read.");
+      if (data.skipped.length > 0) sections.push(formatSkippedPaths(data.skipped));
+      return sections.join("\n");
+    },
+    display: ({ files, skipped, truncated }) =>
+      `Read ${plural(files.length, "file")}${skipped.length === 0 ? "" : `, left out ${skipped.length}`}${truncatedClause(truncated)}`,
+    fit: { maxTextBytes },
   },
+  run: runReadManyFiles,
 };
 
 /**

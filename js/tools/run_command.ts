@@ -9,6 +9,7 @@ import { escapeControls } from "../engine/escape.ts";
 import type { Location } from "../policy/index.ts";
 import { type Answer, type Call, type ChangingTool, locationError } from "./lib/tool.ts";
 import { argvInWords } from "./render/argv.ts";
+import { quoteForPeople } from "./lib/text.ts";
 
 type CheckedRunCommandArgs = CheckedArgs["run_command"];
 
@@ -118,7 +119,7 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData> = {
   parse: compileArgumentCheck("run_command", inputSchema),
   exactCommand: argvOf,
   paths: (args) => [{ argument: "cwd", typed: args.cwd, intent: "write", missing: "accept" }],
-  async plan(args, { settings: { commands }, fs, locations }) {
+  async plan(args, { settings: { commands }, fs, locations, reader }) {
     const argv = argvOf(args);
     if (commands instanceof RefusingSandbox) commands.refuse();
     // A sandbox says it in its own words, and some only after they have begun.
@@ -126,39 +127,48 @@ export const runCommand: ChangingTool<CheckedRunCommandArgs, RunCommandData> = {
     if (!(await fs.stat(at.path)).isDir) throw locationError("NOT_DIRECTORY", at);
     return {
       kind: "act",
+      of: "entries",
       undoes: undefined,
-      show: ({ reader }) => ({
+      heading: {
         title: `Run ${argvInWords(argv)} in ${reader.display(at.path)}`,
         location: 0,
-        diff: "",
-        originalContent: null,
-        newContent: null,
         risk: "high",
-        base: [],
-        changes: [],
-      }),
+      },
+      base: [],
+      showsContent: false,
+      changes: () => [],
       make: (call) => runInSandbox(argv, args, call),
     };
   },
-  render(data, args) {
-    const head = data.timed_out
-      ? `Killed after ${args.timeout_ms} ms`
-      : data.exceeded !== undefined
-        ? `Killed: it passed the limit of ${NAME_BY_LIMIT[data.exceeded] ?? data.exceeded}`
-        : data.exit_code === null
-          ? `Ended by signal ${data.signal}`
-          : `Exit code ${data.exit_code}`;
-    const lines = [`${head}${data.tier === "none" ? " (not sandboxed)" : ""}`];
-    if (data.stdout !== "") lines.push(withoutControlCharacters(data.stdout));
-    if (data.stderr !== "") lines.push("[errors]", withoutControlCharacters(data.stderr));
-    if (data.truncated) lines.push("[output truncated; more with max_output_bytes]");
-    if (data.removed !== undefined)
-      lines.push(`[removed, because other programs obey it: ${shortenPathList(data.removed)}]`);
-    if (data.repositories !== undefined)
-      lines.push(
-        `[kept without hooks and with git's own config keys: ${shortenPathList(data.repositories)}]`,
-      );
-    return lines.join("\n");
+  texts: {
+    render(data, args) {
+      const head = data.timed_out
+        ? `Killed after ${args.timeout_ms} ms`
+        : data.exceeded !== undefined
+          ? `Killed: it passed the limit of ${NAME_BY_LIMIT[data.exceeded] ?? data.exceeded}`
+          : data.exit_code === null
+            ? `Ended by signal ${data.signal}`
+            : `Exit code ${data.exit_code}`;
+      const lines = [`${head}${data.tier === "none" ? " (not sandboxed)" : ""}`];
+      if (data.stdout !== "") lines.push(withoutControlCharacters(data.stdout));
+      if (data.stderr !== "") lines.push("[errors]", withoutControlCharacters(data.stderr));
+      if (data.truncated) lines.push("[output truncated; more with max_output_bytes]");
+      if (data.removed !== undefined)
+        lines.push(`[removed, because other programs obey it: ${shortenPathList(data.removed)}]`);
+      if (data.repositories !== undefined)
+        lines.push(
+          `[kept without hooks and with git's own config keys: ${shortenPathList(data.repositories)}]`,
+        );
+      return lines.join("\n");
+    },
+    display({ exit_code, signal, timed_out }, { command }) {
+      const ended = timed_out
+        ? "stopped, its time was up"
+        : exit_code === null
+          ? `ended by signal ${signal}`
+          : `exit code ${exit_code}`;
+      return `Ran ${quoteForPeople([command].flat().join(" "))}: ${ended}`;
+    },
   },
 };
 

@@ -9,7 +9,7 @@ import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, integer, path, PATH_ALIASES, text } from "./lib/shared.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import { formatIsoTime } from "./lib/text.ts";
 import { type Call, type ReadingTool, locationError } from "./lib/tool.ts";
 
@@ -120,15 +120,19 @@ export const stat: ReadingTool<CheckedArgs["stat"], StatData> = {
     });
     return { data };
   },
-  render: (data) => {
-    let text = "";
-    for (const key of SHOWN_FIELDS) {
-      const value = key === "target" && data.is_symlink ? (data.target ?? HIDDEN_TARGET_TEXT) : data[key];
-      if (value === undefined) continue;
-      const shown = typeof value === "string" ? escapeControls(value) : value;
-      text += text === "" ? `${key}: ${shown}` : `\n${key}: ${shown}`;
-    }
-    return text;
+  texts: {
+    render: (data) => {
+      let text = "";
+      for (const key of SHOWN_FIELDS) {
+        const value = key === "target" && data.is_symlink ? (data.target ?? HIDDEN_TARGET_TEXT) : data[key];
+        if (value === undefined) continue;
+        const shown = typeof value === "string" ? escapeControls(value) : value;
+        text += text === "" ? `${key}: ${shown}` : `\n${key}: ${shown}`;
+      }
+      return text;
+    },
+    display: ({ path, type, size }) =>
+      `Looked at ${escapeControls(path)}: ${ENTRY_TYPE_NAMES[type]}${type === "file" ? `, ${plural(size, "byte")}` : ""}`,
   },
 };
 
@@ -182,3 +186,10 @@ function permissionTriple(bits: number, special: boolean, letter: string): strin
   const plain = PERMISSION_TRIPLES[bits & 7] as string;
   return special ? plain.slice(0, 2) + (bits & 1 ? letter : letter.toUpperCase()) : plain;
 }
+
+const ENTRY_TYPE_NAMES = {
+  file: "a file",
+  dir: "a directory",
+  symlink: "a link",
+  other: "a special file",
+} as const;

@@ -1,6 +1,5 @@
 /** `undo`: restores what one earlier call has changed. */
 import { FilewrightError } from "../engine/errors.ts";
-import { textIfDecodable } from "./render/preview.ts";
 import type { HistoryEntry } from "./lib/history-entry.ts";
 import { lastUndoableChange, type UndoableHistory } from "./lib/past.ts";
 import { effectsOfPutBack, putBackUse } from "./lib/put-back.ts";
@@ -9,8 +8,8 @@ import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { text, texts, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { escapeControls } from "../engine/escape.ts";
-import type { Preview } from "./change/change.ts";
 import type { Answer, Call, ChangingTool, PathEffect } from "./lib/tool.ts";
+import { withDiff } from "./lib/text.ts";
 
 /** The arguments, with the call that will be undone. */
 interface ChosenUndo extends UndoArgs {
@@ -84,28 +83,24 @@ export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData> {
       })),
     plan: (args) => ({
       kind: "act",
+      of: "entries",
       undoes: undefined,
-      show: (call) => showUndo(args, call),
+      heading: {
+        title: `Undo ${args.chosen?.tool ?? ""} of ${(args.chosen?.paths ?? []).join(", ")}`,
+        location: 0,
+        risk: "medium",
+      },
+      base: [],
+      showsContent: true,
+      changes: (call) => call.past().preview(args.chosen?.callId ?? "", call),
       make: (call) => undoChosen(args, call, all),
     }),
-    render: ({ tool, paths, diff = "" }) =>
-      `Undone: ${tool} of ${paths.map(escapeControls).join(", ")}${diff === "" ? "" : `\n${escapeDiffLines(diff)}`}`,
-  };
-}
-
-/** Returns what a reviewer sees of an undo. */
-async function showUndo({ chosen }: ChosenUndo, call: Call): Promise<Preview> {
-  const { diff, changes } = await call.past().preview(chosen?.callId ?? "", call);
-  const alone = changes.length === 1 ? changes[0]?.contents?.after : undefined;
-  return {
-    title: `Undo ${chosen?.tool ?? ""} of ${(chosen?.paths ?? []).join(", ")}`,
-    location: 0,
-    diff,
-    originalContent: null,
-    newContent: alone === undefined || alone === null ? null : textIfDecodable(alone),
-    risk: "medium",
-    base: [],
-    changes,
+    texts: {
+      render: ({ tool, paths, diff = "" }) =>
+        `Undone: ${tool} of ${paths.map(escapeControls).join(", ")}${diff === "" ? "" : `\n${escapeDiffLines(diff)}`}`,
+      display: ({ tool, paths, diff = "" }) =>
+        withDiff(`Took back ${escapeControls(tool)} of ${paths.map(escapeControls).join(", ")}`, diff),
+    },
   };
 }
 
@@ -113,7 +108,8 @@ async function showUndo({ chosen }: ChosenUndo, call: Call): Promise<Preview> {
 async function undoChosen({ chosen }: ChosenUndo, call: Call, isTold: boolean): Promise<Answer<UndoData>> {
   const undone = chosen?.callId ?? "";
   // A person may see content that a model may not, such as that of a secret which is restored.
-  const diff = isTold ? (await call.past().preview(undone, call)).diff : undefined;
+  const told = isTold ? await call.past().preview(undone, call) : undefined;
+  const diff = told?.map(({ text }) => text).join("");
   const { about, fs, signal } = call;
   await call.past().undo(undone, { ...about, fs, signal });
   return { data: withoutUndefined({ undone, tool: chosen?.tool ?? "", paths: chosen?.paths ?? [], diff }) };

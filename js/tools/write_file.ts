@@ -2,9 +2,9 @@
 import type { Location } from "../policy/index.ts";
 import type { FsStat } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
-import { untilAborted, Yielder } from "../engine/yielder.ts";
+import { Yielder } from "../engine/yielder.ts";
 import { engine } from "../engine/current.ts";
-import { MIN_THREAD_BYTES } from "../engine/threads.ts";
+import { MIN_THREAD_BYTES, untilAborted } from "../engine/threads.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { fromBase64 } from "../engine/wire/bytes.ts";
 import {
@@ -43,9 +43,9 @@ import { previewDiff } from "./render/preview.ts";
 import type { WriteFileData } from "./generated/types.ts";
 import { object } from "./lib/schema.ts";
 import { choice, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, text, WARNINGS_SCHEMA } from "./lib/shared.ts";
-import { escapeControls } from "../engine/escape.ts";
+import { escapeControls, plural } from "../engine/escape.ts";
 import { checkWriteFileArgs, writeFileInputSchema, type WriteFileToolArgs } from "./write/arguments.ts";
-import { countLines, countLinesYielding, encodeUtf8, encodeUtf8Yielding, plural } from "./lib/text.ts";
+import { countLines, countLinesYielding, encodeUtf8, encodeUtf8Yielding, withDiff } from "./lib/text.ts";
 
 /** The maximum size in bytes of either content for which `data.diff` is computed. */
 const MAX_DIFF_BYTES = 1024 * 1024;
@@ -84,9 +84,15 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
   parse: (given) => ({ ...checkWriteFileArgs(given), eol_given: given["eol"] !== undefined }),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write", missing: "create_or_replace" }],
   plan: planWriteFile,
-  render(data, args) {
-    const verb = data.operation === "create" ? "Created" : "Updated";
-    return `${verb} ${escapeControls(args.path)} (${plural(data.lines_written, "line")}, ${plural(data.bytes_written, "byte")})`;
+  texts: {
+    render(data, args) {
+      const verb = data.operation === "create" ? "Created" : "Updated";
+      return `${verb} ${escapeControls(args.path)} (${plural(data.lines_written, "line")}, ${plural(data.bytes_written, "byte")})`;
+    },
+    display({ path, operation, bytes_written, diff = "" }) {
+      const done = { create: "Created", update: "Overwrote", append: "Appended to" }[operation];
+      return withDiff(`${done} ${escapeControls(path)}: ${plural(bytes_written, "byte")}`, diff);
+    },
   },
 };
 
@@ -183,7 +189,7 @@ async function proposeWrite(
         name: args.path,
         target,
         was: exists ? { version: version ?? undefined, bytes: before, stat } : null,
-        now: { bytes, mode: args.mode, hash: data.hash },
+        now: { bytes, mode: args.mode, hash: data.hash, diff: undefined },
         from: null,
         parents: args.create_dirs,
         mayReplace: args.overwrite || args.append,

@@ -141,6 +141,7 @@ export async function makeAgentSession(
         rules,
         approvals: agentApprovalsOf(session, key, policy),
         permissions: asks ? agentPermissionsOf(session, key, wanted) : gates.permissions,
+        hasApprover: gates.hasApprover || confirm !== undefined,
         confirmFor: confirm === undefined ? gates.confirmFor : confirmAfterOthers(session, confirm),
       },
       { hooks: session.hooks.bound, resolver: files.resolver },

@@ -172,6 +172,7 @@ function gatesOf({ opened: { given }, hooks, access, guard, chosen }: SessionPar
     permissions,
     prompting,
     approvals: makeApprovals(() => Date.now(), { ...chosen.stores.approvals, bases: resolver.policy }),
+    hasApprover: given.confirm !== undefined || hooks.some(({ hook }) => hook.stage === "confirm"),
     requireApproval: given.requireApproval === true,
     reviewsAfter: given.review === "after",
     confirmFor: (tool: string, calledAs?: string) =>

@@ -9,6 +9,7 @@ import { DEFAULT_MIRROR_BYTES } from "../storage/mirror/options.ts";
 import type { Storage, StorageFacts } from "../storage/storage.ts";
 import type { MomentSource } from "../pipeline/moments.ts";
 import { debug } from "../engine/debug.ts";
+import { messageOf } from "../engine/thrown.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { mirrorsOfHost, requireLocalHost } from "./host.ts";
 import type { WorkspaceOptions } from "./options.ts";
@@ -65,7 +66,7 @@ export async function openSearches(
   } catch (error) {
     // A copy that nobody asked for must not keep a workspace from opening: searches do without it.
     if (mirror !== undefined) throw error;
-    debug.search?.(`no copy of the storage: ${error instanceof Error ? error.message : error}`);
+    debug.search?.(`no copy of the storage: ${messageOf(error)}`);
   }
   return {
     moment: (signal) => searches.moment({ signal, maxAgeMs: freshness.maxAgeMs }),

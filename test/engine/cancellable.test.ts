@@ -1,6 +1,6 @@
 /** A call that a signal cancels ends at once, also where the engine does not look at its token. */
 import { expect, test } from "vitest";
-import { runCancellable } from "../../js/engine/yielder.ts";
+import { runCancellable } from "../../js/engine/threads.ts";
 
 class Token {
   static cancelled = 0;

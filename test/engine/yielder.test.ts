@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { MIN_THREAD_BYTES } from "../../js/engine/threads.ts";
-import { untilAborted, Yielder } from "../../js/engine/yielder.ts";
+import { MIN_THREAD_BYTES, untilAborted } from "../../js/engine/threads.ts";
+import { Yielder } from "../../js/engine/yielder.ts";
 import { makeDiffEngine } from "../../js/engine/text/diff.ts";
 import { makeEditEngine, type EditBinding } from "../../js/engine/text/edit.ts";
 import { makePatchEngine } from "../../js/engine/text/patch.ts";

@@ -60,7 +60,7 @@ export const touch: ChangingTool<CheckedArgs["touch"], TouchData> = {
           name: args.path,
           target,
           was: null,
-          now: { bytes: new Uint8Array(), mode: undefined, hash: undefined },
+          now: { bytes: new Uint8Array(), mode: undefined, hash: undefined, diff: undefined },
           from: null,
           parents: args.create_dirs,
           mayReplace: true,
@@ -74,7 +74,7 @@ export const touch: ChangingTool<CheckedArgs["touch"], TouchData> = {
       answer: () => ({ data }),
     };
   },
-  render: (data) => \`Touched \${data.path}\`,
+  texts: { render: (data) => \`Touched \${data.path}\` },
 };
 `;
 

@@ -1,6 +1,6 @@
 /** Helpers around the native calls of a local backend: error paths, flags, results. */
-import { asEngineCall } from "../../engine/thrown.ts";
 import { withPathsOf } from "../windows-paths.ts";
+import { asEngineCall } from "../../engine/threads.ts";
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import {
   CHANGE_FLAGS,

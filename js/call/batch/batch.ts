@@ -191,7 +191,8 @@ async function changeAll(
   { batch: { session, call }, operations: changing, asked }: JoinedChange,
   run: RunOperations,
 ): Promise<Undoability> {
-  const held = holdNotes(session, call);
+  const { stage } = session.staging;
+  const held = stage && holdNotes(stage, session.past.reads, call);
   const { callId, agent } = call.about;
   const about: About = {
     callId,

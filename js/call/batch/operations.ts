@@ -6,19 +6,18 @@ import type { Files } from "../../backends/files.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { Facts } from "../../pipeline/facts.ts";
 import { failedEarly, failureResult } from "../../pipeline/answer.ts";
-import { type GuardSettings, guardSettingsOf } from "../../pipeline/guard.ts";
 import { BatchFailed, type ToolResult, unknownToolFailure } from "../../pipeline/result.ts";
 import type { Session } from "../../pipeline/session.ts";
 import { nameCallPaths } from "../../pipeline/staged.ts";
 import type { Location } from "../../policy/index.ts";
-import { type BatchArgs, type BatchData, TOOLS } from "../../tools/index.ts";
+import { type BatchArgs, type BatchData, TOOL_BY_NAME } from "../../tools/index.ts";
 import { withCanonicalKeys } from "../../tools/lib/schema.ts";
 import type { BaseVersion } from "../../tools/change/change.ts";
 import type { AnyChangingTool, AnyReadingTool, Call, PathUse, Tool } from "../../tools/lib/tool.ts";
 import type { ApprovedChange } from "../change.ts";
 import { argumentsAfterHooks } from "../before-hooks.ts";
 import type { CallRequest, MeantCall, RunCall } from "../call.ts";
-import { type JudgedCall, judgeNow } from "../steps.ts";
+import { type JudgedCall, judgeNow, previewOfSent } from "../steps.ts";
 import type { Decision } from "./question.ts";
 
 /** The call of a batch: as it was made, and what happens in it. */
@@ -47,7 +46,6 @@ export interface OperationTrial {
 /** An operation that may be made, if need be after an approval. */
 export interface JudgedOperation extends Omit<JudgedCall, "early"> {
   readonly call: Call;
-  readonly guarding: GuardSettings;
 }
 
 /** One operation of a batch, as far as it came. */
@@ -169,7 +167,7 @@ async function meantOperation(
     request: own,
     tool,
     canonical: undefined,
-    begun: { ...options, callId, agent, turn },
+    begun: { ...options, callId, agent, turn, onRule: undefined },
     args,
     modified: [],
   };
@@ -200,7 +198,7 @@ export async function judgeOperation(operation: Operation): Promise<JudgedOperat
     request: { ...operation.meant.request, began },
   });
   const judged = await judgeNow(operation.meant, undefined);
-  const { call, sources } = judged.admitted;
+  const { call } = judged.admitted;
   // The repetition reuses the locations of further paths, because it must not ask while locks are held.
   const known = new Map<string, Location>();
   const locate: Call["reach"]["locate"] = async (typed, intent) => {
@@ -212,7 +210,6 @@ export async function judgeOperation(operation: Operation): Promise<JudgedOperat
   operation.judged = {
     ...judged,
     call: { ...call, reach: { ...call.reach, locate } },
-    guarding: guardSettingsOf(judged.session, sources),
   };
   return operation.judged;
 }
@@ -222,14 +219,12 @@ async function hookedOperation(meant: MeantCall): Promise<MeantCall> {
   const { request, tool, begun } = meant;
   const { facts } = request;
   const sent = facts.last("meant")?.raw ?? {};
-  const hooked = await argumentsAfterHooks(meant, sent);
+  const hooked = await argumentsAfterHooks(meant, sent, previewOfSent);
   if (hooked === undefined || hooked.modified.length === 0) return meant;
   const { raw, modified } = hooked;
   facts.tell({ what: "meant", tool, meant: undefined, raw, callId: begun.callId });
   return { ...meant, args: await tool.parse(raw, begun), modified };
 }
-
-const TOOL_BY_NAME: ReadonlyMap<string, Tool> = new Map(TOOLS.map((tool) => [tool.name, tool]));
 
 /** Returns the tool with a name. @throws FilewrightError UNKNOWN_TOOL naming the nearest one */
 function toolNamed(name: string): Tool {

@@ -9,6 +9,7 @@ import { BatchFailed, type ErrorData, type ToolResult } from "../../pipeline/res
 import type { Session } from "../../pipeline/session.ts";
 import { runAfterHooks } from "../after-hooks.ts";
 import { judgedOf, type Operation, pathsOf, refusalOf } from "./operations.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 
 /** Does one step of an operation, such as planning it. */
 type OperationStep = (operation: Operation) => Answer<unknown> | Promise<Answer<unknown>>;
@@ -109,12 +110,5 @@ export async function outcomesAfterHooks(operations: readonly Operation[]): Prom
 export function batchOutcomeOf(tool: string, { ok, text, data, error, meta }: ToolResult): BatchOutcome {
   const { modified_by_user: user, modified_by_hook: hook } = meta;
   const by = user === true ? "reviewer" : hook === true ? "hook" : undefined;
-  return {
-    tool,
-    ok,
-    text,
-    ...(data === undefined ? {} : { data }),
-    ...(error === undefined ? {} : { error }),
-    ...(by === undefined ? {} : { modified_by: by }),
-  };
+  return withoutUndefined({ tool, ok, text, data, error, modified_by: by });
 }

@@ -167,11 +167,11 @@ class Trial implements Tried {
   /** Makes an operation on the overlay; undefined if another call has changed a file first, as the trial holds no locks. */
   async #apply(
     operation: Operation,
-    { change, plan: planned, guarding }: PlannedChange,
+    { change, plan: planned }: PlannedChange,
     isLast: boolean,
   ): Promise<Answer<unknown> | undefined> {
     try {
-      const answer = await applyGuarded(guarding, change, planned);
+      const answer = await applyGuarded(change, planned);
       if (operation.trial !== undefined) this.#records.applied(judgedOf(operation), operation.trial);
       return answer;
     } catch (error) {
@@ -280,7 +280,7 @@ class Trial implements Tried {
     planned: PlannedChange,
   ): Promise<PlannedChange> {
     const { args, session } = this.#batch;
-    const { change, guarding } = planned;
+    const { change } = planned;
     this.#toAsk.delete(operation);
     const decided = args.dry_run ? { ...planned, ...NOBODY_ASKED } : await decideAbout(planned);
     const approver =
@@ -291,7 +291,7 @@ class Trial implements Tried {
         operation.trial = await this.#records.note(judged, change.call, baseOf(planned), undefined);
       return planned;
     }
-    await assertSeen(guarding, change, planned.plan);
+    await assertSeen(change, planned.plan);
     const largest = session.past.log.largestUndo?.bytes;
     const question = await changeQuestionOf(change, planned.plan, largest);
     operation.trial = await this.#records.note(judged, change.call, question.base, question.outline);
@@ -369,7 +369,7 @@ export async function repeatAsApproved(operation: Operation, call: Call): Promis
   const { args } = meant;
   const judged = judgedOf(operation);
   if (tool.kind === "read") return readInTurn(judged, tool, call);
-  const { uses, guarding } = judged;
+  const { uses } = judged;
   const { places, ownVersions, settled, outline } = trial as OperationTrial;
   await assertStateUnchanged({ places, base: ownVersions }, { uses, call });
   const planned = await tool.plan(args, call);
@@ -383,7 +383,7 @@ export async function repeatAsApproved(operation: Operation, call: Call): Promis
   // The plan is the one that was shown, so the reviewer's revisions make of it what he approved.
   for (const revision of approvedOf(operation)?.reviewed?.revisions ?? [])
     plan = await choose(plan, revision.files, revision.isSelection);
-  return applyGuarded(guarding, { tool, args, uses, call }, plan);
+  return applyGuarded({ ...judged, tool, args, uses, call }, plan);
 }
 
 function changedSinceApprovalError({ locations }: Call): FilewrightError {
@@ -398,13 +398,13 @@ export async function repeatOperation(operation: Operation, call: Call): Promise
   const { args } = meant;
   const judged = judgedOf(operation);
   if (tool.kind === "read") return readInTurn(judged, tool, call);
-  const { uses, guarding } = judged;
+  const { uses } = judged;
   let plan: Plan<unknown> | undefined;
   for (let attempt = 1; ; attempt++) {
     plan = await tool.plan(args, call, plan);
     if (plan.kind === "settled") return plan.answer;
     try {
-      return await applyGuarded(guarding, { tool, args, uses, call }, plan);
+      return await applyGuarded({ ...judged, tool, args, uses, call }, plan);
     } catch (error) {
       if (attempt === MAX_PLANS_PER_CALL || isGuardRefusal(error) || !isConflict(error)) throw error;
     }

@@ -13,7 +13,7 @@ import type { ApprovalServer, ChangeQuestion, TerminalAnswer } from "./server.ts
 import { contentOfPart, partLines, partsOf, questionTitle, renderChange } from "./view.ts";
 import { askWider } from "./wider.ts";
 import { STALE_WORDS, whyNotAnswered } from "./words.ts";
-import { plural } from "../../tools/lib/text.ts";
+import { plural } from "../../engine/escape.ts";
 
 /** The terminal at which questions are asked. */
 export interface AskingTerminal {

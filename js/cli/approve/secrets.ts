@@ -3,6 +3,7 @@ import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { SelectablePart } from "../../hooks/terminal-view.ts";
 import { hideSecrets } from "../../review/secrets/secret-text.ts";
 import type { ChangeQuestion } from "./server.ts";
+import { plural } from "../../engine/escape.ts";
 
 /** The printed form of a question. */
 export interface ShownSecrets {
@@ -52,7 +53,7 @@ export function titleWithoutSecrets(title: string): string {
 
 /** Returns how many values are hidden, in words. */
 export function hiddenWords(count: number): string {
-  return `${count} secret-looking ${count === 1 ? "value" : "values"} hidden`;
+  return `${plural(count, "secret-looking value")} hidden`;
 }
 
 function withDots(text: string): string {

@@ -12,6 +12,7 @@ import {
 import { hasColours, type Shell, styledText, withStyle } from "../person/style.ts";
 import type { ChangeQuestion } from "./server.ts";
 import { hiddenWords, titleWithoutSecrets, withoutSecrets } from "./secrets.ts";
+import { plural } from "../../engine/escape.ts";
 
 /** Returns the parts of a question that can be chosen one by one; none where it is answered as one. */
 export function partsOf(
@@ -59,7 +60,7 @@ export function renderChange(
   return { text: `${name}${head.text}${shown.join("\n")}\n`, cut: left > 0 };
 }
 
-const moreLines = (count: number): string => `… ${count} more ${count === 1 ? "line" : "lines"}`;
+const moreLines = (count: number): string => `… ${plural(count, "more line")}`;
 
 /** The settings with which a part is rendered. */
 export interface PartView {

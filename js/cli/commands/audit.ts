@@ -1,7 +1,6 @@
 /** `filewright audit`: verifies an audit log. */
 import { withoutUndefined } from "../../schema/without-undefined.ts";
-import { escapeControls } from "../../engine/escape.ts";
-import { plural } from "../../tools/lib/text.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
 import { type AuditVerification, verifyAuditFile } from "../../hooks/audit/verify.node.ts";
 import { type ParsedCommandLine, UsageError } from "../../schema/command-line.node.ts";
 import type { Command, CommandReport } from "../command.ts";

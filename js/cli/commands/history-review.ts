@@ -7,6 +7,7 @@ import { personOf } from "../approve/server.ts";
 import { requireByBeginning, type MissingWords } from "../past-ids.ts";
 import { formatLocalTime, type Shell } from "../person/style.ts";
 import { formatTable, widthOfOutput } from "../streams.ts";
+import { plural } from "../../engine/escape.ts";
 
 /** Returns the unreviewed changes, the newest first, and the time before which a history has forgotten some. */
 async function unreviewedOf(past: Past): Promise<{
@@ -55,8 +56,7 @@ export async function reportKept(
     const ids = calls.filter((one) => one.ws === ws && wanted.has(one)).map(({ callId }) => callId);
     if (ids.length > 0) kept.push(...(await ws.keep(ids, { by })));
   }
-  const noun = kept.length === 1 ? "change" : "changes";
-  return { text: `Kept ${kept.length} ${noun}.`, data: { kept, by } };
+  return { text: `Kept ${plural(kept.length, "change")}.`, data: { kept, by } };
 }
 
 const NO_UNREVIEWED: MissingWords = {

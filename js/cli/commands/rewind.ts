@@ -1,5 +1,5 @@
 /** The commands `mark` and `rewind`: name a place in the history, and go back to it. */
-import { escapeControls } from "../../engine/escape.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
 import { discardEarlyKeys, readKey } from "../../hooks/terminal/keys.node.ts";
 import { resolve } from "node:path";
 import type { RewindOptions, Rewound, Workspace } from "../../workspace/index.ts";
@@ -86,7 +86,7 @@ async function reportRewind(past: Past, parsed: ParsedCommandLine, shell: Shell)
   }
   const preview = await ws.rewind(to, { ...limits, dryRun: true });
   if (preview.changes.length === 0) return report(preview, textOf(preview, label, elsewhere));
-  const number = count(preview.changes.length, "path");
+  const number = plural(preview.changes.length, "path");
   printText(shell, colourDiff(shell, textOf(preview, label, elsewhere)));
   const { stdin, stdout } = shell.program;
   await discardEarlyKeys(stdin, GUARD_MS);
@@ -209,12 +209,10 @@ async function placeOf(past: Past, typed: string): Promise<NamedPlace> {
   return { ws, to, label: formatLocalTime(to.getTime(), "seconds"), moment: to.getTime() };
 }
 
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
-
 /** Returns what a rewind changes, or has changed, in the words of the review page. */
 function textOf(rewound: Rewound, label: string, elsewhere: readonly string[]): string {
   const { callId, calls, changes, left, unrecorded } = rewound;
-  const counts = `${count(calls.length, "call")}, ${count(changes.length, "path")}`;
+  const counts = `${plural(calls.length, "call")}, ${plural(changes.length, "path")}`;
   const head =
     changes.length === 0
       ? "There is nothing to rewind."
@@ -235,5 +233,5 @@ function textOf(rewound: Rewound, label: string, elsewhere: readonly string[]): 
 
 function doneText({ callId, changes }: Rewound, label: string): string {
   const undo = callId === undefined ? "" : ` filewright undo ${callId} takes it back.`;
-  return `Rewound ${count(changes.length, "path")} to ${escapeControls(label)}.${undo}`;
+  return `Rewound ${plural(changes.length, "path")} to ${escapeControls(label)}.${undo}`;
 }

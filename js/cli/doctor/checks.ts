@@ -6,6 +6,7 @@ import process from "node:process";
 import { assertWritableStateDirectory, openStateDirectory } from "../../backends/state-directory.node.ts";
 import { describePassedOver } from "../../backends/state-directory.ts";
 import { DEBUG_AREAS } from "../../engine/debug.ts";
+import { messageOf } from "../../engine/thrown.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { VERSION } from "../../engine/generated/version.ts";
@@ -111,7 +112,7 @@ async function checkConfig(flags: DoctorFlags): Promise<Check & { readonly setti
     const settings = { stateDir: workspace.stateDir, roots: roots.map(({ path }) => path) };
     return { name, status: "ok", message: escapeControls(String(config ?? rules)), settings };
   } catch (error) {
-    const message = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
+    const [message = ""] = messageOf(error).split("\n");
     const remedy = "correct the file; filewright config --config FILE prints the options in force";
     return { name, status: "broken", message, remedy, settings: none };
   }

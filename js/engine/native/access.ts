@@ -2,7 +2,7 @@
  * The path rules of a policy, which match absolute paths without links: denied globs, protected places and
  * secrets.
  */
-import { asEngineCall } from "../thrown.ts";
+import { asEngineCall } from "../threads.ts";
 import type { FileExports } from "../generated/exports.ts";
 import { PATH_FLAGS } from "../generated/records.ts";
 

@@ -1,6 +1,6 @@
 /** Searches of a tree on disk, by the native engine: on threads of its own, in parallel and cancellable. */
-import { throwTranslated } from "../thrown.ts";
-import { runCancellable, Yielder } from "../yielder.ts";
+import { runCancellable, throwTranslated } from "../threads.ts";
+import { Yielder } from "../yielder.ts";
 import { decodeCursor, encodeCursor } from "../wire/cursor.ts";
 import { fileTypeGlobs } from "../file-types.ts";
 import type { CancelToken, NativeRoots, PackedBatch } from "../generated/binding.ts";
@@ -239,6 +239,7 @@ function* decodePlainHits({ nums, text }: Packed, found: DecodedHits): Generator
     from += length;
     return text.slice(begin, from);
   };
+  const restOf = (length: number): string[] => Array.from({ length }, () => take(nums[at++] as number));
   at = 1;
   for (let files = nums[0] as number; files > 0; files--) {
     const path = take(num(0));
@@ -249,12 +250,10 @@ function* decodePlainHits({ nums, text }: Packed, found: DecodedHits): Generator
       const line = num(0);
       const endLine = num(1);
       const cut = num(3) === 1;
-      const match = { path, line, column: num(2), text: take(num(4)) };
+      const whole = { path, line, column: num(2), text: take(num(4)) };
+      const match = cut ? { ...whole, cut: true as const } : whole;
       at += 5;
-      if (endLine > line) {
-        const rest = Array.from({ length: endLine - line }, () => take(nums[at++] as number));
-        matches.push({ ...match, ...(cut ? { cut: true as const } : {}), endLine, rest });
-      } else matches.push(cut ? { ...match, cut: true } : match);
+      matches.push(endLine > line ? { ...match, endLine, rest: restOf(endLine - line) } : match);
       if (matches.length % LINES_PER_SLICE === 0) yield;
     }
   }

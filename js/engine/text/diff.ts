@@ -5,8 +5,7 @@
  * without a copy.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
-import { asEngineCall } from "../thrown.ts";
-import { untilAborted } from "../yielder.ts";
+import { untilAborted, asEngineCall } from "../threads.ts";
 import {
   type Algorithm,
   ALGORITHM_WORDS,
@@ -61,6 +60,9 @@ export interface DiffHunk {
   readonly lines: readonly string[];
 }
 
+/** Lines that others replace, with no unchanged line among them; counted as those of a {@link DiffHunk}. */
+export type ReplacedRange = Omit<DiffHunk, "lines">;
+
 /** The differences between two texts. */
 export interface DiffResult {
   /** True when nothing differs. */
@@ -109,7 +111,8 @@ export function makeDiffEngine(binding: TextExports): DiffEngine {
   const compare = (before: Uint8Array, after: Uint8Array, options: DiffOptions): DiffResult => {
     const { flags, context, oldName, newName, line, bytes } = toDiffArguments(options);
     const text = binding.diff(before, after, totals, flags, context, oldName, newName, line, bytes);
-    return new UnifiedDiff(text, totals[0] === 1, totals[1] as number, totals[2] as number);
+    const [truncated, added, removed] = totals as unknown as readonly [number, number, number];
+    return new UnifiedDiff({ text, truncated: truncated === 1, added, removed });
   };
   return {
     diff(before, after, options = NO_DIFF_OPTIONS) {
@@ -149,7 +152,7 @@ export function makeDiffEngine(binding: TextExports): DiffEngine {
           bytes,
           options.signal,
         );
-        return toDiff(decodeUnified(new Unpacker(await untilAborted(options.signal, made))));
+        return new UnifiedDiff(decodeUnified(new Unpacker(await untilAborted(options.signal, made))));
       } catch (error) {
         throw fromEngine(error);
       }
@@ -213,13 +216,8 @@ function checkCount(argument: string, value: number): number {
   });
 }
 
-/** Returns the result for a diff that the engine printed. */
-export function toDiff({ text, truncated, added, removed }: Unified): DiffResult {
-  return new UnifiedDiff(text, truncated, added, removed);
-}
-
-/** A class, because an object literal with a getter for each diff would cost a tenth of a small diff. */
-class UnifiedDiff implements DiffResult {
+/** A diff that the engine printed. A class, because an object literal with a getter for each diff would cost a tenth of a small diff. */
+export class UnifiedDiff implements DiffResult {
   readonly identical: boolean;
   readonly text: string;
   readonly added: number;
@@ -227,7 +225,7 @@ class UnifiedDiff implements DiffResult {
   readonly truncated: boolean;
   #hunks: readonly DiffHunk[] | undefined;
 
-  constructor(text: string, truncated: boolean, added: number, removed: number) {
+  constructor({ text, truncated, added, removed }: Unified) {
     this.identical = text === "";
     this.text = text;
     this.added = added;
@@ -245,6 +243,31 @@ class UnifiedDiff implements DiffResult {
     const { identical, text, hunks, added, removed, truncated } = this;
     return { identical, text, hunks, added, removed, truncated };
   }
+}
+
+/** Returns the replaced lines of the hunks of a whole diff: the hunks that it has without unchanged lines around them. */
+export function replacedRanges(hunks: readonly DiffHunk[]): readonly ReplacedRange[] {
+  return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => {
+    // The lines before the hunk, in both texts.
+    let [old, now] = [oldLines === 0 ? oldStart : oldStart - 1, newLines === 0 ? newStart : newStart - 1];
+    const ranges: ReplacedRange[] = [];
+    for (const [, same = "", removed = "", added = ""] of marksOf(lines).matchAll(/( *)(-*)(\+*)/gu)) {
+      old += same.length;
+      now += same.length;
+      const [oldCount, newCount] = [removed.length, added.length];
+      const [first, second] = [oldCount === 0 ? old : old + 1, newCount === 0 ? now : now + 1];
+      if (oldCount + newCount > 0)
+        ranges.push({ oldStart: first, oldLines: oldCount, newStart: second, newLines: newCount });
+      old += oldCount;
+      now += newCount;
+    }
+    return ranges;
+  });
+}
+
+/** Returns the markers of the lines of a hunk, without those about a missing line end. */
+function marksOf(lines: readonly string[]): string {
+  return lines.map((line) => (line.startsWith("\\") ? "" : line.slice(0, 1))).join("");
 }
 
 const HUNK_HEADER = /(?<=\n)@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@\n/g;

@@ -5,9 +5,9 @@
  * that may have been meant. Each edit is applied to the result of those before it. If one fails, none is
  * applied.
  */
-import { type DiffResult, toDiff } from "./diff.ts";
+import { type DiffResult, UnifiedDiff } from "./diff.ts";
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
-import { untilAborted } from "../yielder.ts";
+import { untilAborted } from "../threads.ts";
 import type { PackedPlan, TextExports } from "../generated/exports.ts";
 import { type Applied, decodePlanFacts, type Tier } from "../generated/records.ts";
 import { Unpacker } from "../wire/unpack.ts";
@@ -236,6 +236,6 @@ function decodePlan(packed: PackedPlan): BytesPlan {
     bytes: packed.bytes,
     replacements,
     edits: edits.map((edit, index) => ({ index, ...edit })),
-    diff: toDiff(diff),
+    diff: new UnifiedDiff(diff),
   };
 }

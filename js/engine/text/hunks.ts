@@ -7,8 +7,7 @@
 import { FilewrightError } from "../errors.ts";
 import type { TextExports } from "../generated/exports.ts";
 import { decodeHunkRange, type HunkRange } from "../generated/records.ts";
-import { onThread } from "../threads.ts";
-import { asEngineCall } from "../thrown.ts";
+import { onThread, asEngineCall } from "../threads.ts";
 import { Unpacker } from "../wire/unpack.ts";
 
 export type { HunkRange, ReplacedLines } from "../generated/records.ts";

@@ -5,9 +5,8 @@
  * `*** Begin Patch`. A patch is applied to all of its files or, if one fails, to none.
  */
 import { checkAborted, FilewrightError, fromEngine, type Signalled } from "../errors.ts";
-import { onThread } from "../threads.ts";
-import { asEngineCall } from "../thrown.ts";
-import { forEachYielding, STEPS_PER_YIELD_CHECK, untilAborted, Yielder } from "../yielder.ts";
+import { onThread, untilAborted, asEngineCall } from "../threads.ts";
+import { forEachYielding, STEPS_PER_YIELD_CHECK, Yielder } from "../yielder.ts";
 import type { PackedPatch, TextExports } from "../generated/exports.ts";
 import { decodeMergeConflict, type MergeConflict } from "../generated/records.ts";
 import { type Packed, Unpacker } from "../wire/unpack.ts";

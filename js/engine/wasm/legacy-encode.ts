@@ -50,36 +50,45 @@ const ISO_2022_JP_ESCAPES = {
  * their high bits.
  */
 function encodeIso2022Jp(text: string): Uint8Array | number {
-  const table = codeTableOf("euc-jp");
   const bytes: number[] = [];
-  let state = "ascii" as keyof typeof ISO_2022_JP_ESCAPES;
-  const enter = (next: keyof typeof ISO_2022_JP_ESCAPES): void => {
+  let state: Iso2022JpState = "ascii";
+  const enter = (next: Iso2022JpState): void => {
     if (next !== state) bytes.push(...ISO_2022_JP_ESCAPES[next]);
     state = next;
   };
   let offset = 0;
   for (const c of text) {
     const code = c.codePointAt(0) as number;
-    if (code < 0x80) {
-      if (code === 0x0e || code === 0x0f || code === 0x1b) return offset;
-      if (state !== "roman" || code === 0x5c || code === 0x7e) enter("ascii");
-      bytes.push(code);
-    } else if (c === "¥" || c === "‾") {
-      enter("roman");
-      bytes.push(c === "¥" ? 0x5c : 0x7e);
-    } else {
-      // The encoding does not contain half-width katakana, so full-width ones are written, as the WHATWG
-      // standard requires.
-      const wide = code >= 0xff61 && code <= 0xff9f ? toFullWidthKatakana(c) : c;
-      const codes = table.get(wide);
-      if (codes?.length !== 2 || codes[0] === 0x8e) return offset;
-      enter("kanji");
-      bytes.push((codes[0] as number) & 0x7f, (codes[1] as number) & 0x7f);
-    }
+    const step = iso2022JpStep(c, code, state);
+    if (step === undefined) return offset;
+    enter(step.state);
+    bytes.push(...step.codes);
     offset += utf8LengthOfCodePoint(code);
   }
   enter("ascii");
   return Uint8Array.from(bytes);
+}
+
+type Iso2022JpState = keyof typeof ISO_2022_JP_ESCAPES;
+
+/** Returns the state in which a character is written, and its codes; undefined for one that the encoding lacks. */
+function iso2022JpStep(
+  c: string,
+  code: number,
+  state: Iso2022JpState,
+): { readonly state: Iso2022JpState; readonly codes: readonly number[] } | undefined {
+  if (code === 0x0e || code === 0x0f || code === 0x1b) return undefined;
+  if (code < 0x80) {
+    const isRoman = state === "roman" && code !== 0x5c && code !== 0x7e;
+    return { state: isRoman ? "roman" : "ascii", codes: [code] };
+  }
+  if (c === "¥") return { state: "roman", codes: [0x5c] };
+  if (c === "‾") return { state: "roman", codes: [0x7e] };
+  // The encoding does not contain half-width katakana, so full-width ones are written, as the WHATWG standard requires.
+  const wide = code >= 0xff61 && code <= 0xff9f ? toFullWidthKatakana(c) : c;
+  const codes = codeTableOf("euc-jp").get(wide);
+  if (codes?.length !== 2 || codes[0] === 0x8e) return undefined;
+  return { state: "kanji", codes: codes.map((one) => one & 0x7f) };
 }
 
 /**
@@ -142,21 +151,27 @@ const TWO_BYTE_LAYOUTS: Readonly<Record<string, TwoByteLayout>> = {
   big5: { readOnly: (lead) => lead < 0xa1, last: "═╞╡╪十卅" },
 };
 
+/** Returns the characters of two bytes of which this is the first, each with the second. */
+function charactersAfter(
+  lead: number,
+  decoder: TextDecoder,
+): readonly (readonly [character: string, trail: number])[] {
+  // A line feed follows each pair, so that an invalid pair cannot change how the next one is decoded.
+  const row = new Uint8Array(3 * 0xbf);
+  for (let trail = 0x40; trail <= 0xfe; trail++) row.set([lead, trail, 0x0a], 3 * (trail - 0x40));
+  const found = decoder.decode(row).split("\n", 0xbf);
+  const isWhole = (c: string): boolean =>
+    c !== "\ufffd" && [...c].length === 1 && (c.codePointAt(0) as number) >= 0x80;
+  return found.map((c, index) => [c, 0x40 + index] as const).filter(([c]) => isWhole(c));
+}
+
 function twoByteTable(encoding: string, layout: TwoByteLayout): CodeTable {
   const table = new Map<string, readonly number[]>();
   const decoder = new TextDecoder(encoding);
-  for (let lead = 0x81; lead <= 0xfe; lead++) {
-    // A line feed follows each pair, so that an invalid pair cannot change how the next one is decoded.
-    const row = new Uint8Array(3 * 0xbf);
-    for (let trail = 0x40; trail <= 0xfe; trail++) row.set([lead, trail, 0x0a], 3 * (trail - 0x40));
-    const found = decoder.decode(row).split("\n");
-    for (let trail = 0x40; trail <= 0xfe; trail++) {
-      const c = found[trail - 0x40] ?? "";
-      const whole = c !== "\ufffd" && [...c].length === 1 && (c.codePointAt(0) as number) >= 0x80;
-      if (!whole || layout.readOnly?.(lead)) continue;
-      if (!table.has(c) || layout.last?.includes(c)) table.set(c, [lead, trail]);
-    }
-  }
+  const leads = Array.from({ length: 0x7e }, (_, index) => 0x81 + index);
+  for (const lead of leads.filter((one) => layout.readOnly?.(one) !== true))
+    for (const [c, trail] of charactersAfter(lead, decoder))
+      if (!table.has(c) || layout.last?.includes(c) === true) table.set(c, [lead, trail]);
   if (encoding === "euc-jp") {
     for (let byte = 0xa1; byte <= 0xdf; byte++) table.set(String.fromCharCode(byte + 0xfec0), [0x8e, byte]);
   }

@@ -101,12 +101,14 @@ export function withWorkerPool(binding: Binding, pool: Pick<WorkerPool, "run">):
   };
   return {
     ...binding,
-    diffAsync: (before, after, flags, context, oldName, newName, line, bytes, signal) => {
-      const args = [before, after, flags, context, oldName, newName, line, bytes];
-      return run(before.length + after.length, "diff", args, signal);
+    diffAsync: (...args) => {
+      const [before, after] = args;
+      const signal = args[8];
+      return run(before.length + after.length, "diff", args.slice(0, 8), signal);
     },
     planEditsAsync: (text, call, signal) => run(text.length + call.length, "planEdits", [text, call], signal),
-    applyPatchAsync(names, contents, text, call, signal) {
+    applyPatchAsync(...args) {
+      const [names, contents, text, call, signal] = args;
       const size = contents.reduce((sum, content) => sum + (content?.length ?? 0), text.length);
       return run(size, "applyPatch", [names, contents, text, call], signal);
     },

@@ -3,11 +3,11 @@
  * a built file is answered by the function `answerInWorker` of the file, so that other folders can have work of their
  * own done in the workers.
  */
-import { messageOf } from "../thrown.ts";
 import { pathToFileURL } from "node:url";
 import { parentPort } from "node:worker_threads";
 import { setEngine } from "../current.ts";
 import { type Binding, makeEngine } from "../engine.ts";
+import { messageOf } from "../thrown.ts";
 import { FilewrightError } from "../errors.ts";
 import { builtFilePath, loadWasm } from "../load.node.ts";
 import type { WorkerMessage } from "./pool.ts";

@@ -1,6 +1,6 @@
 /** What a reviewer is offered: the outcomes of a question, and the widest scope of each that lasts. */
 import type { GlobBases } from "../../policy/rule-globs.ts";
-import { escapeControls } from "../../engine/escape.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { denied, type Outcome, type Scope } from "../confirm.ts";
 import { commandInWords, type ExactCommand } from "./command.ts";
@@ -81,7 +81,7 @@ export function phraseOfDuration(ms: number): string {
   ] as const;
   const [unit, size] = units.find(([, of]) => ms >= of && ms % of === 0) ?? ["second", 1000];
   const count = Math.max(1, Math.round(ms / size));
-  return `${count} ${unit}${count === 1 ? "" : "s"}`;
+  return plural(count, unit);
 }
 
 /** An outcome that approves a changed call. */

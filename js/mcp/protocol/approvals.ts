@@ -22,6 +22,7 @@ import {
   openApprovalState,
 } from "./approval-state.ts";
 import { createRequestStateCodec, inputRequired, inputResponse, type ServerContext } from "./sdk.ts";
+import { plural } from "../../engine/escape.ts";
 
 /**
  * The state that the server must remember until the answer comes. The client keeps it and sends it back, so it is
@@ -225,7 +226,7 @@ function questionText(
   if (!isCut && details.complete)
     return { message: [head, shown].filter(Boolean).join("\n\n"), isWhole: true };
   const why = details.complete
-    ? `it is too long for this form${left > 0 ? `: ${left} more ${left === 1 ? "line" : "lines"}` : ""}`
+    ? `it is too long for this form${left > 0 ? `: ${plural(left, "more line")}` : ""}`
     : (details.incomplete ?? "it is too large");
   const path = details.complete ? keep(details.digest, `${[head, ...lines].join("\n")}\n`) : undefined;
   const notice = [

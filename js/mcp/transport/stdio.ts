@@ -3,7 +3,7 @@
  * the lines in the client's log. `session.ts` answers the messages.
  */
 import { resolve } from "node:path";
-import { escapeControls } from "../../engine/escape.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
 import { missingAddonNotice } from "../../engine/native/addon-notice.node.ts";
 import type { Confirm } from "../../hooks/confirm.ts";
 import { fulfilledWithin } from "../../http/limits.ts";
@@ -28,7 +28,6 @@ import { assertStartable } from "../start.ts";
 import { watchClientProcess } from "./client-process.ts";
 import { nextTurnOfEventLoop, answerMessages } from "./session.ts";
 import { makeJsonLinesWire } from "./wire.ts";
-import { plural } from "../../tools/lib/text.ts";
 
 /** The options of a server over any transport. */
 export interface ServeOptions {

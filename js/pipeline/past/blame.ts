@@ -12,6 +12,7 @@ import { textIfDecodable } from "../../tools/render/preview.ts";
 import type { Session } from "../session.ts";
 import { withStage } from "../staged.ts";
 import { historyChange, sideOf } from "./file-change.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 
 /** Consecutive lines with the same origin. */
 export interface BlamedLines {
@@ -252,7 +253,7 @@ function factsOf({
   header: { callId, tool, time, agent },
 }: HistoryRecord): Omit<BlamedLines, "line" | "count"> {
   const at = new Date(time).toISOString();
-  return { origin: "call", callId, tool, time: at, ...(agent === undefined ? {} : { agent }) };
+  return withoutUndefined({ origin: "call" as const, callId, tool, time: at, agent });
 }
 
 /** Returns the number of lines. A line end at the end of the text begins no further line. */

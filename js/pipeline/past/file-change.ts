@@ -117,12 +117,8 @@ function lostOf(
 export function sideOf(image: PreImage | null): ChangeSide | null {
   if (image === null) return null;
   const { type, mode, hash, bytes } = image;
-  return {
-    type,
-    mode,
-    hash,
-    ...(bytes === undefined || storedContentOf(bytes) !== undefined ? {} : { bytes }),
-  };
+  const isStored = bytes !== undefined && storedContentOf(bytes) !== undefined;
+  return { type, mode, hash, bytes: isStored ? undefined : bytes };
 }
 
 /** Returns the present entry of a path as one side of a change, with the content of a file that can be read. */

@@ -26,8 +26,9 @@ import type { Session } from "../session.ts";
 import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
 import type { UndoableHistory } from "../../tools/lib/past.ts";
 import { putBackUse } from "../../tools/lib/put-back.ts";
-import { changesOfPlan, previewOfChanges } from "./put-back.ts";
-import { escapeControls } from "../../engine/escape.ts";
+import { changesOfPlan, putBackPath } from "./put-back.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 
 /** The options of `ws.history`. */
 export interface HistoryOptions {
@@ -56,17 +57,20 @@ export function toHistoryEntry(
   { header, paths, undoable }: HistoryRecord,
   display: (path: string) => string,
 ): HistoryEntry {
-  return Object.freeze({
-    callId: header.callId,
-    tool: header.tool,
-    time: new Date(header.time).toISOString(),
-    paths: Object.freeze(paths.map(display)),
-    ...(header.agent === undefined ? {} : { agent: header.agent }),
-    ...(header.undoOf === undefined ? {} : { undoOf: header.undoOf }),
-    ...(header.undoes === undefined ? {} : { undoes: header.undoes }),
-    ...(undoable ? {} : { unrecorded: true }),
-    ...(header.allowedBy === undefined ? {} : { allowedBy: header.allowedBy }),
-  });
+  const { callId, tool, time, agent, undoOf, undoes, allowedBy } = header;
+  return Object.freeze(
+    withoutUndefined({
+      callId,
+      tool,
+      time: new Date(time).toISOString(),
+      paths: Object.freeze(paths.map(display)),
+      agent,
+      undoOf,
+      undoes,
+      unrecorded: undoable ? undefined : true,
+      allowedBy,
+    }),
+  );
 }
 
 /** The error codes for a call that the history does not list. */
@@ -211,7 +215,7 @@ export function historyForCaller(
     display,
     async preview(callId, { fs, signal }) {
       const plan = await planUndo(log, fs, await undoableChange(log, callId), signal);
-      return previewOfChanges(await changesOfPlan(fs, plan, display));
+      return (await changesOfPlan(fs, plan, display)).map(putBackPath);
     },
     async undo(undone, { fs, callId, agent: by, signal, isUnreviewed, allowedBy }) {
       const as = { callId, agent: by, signal, unreviewed: isUnreviewed, allowedBy };
@@ -229,10 +233,10 @@ const MAX_NAMED_PATHS = 5;
  */
 export function describeRecovery({ rolledBack, damaged, conflicts, problem }: Recovery): string | undefined {
   const parts: string[] = [];
-  if (rolledBack > 0) parts.push(`rolled back ${countPhrase(rolledBack, "interrupted change")}`);
+  if (rolledBack > 0) parts.push(`rolled back ${plural(rolledBack, "interrupted change")}`);
   if (damaged > 0)
     parts.push(
-      `${countPhrase(damaged, "journal record")} damaged: rolled back as far as readable, kept in journal/damaged`,
+      `${plural(damaged, "journal record")} damaged: rolled back as far as readable, kept in journal/damaged`,
     );
   if (conflicts.length > 0) {
     const named = conflicts.slice(0, MAX_NAMED_PATHS).map(escapeControls).join(", ");
@@ -244,8 +248,4 @@ export function describeRecovery({ rolledBack, damaged, conflicts, problem }: Re
       `interrupted changes may be left (${problem.code}: ${escapeControls(problem.message)}); the next start tries again`,
     );
   return parts.length === 0 ? undefined : parts.join("; ");
-}
-
-function countPhrase(n: number, what: string): string {
-  return `${n} ${what}${n === 1 ? "" : "s"}`;
 }

@@ -3,7 +3,7 @@ import type { Files } from "../../backends/files.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { RewindPlan, RewoundPath } from "../../log/index.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
-import type { Preview, PreviewChange } from "../../tools/change/change.ts";
+import type { ActedPath } from "../../tools/change/change.ts";
 import { contentsOf, type HistoryChange, historyChange, readSide, sideOf } from "./file-change.ts";
 
 /** Returns the changes that a plan makes, with the contents before and after. */
@@ -35,9 +35,13 @@ async function changeOf(
   return historyChange(at, before, after);
 }
 
-/** Returns the changes as people read them, diffs and a line in words for what has none, and as data. */
-export function previewOfChanges(changes: readonly HistoryChange[]): Pick<Preview, "diff" | "changes"> {
-  return { diff: changes.map(textOfChange).join(""), changes: changes.map(previewChangeOf) };
+/** Returns a path that is put back as a reviewer sees it: by a diff, or by a line in words where there is none. */
+export function putBackPath(change: HistoryChange): ActedPath {
+  const { path, kind, type, from, hash, mode } = change;
+  return {
+    change: withoutUndefined({ path, contents: contentsOf(change), kind, type, from, hash, mode }),
+    text: textOfChange(change),
+  };
 }
 
 function textOfChange({ kind, type, display, from, diff, mode }: HistoryChange): string {
@@ -47,9 +51,4 @@ function textOfChange({ kind, type, display, from, diff, mode }: HistoryChange):
   if (diff !== "") return mode === undefined ? diff : `${diff}sets the mode of ${name} to ${mode}\n`;
   const noun = type === "dir" ? "directory " : type === "symlink" ? "link " : "";
   return `${kind === "delete" ? "removes" : "puts back"} ${noun}${name}${bits}\n`;
-}
-
-function previewChangeOf(change: HistoryChange): PreviewChange {
-  const { path, kind, type, from, hash, mode } = change;
-  return withoutUndefined({ path, contents: contentsOf(change), kind, type, from, hash, mode });
 }

@@ -5,6 +5,7 @@ import type { Session } from "../session.ts";
 import { withStage } from "../staged.ts";
 import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
 import { type HostWork, toHistoryEntry } from "./history.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 
 /** The changes that were made without a question and that nobody has kept. */
 export interface Unreviewed {
@@ -49,10 +50,8 @@ export const KEPT_CALLS: OptionalOption<readonly string[]> = list(text(), {
 export async function listUnreviewed(session: Session): Promise<Unreviewed> {
   const { records, forgottenBefore } = await unreviewedChanges(withStage(session).past.log);
   const calls = records.map((record) => toHistoryEntry(record, session.files.resolver.display));
-  return Object.freeze({
-    calls: Object.freeze(calls),
-    ...(forgottenBefore === undefined ? {} : { forgottenBefore: new Date(forgottenBefore).toISOString() }),
-  });
+  const since = forgottenBefore === undefined ? undefined : new Date(forgottenBefore).toISOString();
+  return Object.freeze(withoutUndefined({ calls: Object.freeze(calls), forgottenBefore: since }));
 }
 
 /**

@@ -7,10 +7,9 @@
 import type { Files } from "../../backends/files.ts";
 import { parseGitConfig } from "../../policy/git-config.ts";
 import { isWithin, joinPath, normalise, parentOf } from "../../backends/paths.ts";
+import { readSmallText } from "./repositories.ts";
 import { namedRepository } from "../../backends/walk/git-directory.ts";
 
-/** The maximum size of a configuration or a list of patterns, in bytes. A larger file counts as missing. */
-const MAX_EXCLUDES_BYTES = 1 << 20;
 /** The maximum depth of included configurations. Deeper ones are not read. */
 const MAX_INCLUDE_DEPTH = 10;
 /** The maximum number of directories above a root that are searched for its repository. */
@@ -117,15 +116,4 @@ function resolveExcludesPath(value: string, base: string, home: string | undefin
   if (value.startsWith("~/"))
     return home === undefined ? undefined : normalise(joinPath(home, value.slice(2))).path;
   return value.startsWith("~") ? undefined : normalise(joinPath(base, value)).path;
-}
-
-/** Returns the content of a small text file; undefined when there is none. */
-async function readSmallText(fs: Files, path: string): Promise<string | undefined> {
-  try {
-    const { size, isFile } = await fs.stat(path);
-    if (!isFile || size > MAX_EXCLUDES_BYTES) return undefined;
-    return new TextDecoder().decode(await fs.readBytes(path));
-  } catch {
-    return undefined;
-  }
 }

@@ -18,9 +18,13 @@ import { refuseOddNewNames } from "./new-names.ts";
 
 /** The properties of the workspace that the search needs. */
 export interface LookAlikeContext {
+  /** The storage as the call may see it. */
   readonly fs: Files;
+  /** The working directory. */
   readonly cwd: string;
+  /** The directories that may be read. */
   readonly roots: readonly string[];
+  /** Returns a path as results show it. */
   display(path: string): string;
 }
 

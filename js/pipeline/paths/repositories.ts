@@ -194,8 +194,8 @@ async function entriesOrEmpty(fs: Files, directory: string): Promise<readonly Fs
   }
 }
 
-/** Returns the content of a small text file; undefined when there is none. */
-async function readSmallText(fs: Files, path: string): Promise<string | undefined> {
+/** Returns the content of a small text file of git; undefined when there is none. */
+export async function readSmallText(fs: Files, path: string): Promise<string | undefined> {
   try {
     const { size, isFile } = await fs.stat(path);
     if (!isFile || size > MAX_CONFIG_BYTES) return undefined;

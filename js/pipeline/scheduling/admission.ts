@@ -6,6 +6,34 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { nextTurn } from "../../engine/yielder.ts";
 import { type Failure, refusedFailure } from "../result.ts";
 
+/** A queue of calls, each known by the function that starts it. */
+interface WaitingCalls {
+  enter(start: () => void): void;
+  leave(start: () => void): void;
+}
+
+/**
+ * Waits in a queue until it starts the call, and returns what `begin` returns then.
+ * @throws FilewrightError CANCELLED when the signal is aborted first
+ */
+export function waitForTurn<T>(signal: AbortSignal, begin: () => T, queue: WaitingCalls): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const start = (): void => {
+      signal.removeEventListener("abort", abort);
+      resolve(begin());
+    };
+    const cancel = (): void =>
+      reject(new FilewrightError("CANCELLED", "cancelled while it waited for its turn"));
+    const abort = (): void => {
+      queue.leave(start);
+      cancel();
+    };
+    if (signal.aborted) return cancel();
+    signal.addEventListener("abort", abort, { once: true });
+    queue.enter(start);
+  });
+}
+
 /** Runs a limited number of calls at once; the others wait in the order in which they came. */
 export class CallSlots {
   readonly #limit: number;
@@ -27,20 +55,9 @@ export class CallSlots {
       this.#running += 1;
       return this.#release();
     }
-    const { signal } = limited;
-    return new Promise((resolve, reject) => {
-      const start = (): void => {
-        signal.removeEventListener("abort", abort);
-        resolve(this.#release());
-      };
-      const abort = (): void => {
-        const at = this.#waiting.indexOf(start);
-        if (at >= 0) this.#waiting.splice(at, 1);
-        reject(new FilewrightError("CANCELLED", "cancelled while it waited for its turn"));
-      };
-      if (signal.aborted) return abort();
-      signal.addEventListener("abort", abort, { once: true });
-      this.#waiting.push(start);
+    return waitForTurn(limited.signal, () => this.#release(), {
+      enter: (start) => void this.#waiting.push(start),
+      leave: (start) => void this.#waiting.splice(this.#waiting.indexOf(start), 1),
     });
   }
 

@@ -1,7 +1,8 @@
 /** The budget of an agent: counts its calls and output, and refuses calls when it is spent. */
 import { memoryRecords } from "../../records/memory.ts";
 import type { RecordOp } from "../../records/records.ts";
-import { utf8Length, plural } from "../../tools/lib/text.ts";
+import { plural } from "../../engine/escape.ts";
+import { utf8Length } from "../../tools/lib/text.ts";
 import type { Limits } from "../../tools/lib/limits.ts";
 import { type ErrorData, type Failure, refusedFailure, type ToolResult } from "../result.ts";
 import {

@@ -6,8 +6,7 @@
  * not those of others. Clients of one tenant share the turns of their tenant, so that a tenant with many clients does
  * not delay the others either. The process has one queue, because it has one disk.
  */
-import { FilewrightError } from "../../engine/errors.ts";
-import { LoopTurns } from "./admission.ts";
+import { LoopTurns, waitForTurn } from "./admission.ts";
 
 /** The maximum number of calls that walk at once. */
 const MAX_RUNNING_SCANS = 8;
@@ -32,16 +31,12 @@ export interface ScanClient {
   readonly tenant?: string | undefined;
 }
 
-interface WaitingScan {
-  start(): void;
-}
-
 /** Starts the calls of clients in turn. */
 export class ScanQueue {
   /** The numbers of running calls, by client and by tenant. */
   readonly #running = new Map<string, number>();
   /** The waiting calls by tenant and client, both in the order in which they have their turns. */
-  readonly #waiting = new Map<string, Map<string, WaitingScan[]>>();
+  readonly #waiting = new Map<string, Map<string, (() => void)[]>>();
   readonly #turns = new LoopTurns(MAX_SCAN_STARTS_PER_TURN);
   /** True when the waiting calls are checked in the next turn of the event loop. */
   #resumes = false;
@@ -57,26 +52,19 @@ export class ScanQueue {
     const tenant = given.tenant === undefined ? client : `tenant ${given.tenant}`;
     const isNext = this.#waiting.get(tenant)?.has(client) !== true;
     if (this.#mayStart(tenant, client) && isNext && this.#turns.take()) return this.#started(tenant, client);
-    return new Promise((resolve, reject) => {
-      const waiting: WaitingScan = {
-        start: () => {
-          signal.removeEventListener("abort", abort);
-          resolve(this.#started(tenant, client));
-        },
-      };
-      const abort = (): void => {
-        this.#leave(tenant, client, waiting);
-        reject(new FilewrightError("CANCELLED", "cancelled while it waited for its turn"));
-      };
-      if (signal.aborted) return abort();
-      signal.addEventListener("abort", abort, { once: true });
-      const clients = this.#waiting.get(tenant) ?? new Map<string, WaitingScan[]>();
-      this.#waiting.set(tenant, clients);
-      const queue = clients.get(client);
-      if (queue === undefined) clients.set(client, [waiting]);
-      else queue.push(waiting);
-      if (this.#mayStart(tenant, client)) this.#resume();
+    return waitForTurn(signal, () => this.#started(tenant, client), {
+      enter: (start) => this.#enter(tenant, client, start),
+      leave: (start) => this.#leave(tenant, client, start),
     });
+  }
+
+  #enter(tenant: string, client: string, start: () => void): void {
+    const clients = this.#waiting.get(tenant) ?? new Map<string, (() => void)[]>();
+    this.#waiting.set(tenant, clients);
+    const queue = clients.get(client);
+    if (queue === undefined) clients.set(client, [start]);
+    else queue.push(start);
+    if (this.#mayStart(tenant, client)) this.#resume();
   }
 
   #mayStart(tenant: string, client: string): boolean {
@@ -122,7 +110,7 @@ export class ScanQueue {
       const next = queue.shift();
       if (queue.length > 0) clients.set(client, queue);
       if (clients.size > 0) this.#waiting.set(tenant, clients);
-      next?.start();
+      next?.();
     }
   }
 
@@ -136,9 +124,9 @@ export class ScanQueue {
     });
   }
 
-  #leave(tenant: string, client: string, waiting: WaitingScan): void {
+  #leave(tenant: string, client: string, start: () => void): void {
     const clients = this.#waiting.get(tenant);
-    const left = clients?.get(client)?.filter((one) => one !== waiting);
+    const left = clients?.get(client)?.filter((one) => one !== start);
     if (clients === undefined || left === undefined) return;
     if (left.length > 0) clients.set(client, left);
     else clients.delete(client);

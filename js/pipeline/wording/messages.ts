@@ -11,7 +11,7 @@ import { type Code, FilewrightError, fromEngine, makeError } from "../../engine/
 import { nodePermissionError } from "../../engine/node-permission.ts";
 import { nearest } from "../../schema/nearest.ts";
 import { childOf, isWithin, nameOf, parentOf } from "../../backends/paths.ts";
-import { NAMES_FOR_PEOPLE } from "../../tools/render/display.ts";
+import { NAMES_FOR_PEOPLE } from "../../tools/lib/tool.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import type { Location } from "../../policy/index.ts";
 import {
@@ -24,7 +24,7 @@ import {
   type Setting,
   setPhrase,
 } from "../../tools/lib/tool.ts";
-import { pathInOtherRoot } from "../paths/look-alikes.ts";
+import { type LookAlikeContext, pathInOtherRoot } from "../paths/look-alikes.ts";
 import { pathWithSameEnd } from "../paths/path-forms.ts";
 import { takesArgument } from "../../schema/tool-names.ts";
 import { hintInReaderNames, sentenceInReaderNames, settingIn } from "./reader-words.ts";
@@ -42,20 +42,12 @@ const MAX_SEARCHED_SIBLINGS = 20_000;
 const MIN_MISSPELT_NAME = 3;
 
 /** The facts about a failed call. */
-export interface FailedCall {
+export interface FailedCall extends LookAlikeContext {
   readonly tool: string;
   /** The paths of the call; the first is named when the error names none. */
   readonly uses: readonly PathUse[];
   /** The locations of the paths that were checked. */
   readonly locations: readonly Location[];
-  /** The storage as the call may see it. */
-  readonly fs: Files;
-  /** The working directory. */
-  readonly cwd: string;
-  /** The directories that may be read. */
-  readonly roots: readonly string[];
-  /** Returns a path as results show it. */
-  display(path: string): string;
   /** The names of tools and arguments for the reader of the text. */
   readonly names: ReaderNames;
 }

@@ -9,9 +9,8 @@ import {
   setPhrase,
   settingPhrase,
 } from "../../tools/lib/tool.ts";
-import { escapeControls } from "../../engine/escape.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
 import { hasTrait } from "../../schema/tool-facts.ts";
-import { plural } from "../../tools/lib/text.ts";
 
 /** The parts of a sentence. */
 interface SentenceParts {

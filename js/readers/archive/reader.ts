@@ -3,7 +3,7 @@
  * decompressed only up to a limit.
  */
 import { withoutUndefined } from "../../schema/without-undefined.ts";
-import { escapeControls } from "../../engine/escape.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
 import { unsupportedFormatError } from "../refuse.ts";
@@ -185,7 +185,7 @@ function renderListing({ format, entries, count, packed, problems }: MemberListi
   const width = Math.max(4, ...entries.map(({ size }) => String(size).length));
   const lines = entries.map((entry) => `${String(entry.size).padStart(width)}  ${shownMemberName(entry)}`);
   const more = count > entries.length ? [`... and ${count - entries.length} more`] : [];
-  const summary = `[${format}: ${count} ${count === 1 ? "entry" : "entries"}, ${packed} bytes, unpacked ${unpacked}]`;
+  const summary = `[${format}: ${plural(count, "entry", "entries")}, ${packed} bytes, unpacked ${unpacked}]`;
   return {
     text: [summary, ...lines, ...more].join("\n"),
     data: {

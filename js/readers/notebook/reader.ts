@@ -4,7 +4,7 @@
  */
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { engine } from "../../engine/current.ts";
-import { escapeControls } from "../../engine/escape.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
 import { fromBase64 } from "../../engine/wire/bytes.ts";
 import type { ImageBlock, Reader, ReaderInput, Rendered, ReaderLimits } from "../reader.ts";
 import { findImageDamage } from "../image/damage.ts";
@@ -161,7 +161,7 @@ function renderNotebook(
 
   const count = notebook.cells.length + notebook.moreCells;
   const about = [notebook.kernel || notebook.language].filter((word) => word !== "").map(escapeControls);
-  const summary = `[notebook: ${[`${count} ${count === 1 ? "cell" : "cells"}`, ...about].join(", ")}]`;
+  const summary = `[notebook: ${[plural(count, "cell"), ...about].join(", ")}]`;
   const more = notebook.moreCells > 0 ? [`[${notebook.moreCells} more cells]`] : [];
   return withoutUndefined({
     text: [summary, ...blocks, ...more].join("\n"),

@@ -5,6 +5,7 @@ import type { Reader, ReaderInput, Rendered } from "../reader.ts";
 import { unsupportedFormatError } from "../refuse.ts";
 import { openPackage } from "./package.ts";
 import { attributeValue, readXmlText, xmlTokens } from "./xml.ts";
+import { plural } from "../../engine/escape.ts";
 
 const PPTX_MIME = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
 const MAX_SLIDES = 500;
@@ -37,7 +38,7 @@ export const pptxReader: Reader = Object.freeze({
         if (notes !== "") blocks.push(`[notes]\n${notes}`);
       }
     }
-    const summary = `[presentation: ${slides.length} ${slides.length === 1 ? "slide" : "slides"}]`;
+    const summary = `[presentation: ${plural(slides.length, "slide")}]`;
     const closing = next === undefined ? [] : [`[continue with pages="${next}"]`];
     return {
       text: [summary, ...blocks, ...closing].join("\n"),

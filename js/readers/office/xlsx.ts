@@ -4,7 +4,7 @@
  * sheets.
  */
 import { withoutUndefined } from "../../schema/without-undefined.ts";
-import { escapeControls } from "../../engine/escape.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
 import { choosePages } from "../pages.ts";
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
 import { unsupportedFormatError } from "../refuse.ts";
@@ -78,7 +78,7 @@ export const xlsxReader: Reader = Object.freeze({
       });
     }
     const rest = [...left.map(String), ...(next === undefined ? [] : [next])].join(",");
-    const summary = `[workbook: ${sheets.length} ${sheets.length === 1 ? "sheet" : "sheets"}]`;
+    const summary = `[workbook: ${plural(sheets.length, "sheet")}]`;
     const closing = rest === "" ? [] : [`[continue with pages="${rest}"]`];
     return {
       text: [summary, ...blocks, ...closing].join("\n"),

@@ -1,4 +1,5 @@
 /** The backends over the copy of a storage: one for each policy, with the index of what it allows. */
+import { messageOf } from "../../engine/thrown.ts";
 import { debug } from "../../engine/debug.ts";
 import { LocalBackend } from "../../backends/local/local.node.ts";
 import type { SandboxPolicy } from "../../backends/policy.ts";
@@ -83,7 +84,7 @@ async function warm(disk: LocalBackend, { read }: SandboxPolicy): Promise<void> 
   try {
     for (const root of read ?? []) if ((await disk.exists(root)) === true) await disk.warm(root);
   } catch (error) {
-    debug.search?.(`no index of the copy: ${error instanceof Error ? error.message : error}`);
+    debug.search?.(`no index of the copy: ${messageOf(error)}`);
   }
 }
 

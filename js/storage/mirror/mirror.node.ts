@@ -5,10 +5,10 @@
  * searched, and is then brought to the tree of each later search. While it is being filled, and for searches that it
  * cannot answer, searches walk the storage: their answers are the same, but slower.
  */
-import { messageOf } from "../../engine/thrown.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { debug } from "../../engine/debug.ts";
 import { engine } from "../../engine/current.ts";
+import { messageOf } from "../../engine/thrown.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { SearchResult } from "../../engine/search-types.ts";
 import { Yielder } from "../../engine/yielder.ts";

@@ -1,4 +1,5 @@
 /** The errors of Postgres and of its connections, as errors of the closed list. */
+import { messageOf } from "../../engine/thrown.ts";
 import { type Code, FilewrightError, makeError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 
@@ -115,9 +116,4 @@ export function newerSchemaError(version: string, cause?: unknown): FilewrightEr
 /** Returns the code of an exception of a client. */
 export function codeOf(thrown: unknown): unknown {
   return (Object(thrown) as { readonly code?: unknown }).code;
-}
-
-function messageOf(thrown: unknown): string {
-  const { message } = Object(thrown) as { readonly message?: unknown };
-  return typeof message === "string" ? message : String(thrown);
 }

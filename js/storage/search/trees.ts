@@ -3,6 +3,7 @@
  * a listing costs one round trip, however many directories it reads.
  */
 import { debug } from "../../engine/debug.ts";
+import { messageOf } from "../../engine/thrown.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 import type { Entry, Version } from "../entry.ts";
@@ -136,7 +137,7 @@ export class StorageTrees {
       return await this.#follow(draft.finish(at));
     } catch (error) {
       // The origin may be closed.
-      debug.search?.(`no tree of the origin: ${error instanceof Error ? error.message : error}`);
+      debug.search?.(`no tree of the origin: ${messageOf(error)}`);
       return undefined;
     }
   }

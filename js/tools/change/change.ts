@@ -7,6 +7,7 @@
  * found and left.
  */
 import type { EntryType, FsStat, WriteResult } from "../../backends/backend.ts";
+import type { DiffResult } from "../../engine/text/diff.ts";
 
 /** An entry as the plan found it. */
 interface EntryBefore {
@@ -25,6 +26,8 @@ interface FileAfter {
   readonly mode: string | undefined;
   /** `sha256:` of the bytes. A promise while another thread computes it; undefined until it is needed. */
   readonly hash: string | Promise<string> | undefined;
+  /** The whole diff from the content before; undefined where its tool has computed none. */
+  readonly diff: DiffResult | undefined;
 }
 
 /** The change of one path. */
@@ -161,6 +164,13 @@ export interface PreviewChange {
   readonly mode?: string;
   /** The content of a file before and after; null where there is no file. Absent when it was not read. */
   readonly contents?: { readonly before: Uint8Array | null; readonly after: Uint8Array | null };
+}
+
+/** A path that a change without a list changes, as a reviewer sees it. */
+export interface ActedPath {
+  readonly change: PreviewChange;
+  /** The diff of its contents, or what becomes of it in words, with the line end. */
+  readonly text: string;
 }
 
 /** What a reviewer made of the files of a list, by the paths of its preview: another content, or null to leave one out. */

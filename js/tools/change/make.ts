@@ -13,7 +13,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { currentVersion, toConflict } from "../lib/contents.ts";
-import { plural } from "../lib/text.ts";
+import { plural } from "../../engine/escape.ts";
 import type { Answer, Call, Plan } from "../lib/tool.ts";
 import type { Change, MakeDirectory, Outcome, Put, Remove, Transfer } from "./change.ts";
 

@@ -6,7 +6,7 @@ import { Yielder } from "../../engine/yielder.ts";
 import type { Location } from "../../policy/index.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { readWholeFile } from "../lib/contents.ts";
-import type { Call, Proposal } from "../lib/tool.ts";
+import type { Act, Call, Proposal } from "../lib/tool.ts";
 import {
   currentVersionsOf,
   formatTreeCounts,
@@ -31,7 +31,24 @@ import type { ChangingPlan } from "./make.ts";
 
 /** Returns what a reviewer sees of a plan. */
 export async function show(plan: ChangingPlan, call: Call): Promise<Preview> {
-  return plan.kind === "act" ? plan.show(call) : showList(plan, call);
+  return plan.kind === "act" ? showAct(plan, call) : showList(plan, call);
+}
+
+async function showAct(plan: Act<unknown>, call: Call): Promise<Preview> {
+  const shown = await plan.changes(call);
+  const changes = shown.map(({ change }) => change);
+  const [first, second] = changes;
+  const alone = plan.showsContent && second === undefined ? first?.contents?.after : undefined;
+  const hashes = changes.flatMap(({ kind, hash }) => (kind === "delete" ? "-" : (hash ?? [])));
+  return withoutUndefined({
+    ...plan.heading,
+    diff: shown.map(({ text }) => text).join(""),
+    originalContent: null,
+    newContent: alone === undefined || alone === null ? null : await textIfDecodableAsync(alone),
+    hash: plan.of === "contents" ? hashOfList(hashes) : undefined,
+    base: await currentVersionsOf(call.fs, plan.base),
+    changes,
+  });
 }
 
 /** What a reviewer sees of one change. */
@@ -241,5 +258,6 @@ export async function choose(
 /** Returns a change with the content that a reviewer chose; the change itself where he chose none. */
 async function withContent(change: Change, bytes: Uint8Array | null | undefined): Promise<Change> {
   if (change.do !== "put" || bytes === undefined || bytes === null) return change;
-  return { ...change, now: { ...change.now, bytes, hash: await engine().onThreads.sha256(bytes) } };
+  const hash = await engine().onThreads.sha256(bytes);
+  return { ...change, now: { ...change.now, bytes, hash, diff: undefined } };
 }

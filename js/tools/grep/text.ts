@@ -6,8 +6,7 @@ import type { CheckedArgs } from "../generated/internal.ts";
 import type { GrepData, GrepMatch } from "../generated/types.ts";
 import { plainParenthesesHint } from "../render/left-out.ts";
 import { assignmentPhrase, type ReaderNames, phraseIfNamed, set, settingPhrase } from "../lib/tool.ts";
-import { escapeControls } from "../../engine/escape.ts";
-import { plural } from "../lib/text.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
 
 /** The number of lines of one file from which its path stands once, above them: the repetitions are a quarter of a text. */
 const MIN_LINES_BELOW_PATH = 6;

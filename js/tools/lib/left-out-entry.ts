@@ -12,7 +12,7 @@ import { type FilewrightError, fromEngine } from "../../engine/errors.ts";
 import type { SearchQuery } from "../../engine/search-types.ts";
 import { skipReasonOf } from "./skip-reason.ts";
 import { BYTES_PER_MIB } from "./limits.ts";
-import { plural } from "./text.ts";
+import { plural } from "../../engine/escape.ts";
 import type { Call } from "./tool.ts";
 import { findPaths } from "./walks.ts";
 

@@ -1,6 +1,6 @@
 /** Ranges of lines: those of a file that an agent has seen, and their positions after a change. */
 import type { Page } from "../../engine/read.ts";
-import type { DiffHunk } from "../../engine/text/diff.ts";
+import type { ReplacedRange } from "../../engine/text/diff.ts";
 
 /** The first and the last line of a range, both included, from 1. */
 export type LineRange = readonly [first: number, last: number];
@@ -29,11 +29,14 @@ export function undefinedIfWhole(ranges: readonly LineRange[]): readonly LineRan
 }
 
 /**
- * Returns true when every line that the hunks replace is within the ranges, and for every pure insertion the
+ * Returns true when every replaced line is within the ranges, and for every pure insertion the
  * line before or after it. Used to decide whether an edit touches only lines that were read.
  */
-export function coverReplacedLines(ranges: readonly LineRange[], hunks: readonly DiffHunk[]): boolean {
-  for (const { oldStart, oldLines } of hunks) {
+export function coverReplacedLines(
+  ranges: readonly LineRange[],
+  replaced: readonly ReplacedRange[],
+): boolean {
+  for (const { oldStart, oldLines } of replaced) {
     const isCovered =
       oldLines > 0
         ? holds(ranges, oldStart, oldStart + oldLines - 1)
@@ -55,7 +58,7 @@ function holds(ranges: readonly LineRange[], first: number, last: number): boole
  */
 export function rangesAfterChange(
   ranges: readonly LineRange[],
-  hunks: readonly DiffHunk[],
+  replaced: readonly ReplacedRange[],
 ): readonly LineRange[] {
   const after: LineRange[] = [];
   const keep = (first: number, last: number, shift: number): void => {
@@ -65,7 +68,7 @@ export function rangesAfterChange(
     }
   };
   let [next, shift] = [1, 0];
-  for (const { oldStart, oldLines, newStart, newLines } of hunks) {
+  for (const { oldStart, oldLines, newStart, newLines } of replaced) {
     const first = oldLines > 0 ? oldStart : oldStart + 1;
     keep(next, first - 1, shift);
     if (newLines > 0) after.push([newStart, newStart + newLines - 1]);

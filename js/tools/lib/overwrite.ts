@@ -6,7 +6,8 @@ import { engine } from "../../engine/current.ts";
 import type { Eol } from "../../engine/read.ts";
 import { isTextKind } from "./contents.ts";
 import type { Yielder } from "../../engine/yielder.ts";
-import { countLines, countLinesYielding, plural } from "./text.ts";
+import { plural } from "../../engine/escape.ts";
+import { countLines, countLinesYielding } from "./text.ts";
 
 /** The form of a text file: the properties of its bytes other than the text. */
 export interface FileTextForm {

@@ -2,7 +2,7 @@
 import type { Files } from "../../backends/files.ts";
 import type { PastState } from "../../backends/transaction/pre-image.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
-import type { Preview } from "../change/change.ts";
+import type { ActedPath } from "../change/change.ts";
 import type { HistoryEntry } from "./history-entry.ts";
 
 /** The call of `undo` by which another call is undone. */
@@ -28,8 +28,8 @@ export interface UndoableHistory {
   restores(callId: string): Promise<readonly PastState[]>;
   /** Returns a path as {@link HistoryEntry.paths} names it. */
   display(path: string): string;
-  /** Returns what undoing the call changes, as a person reads it and as data. @throws NOT_FOUND, CONFLICT */
-  preview(callId: string, by: Pick<UndoingCall, "fs" | "signal">): Promise<Pick<Preview, "diff" | "changes">>;
+  /** Returns what undoing the call changes. @throws NOT_FOUND, CONFLICT */
+  preview(callId: string, by: Pick<UndoingCall, "fs" | "signal">): Promise<readonly ActedPath[]>;
   /** Undoes a call. The change is recorded under the id of the undoing call. @throws CONFLICT */
   undo(callId: string, by: UndoingCall): Promise<void>;
 }

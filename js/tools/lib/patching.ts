@@ -415,7 +415,7 @@ async function fileChangesOf(
       do: "put",
       target: at.path,
       was: found && beforeOf(found),
-      now: { bytes: after.bytes, mode: after.mode, hash: undefined },
+      now: { bytes: after.bytes, mode: after.mode, hash: undefined, diff: undefined },
       from: source === undefined ? null : { ...beforeOf(source.found as CurrentFile), path: source.at.path },
       parents: found === null,
       mayReplace: true,

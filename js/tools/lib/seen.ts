@@ -171,9 +171,7 @@ export function makeSeenFiles(
       const known = version !== undefined || typeof hash === "string";
       const lines =
         page === undefined ? undefined : withEarlierLines(page, before, version, hash ?? undefined);
-      const file = known
-        ? { version, hash: hash ?? undefined, ...(lines === undefined ? {} : { lines }) }
-        : undefined;
+      const file = known ? { version, hash: hash ?? undefined, lines } : undefined;
       if (file !== undefined) files.set(path, file);
       dropOldest(files, MAX_SEEN_FILES);
       noted?.(path, file);

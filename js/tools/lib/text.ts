@@ -3,6 +3,7 @@
  * on tools.
  */
 
+import { escapeControls } from "../../engine/escape.ts";
 import { utf8Length } from "../../engine/wire/bytes.ts";
 import type { Yielder } from "../../engine/yielder.ts";
 import type { Limits } from "./limits.ts";
@@ -116,14 +117,6 @@ export async function encodeUtf8Yielding(text: string, yielder: Yielder): Promis
 
 const UNITS_PER_ENCODED_SLICE = 1 << 20;
 
-/**
- * Returns a count with its noun, such as `1 file` or `2 files`. For prose only; texts of a fixed form do not
- * use it.
- */
-export function plural(count: number, one: string, many: string = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
-
 /** The last time that was formatted, because consecutive files often have equal times. */
 let lastTime = { ms: 0, text: "1970-01-01T00:00:00.000Z" };
 
@@ -143,4 +136,30 @@ export function maxAnswerBytes({
   pageBytes,
 }: Pick<Limits, "outputBytes" | "pageBytes">): number {
   return Math.min(outputBytes, pageBytes);
+}
+
+/** The maximum length in code points of a pattern or command in a text for people. A longer one is truncated. */
+const MAX_QUOTED_CHARS = 80;
+
+/** Returns a pattern or command in quotes, for people. */
+export function quoteForPeople(text: string): string {
+  const letters = [...text];
+  const shown = letters.length > MAX_QUOTED_CHARS ? `${letters.slice(0, MAX_QUOTED_CHARS).join("")}…` : text;
+  return `'${escapeControls(shown)}'`;
+}
+
+/** Returns the clause of a text for people about results that are not all shown. */
+export function truncatedClause(truncated: boolean): string {
+  return truncated ? " (not all shown)" : "";
+}
+
+/** Returns a line for people with a diff below it. */
+export function withDiff(line: string, diff: string): string {
+  return diff === "" ? line : `${line}\n${diff.replace(/\n$/u, "")}`;
+}
+
+/** Returns the first line of a text for people, that is, without the diff. */
+export function headlineOf(display: string): string {
+  const end = display.indexOf("\n");
+  return end < 0 ? display : display.slice(0, end);
 }

@@ -24,7 +24,7 @@ import {
 import type { ContentBlock, Readers } from "../../readers/index.ts";
 import type { MatchMode } from "../../engine/text/edit.ts";
 import type { ToolTrait } from "../../schema/tool-facts.ts";
-import type { BaseVersion, Change, Heading, Outcome, Preview, PreviewChange } from "../change/change.ts";
+import type { ActedPath, BaseVersion, Change, Heading, Outcome, PreviewChange } from "../change/change.ts";
 import type { RenderingCache } from "../render/rendering-cache.ts";
 import type { Limits } from "./limits.ts";
 import type { UndoableHistory } from "./past.ts";
@@ -310,12 +310,19 @@ export interface ShownList {
 }
 
 /** A change that no list describes, such as a program that runs, or an undo. */
-interface Act<Data> {
+export interface Act<Data> {
   readonly kind: "act";
+  /** As of {@link Proposal}: with the contents, a reviewer approves the hash of all of them. */
+  readonly of: "contents" | "entries";
   /** The calls of which nothing is left after the change, for one that takes several back. */
   readonly undoes: readonly string[] | undefined;
-  /** Returns what a reviewer sees of it. */
-  show(call: Call): MaybePromise<Preview>;
+  readonly heading: Heading;
+  /** The paths that must be, when it is made, as they were when the reviewer was asked. */
+  readonly base: readonly string[];
+  /** True when a reviewer sees the new content of a single path besides its diff. */
+  readonly showsContent: boolean;
+  /** Returns what becomes of each path, in the order in which a reviewer reads it. */
+  changes(call: Call): MaybePromise<readonly ActedPath[]>;
   /**
    * Makes the change. If it throws, or the process dies, everything that was written by `call.fs` is
    * rolled back.
@@ -362,6 +369,20 @@ interface OtherNames {
   readonly does: string;
 }
 
+/** What is said of a successful call. */
+interface ToolTexts<Args, Data> {
+  /** Returns the text for the model. `shownDiff` is that of the answer. */
+  render(data: Data, args: Args, call: Call, shownDiff?: string): string;
+  /**
+   * Returns the text for people: a line about the effect, and the diff of a change. User interfaces show it. What was
+   * read or found is only in the text for models. Without it people see the title. A batch
+   * adds those of its operations.
+   */
+  display?(data: Data, args: Args, tools: ReadonlyMap<string, Tool>): string;
+  /** How a text that is too long is made to fit. Without it the text is cut at the size of a page. */
+  readonly fit?: Fit<Args, Data>;
+}
+
 interface ToolBase<Args, Data> {
   /** The name, in `snake_case`. */
   readonly name: string;
@@ -379,10 +400,7 @@ interface ToolBase<Args, Data> {
   readonly parse: ParseArguments<Args>;
   /** Returns the arguments that are paths. Errors that concern no single path name the first one. */
   paths(args: Args): readonly PathUse[];
-  /** Returns the text for the model. `shownDiff` is that of the answer. */
-  render(data: Data, args: Args, call: Call, shownDiff?: string): string;
-  /** How a text that is too long is made to fit. Without it the text is cut at the size of a page. */
-  readonly fit?: Fit<Args, Data>;
+  readonly texts: ToolTexts<Args, Data>;
 }
 
 /** A tool that changes nothing. */
@@ -425,6 +443,12 @@ export interface BatchTool<Args, Data> extends ToolBase<Args, Data> {
 
 /** Any tool, without the types of its arguments and data. The pipeline passes to each tool only its own. */
 export type Tool = ReadingTool<never, unknown> | ChangingTool<never, unknown> | BatchTool<never, unknown>;
+
+/** Returns the index of a path among the locations of a call; 0 for one that the call does not name. */
+export function locationOf(path: string | undefined, { locations }: Pick<Call, "locations">): number {
+  const at = locations.findIndex((one) => one.path === path);
+  return Math.max(at, 0);
+}
 
 /** Creates an error about a location. The workspace adds the message that belongs to the code. */
 export function locationError(
@@ -476,6 +500,16 @@ export function set(argument: string, value: SettingValue): Setting {
 export const CANONICAL_NAMES: ReaderNames = Object.freeze({
   tool: (name: string) => name,
   argument: (name: string) => name,
+  value: (_name: string, value: number) => value,
+});
+
+/**
+ * The names for texts that people read. People do not call tools, so all advice that names tools or arguments
+ * is left out.
+ */
+export const NAMES_FOR_PEOPLE: ReaderNames = Object.freeze({
+  tool: () => undefined,
+  argument: () => undefined,
   value: (_name: string, value: number) => value,
 });
 

@@ -6,8 +6,7 @@ import type { FindResult, SearchResult } from "../../engine/search-types.ts";
 import { isWithin } from "../../backends/paths.ts";
 import type { LeftOutEntry } from "../lib/left-out-entry.ts";
 import { type ReaderNames, type AccessSummary, phraseIfNamed, set, settingPhrase } from "../lib/tool.ts";
-import { escapeControls } from "../../engine/escape.ts";
-import { plural } from "../lib/text.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
 
 /** Returns the advice how to search ignored files, too; empty when the reader cannot pass the argument for it. */
 function searchIgnoredAdvice(names: ReaderNames): string {

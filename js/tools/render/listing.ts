@@ -3,9 +3,8 @@ import { relativeTo } from "../../backends/paths.ts";
 import { isAbsolutePath } from "../../backends/windows-paths.ts";
 import { HIDDEN_TARGET_TEXT } from "./link-target.ts";
 import { assignmentPhrase, type ReaderNames } from "../lib/tool.ts";
-import { escapeControls } from "../../engine/escape.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
 import type { ListDirectoryData, ListedEntry } from "../generated/types.ts";
-import { plural } from "../lib/text.ts";
 
 /** The arguments on which the text depends. */
 interface ListingForm {

@@ -6,7 +6,7 @@
  */
 import { DEFAULT_LINE_CHARS, type LineNumbers, type Page } from "../../engine/read.ts";
 import { assignmentPhrase, type ReaderNames, CANONICAL_NAMES } from "../lib/tool.ts";
-import { plural } from "../lib/text.ts";
+import { plural } from "../../engine/escape.ts";
 
 /** The properties of a page that its text needs. */
 export type ShownPage = Pick<

@@ -16,23 +16,12 @@ import { encodeUtf8 } from "../lib/text.ts";
 import type { BaseVersion } from "../change/change.ts";
 import type { Call } from "../lib/tool.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
-import { Yielder } from "../../engine/yielder.ts";
+import { plural } from "../../engine/escape.ts";
 
 /**
- * Returns the hash of a content. For several contents, returns the hash of the list of their hashes, one on
+ * Returns the hash of a content by its hash. For several contents, returns the hash of the list of their hashes, one on
  * each line, where `-` stands for a deleted file.
  */
-export async function hashOfAll(contents: readonly (Uint8Array | null)[]): Promise<string> {
-  const hashes: string[] = [];
-  const yielder = new Yielder({});
-  for (const bytes of contents) {
-    await yielder.yieldIfDue();
-    hashes.push(bytes === null ? "-" : await engine().onThreads.sha256(bytes));
-  }
-  return hashOfList(hashes);
-}
-
-/** Does the same as {@link hashOfAll} for contents whose hashes are known. */
 export function hashOfList(hashes: readonly string[]): string {
   const [only] = hashes;
   return hashes.length === 1 && only !== undefined && only !== "-"
@@ -145,8 +134,7 @@ export function incompleteTreeReason({ more, entries }: TreeFacts): string | und
 
 /** Returns a text such as `12 files, 3 directories`. */
 export function formatTreeCounts({ files, directories, more }: TreeFacts): string {
-  const of = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
-  const counts = `${of(files, "file", "files")}, ${of(directories, "directory", "directories")}`;
+  const counts = `${plural(files, "file")}, ${plural(directories, "directory", "directories")}`;
   return more ? `more than ${counts}` : counts;
 }
 

@@ -5,11 +5,10 @@
 import type { FsEntry } from "../../backends/backend.ts";
 import { childOf, isWithin, relativeTo } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { escapeControls } from "../../engine/escape.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
 import type { WalkQuery } from "../../engine/search-types.ts";
 import type { PathGlobs } from "../../engine/search.ts";
 import type { CoveredRoots } from "../every-root.ts";
-import { plural } from "../lib/text.ts";
 import type { Call } from "../lib/tool.ts";
 
 /** The maximum number of links that are examined, of links that are named, and of milliseconds spent on finding them. */

@@ -7,15 +7,15 @@ import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import type { PlannedMerge } from "../../storage/storage.ts";
-import { currentVersionsOf, hashOfAll, previewDiff, textIfDecodable } from "../../tools/render/preview.ts";
+import { previewDiff, textIfDecodable } from "../../tools/render/preview.ts";
 import { object } from "../../tools/lib/schema.ts";
 import { MERGE } from "../../tools/host-calls.ts";
 import { text, texts } from "../../tools/lib/shared.ts";
-import type { Preview, PreviewChange } from "../../tools/change/change.ts";
-import type { Call, ChangingTool, PathUse } from "../../tools/lib/tool.ts";
+import type { ActedPath, PreviewChange } from "../../tools/change/change.ts";
+import { type Call, type ChangingTool, locationOf, type PathUse } from "../../tools/lib/tool.ts";
 import { changedError, type ForkFiles, type ForkPlan, type PlanOptions } from "./files.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
-import { plural } from "../../tools/lib/text.ts";
+import { plural } from "../../engine/escape.ts";
 
 /** The arguments of the call, which hooks see. */
 interface MergeArgs {
@@ -85,36 +85,27 @@ export function mergeTool(
       if (pathsOf(merge).some((path) => !approved.has(path))) throw changedError();
       return {
         kind: "act",
+        of: "contents",
         undoes: undefined,
-        show: (own) => showMerge(name, merge, own),
+        heading: {
+          title: `Merge ${plural(shownOps(merge).length, "path")} of the fork ${name}`,
+          location: locationOf(merge.ops[0] && pathOf(merge.ops[0]), call),
+          risk: merge.ops.some(({ op }) => op === "remove") ? "medium" : "low",
+        },
+        base: [...new Set(pathsOf(merge))],
+        showsContent: false,
+        changes: (own) => changesOf(merge, own),
         async make(own) {
           await files.apply(merge, options, own);
           return { data: { paths: [...new Set(pathsOf(merge))].map(own.reader.display) } };
         },
       };
     },
-    render: ({ paths }) => `Merged ${paths.length} ${paths.length === 1 ? "path" : "paths"} of ${name}`,
+    texts: {
+      render: ({ paths }) => `Merged ${plural(paths.length, "path")} of ${name}`,
+    },
   };
   return { tool, args };
-}
-
-/** Returns what a reviewer sees of a merge. */
-async function showMerge(name: string, merge: PlannedMerge, call: Call): Promise<Preview> {
-  const { diff, changes, contents } = await previewOf(merge, call);
-  const first = merge.ops[0];
-  const at = call.locations.findIndex(({ path }) => first !== undefined && path === pathOf(first));
-  const isRemoving = merge.ops.some(({ op }) => op === "remove");
-  return {
-    title: `Merge ${changes.length} ${changes.length === 1 ? "path" : "paths"} of the fork ${name}`,
-    location: Math.max(at, 0),
-    diff,
-    originalContent: null,
-    newContent: null,
-    risk: isRemoving ? "medium" : "low",
-    hash: await hashOfAll(contents),
-    base: await currentVersionsOf(call.fs, [...new Set(pathsOf(merge))]),
-    changes,
-  };
 }
 
 type MergeOp = PlannedMerge["ops"][number];
@@ -150,55 +141,45 @@ function usesOf(plan: PlannedMerge, display: (path: string) => string): readonly
   });
 }
 
-/** What a reviewer sees of one operation of a merge, or of all. */
-interface MergeView {
-  readonly diff: string;
-  readonly changes: readonly PreviewChange[];
-  readonly contents: readonly (Uint8Array | null)[];
+/** Returns the operations that a reviewer sees. What is removed and made is replaced by an entry of another kind. */
+function shownOps({ ops }: PlannedMerge): readonly MergeOp[] {
+  const made = new Set(ops.filter(({ op }) => op !== "remove").map(pathOf));
+  return ops.filter((op) => op.op !== "remove" || !made.has(op.path));
 }
 
-/** Returns the changes of a merge with their diff. */
-async function previewOf(plan: PlannedMerge, { reader: { display } }: Call): Promise<MergeView> {
+/** Returns what becomes of the paths of a merge. */
+async function changesOf(plan: PlannedMerge, { reader: { display } }: Call): Promise<readonly ActedPath[]> {
   const states = new Map(plan.states.map((state) => [state.path, state]));
-  const made = new Set(plan.ops.filter(({ op }) => op !== "remove").map(pathOf));
-  const views: MergeView[] = [];
-  for (const op of plan.ops) {
-    const path = pathOf(op);
-    const state = states.get(path) ?? { ours: null, theirs: null };
-    // What is removed and made is replaced by an entry of another kind.
-    if (op.op === "remove" && made.has(path)) continue;
-    views.push(await viewOf(plan, op, state, display(path)));
+  const changes: ActedPath[] = [];
+  for (const op of shownOps(plan)) {
+    const state = states.get(pathOf(op)) ?? { ours: null, theirs: null };
+    changes.push(await changeOf(plan, op, state, display(pathOf(op))));
   }
-  return {
-    diff: views.map(({ diff }) => diff).join(""),
-    changes: views.flatMap(({ changes }) => changes),
-    contents: views.flatMap(({ contents }) => contents),
-  };
+  return changes;
 }
 
-/** Returns what a reviewer sees of one operation. */
-async function viewOf(
+/** Returns what one operation makes of its path. */
+async function changeOf(
   plan: PlannedMerge,
-  op: PlannedMerge["ops"][number],
+  op: MergeOp,
   { ours, theirs }: Pick<PlannedMerge["states"][number], "ours" | "theirs">,
   name: string,
-): Promise<MergeView> {
+): Promise<ActedPath> {
   const path = pathOf(op);
   const entry = theirs ?? ours;
   const type = entry === null || entry.type === "gone" ? "other" : entry.type;
-  if (op.op === "remove")
-    return { diff: `removes ${name}\n`, changes: [{ path, kind: "delete", type }], contents: [null] };
+  if (op.op === "remove") return { change: { path, kind: "delete", type }, text: `removes ${name}\n` };
   const kind = ours === null ? "create" : "edit";
   const bits = "mode" in op && op.mode !== ours?.mode ? op.mode : undefined;
   const mode = withoutUndefined({ mode: bits?.toString(8).padStart(4, "0") });
   if (op.op !== "put" && op.op !== "link") {
     const target = op.op === "symlink" ? ` -> ${op.target}` : "";
-    const diff = `${kind === "create" ? "makes" : "changes"} ${name}${target}\n`;
-    return { diff, changes: [{ path, kind, type, ...mode }], contents: [] };
+    const text = `${kind === "create" ? "makes" : "changes"} ${name}${target}\n`;
+    return { change: { path, kind, type, ...mode }, text };
   }
   const [before, after] = await contentsOf(plan, op, ours);
   const change: PreviewChange = { path, kind, type: "file", hash: engine().sha256(after), ...mode };
-  return { diff: await contentPart(before, after, name), changes: [change], contents: [after] };
+  return { change, text: await textOfContents(before, after, name) };
 }
 
 /** Returns the contents of a file before and after an operation that writes it. */
@@ -216,7 +197,7 @@ async function bodyOf(plan: PlannedMerge, side: "ours" | "theirs", path: string)
   return (await plan.bodies(side, [path]))[0] ?? EMPTY_BYTES;
 }
 
-async function contentPart(before: Uint8Array | null, after: Uint8Array, name: string): Promise<string> {
+async function textOfContents(before: Uint8Array | null, after: Uint8Array, name: string): Promise<string> {
   const isSmall = Math.max(before?.length ?? 0, after.length) <= MAX_PREVIEW_BYTES;
   const isText =
     isSmall && textIfDecodable(before ?? EMPTY_BYTES) !== null && textIfDecodable(after) !== null;

@@ -6,14 +6,13 @@ import { isBelowAny } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { type RewindPlan, rollBackPlan } from "../../log/index.ts";
 import type { HistoryChange } from "../../pipeline/past/file-change.ts";
-import { previewOfChanges } from "../../pipeline/past/put-back.ts";
-import { currentVersionsOf } from "../../tools/render/preview.ts";
+import { putBackPath } from "../../pipeline/past/put-back.ts";
 import { object } from "../../tools/lib/schema.ts";
 import { REWIND } from "../../tools/host-calls.ts";
 import { text, texts } from "../../tools/lib/shared.ts";
 import { effectsOfPutBack, putBackUse } from "../../tools/lib/put-back.ts";
-import type { Preview } from "../../tools/change/change.ts";
-import type { Call, ChangingTool, PathUse } from "../../tools/lib/tool.ts";
+import { type Call, type ChangingTool, locationOf, type PathUse } from "../../tools/lib/tool.ts";
+import { plural } from "../../engine/escape.ts";
 
 /** The arguments of the call, which hooks see. */
 interface RewindArgs {
@@ -92,8 +91,16 @@ export function rewindTool(
       if (planned.changes.length === 0) return { kind: "settled", answer: { data: { paths: [] } } };
       return {
         kind: "act",
+        of: "entries",
         undoes: planned.plan.whole,
-        show: (own) => showRewind(to, planned, own),
+        heading: {
+          title: titleOf(to, planned.plan),
+          location: locationOf(planned.changes[0]?.path, call),
+          risk: "medium",
+        },
+        base: pathsOf(planned.plan),
+        showsContent: false,
+        changes: () => planned.changes.map(putBackPath),
         async make(own) {
           const now = await replan(own);
           if (now.digest !== planned.digest) throw otherRewindError();
@@ -107,23 +114,11 @@ export function rewindTool(
         },
       };
     },
-    render: ({ paths }) => `Rewound ${paths.length} ${paths.length === 1 ? "path" : "paths"}`,
+    texts: {
+      render: ({ paths }) => `Rewound ${plural(paths.length, "path")}`,
+    },
   };
   return { tool, args };
-}
-
-/** Returns what a reviewer sees of a rewind. */
-async function showRewind(to: string, { plan, changes }: PlannedRewind, call: Call): Promise<Preview> {
-  const first = call.locations.findIndex(({ path }) => path === changes[0]?.path);
-  return {
-    title: titleOf(to, plan),
-    location: Math.max(first, 0),
-    originalContent: null,
-    newContent: null,
-    risk: "medium",
-    base: await currentVersionsOf(call.fs, pathsOf(plan)),
-    ...previewOfChanges(changes),
-  };
 }
 
 /** Creates the error of a rewind that would no longer be the one that was planned or shown. */
@@ -140,8 +135,7 @@ export function otherRewindError(): FilewrightError {
 }
 
 function titleOf(to: string, { calls, paths }: RewindPlan): string {
-  const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
-  return `Rewind to ${to}: undo ${count(calls.length, "call")} in ${count(paths.length, "path")}`;
+  return `Rewind to ${to}: undo ${plural(calls.length, "call")} in ${plural(paths.length, "path")}`;
 }
 
 /** Returns every path that a rewind changes, with those from which an entry is moved. */

@@ -6,9 +6,9 @@ import { visibleText } from "../../diff/escapes.ts";
 import { SafeText } from "../../diff/text.tsx";
 import type { PageEffects } from "../props.ts";
 import { placeOf, QuestionCard, sumOfLines } from "../waiting/question-card.tsx";
-import { count } from "../timeline/view.ts";
 import { makerOf } from "./group.ts";
 import type { GroupItem } from "./waiting-items.ts";
+import { plural } from "../../../../engine/escape.ts";
 
 /** The number of names that a closed card lists. */
 const MAX_NAMES = 4;
@@ -28,7 +28,7 @@ export function GroupCard({
   }, [chosen]);
   const names = questions.map((question) => placeOf(question).name);
   const lines = sumOfLines(questions.flatMap(({ changes }) => changes));
-  const title = count(questions.length, "change");
+  const title = plural(questions.length, "change");
   return (
     <article
       class={chosen === undefined ? "group" : "group has-chosen"}

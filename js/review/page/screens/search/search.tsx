@@ -3,10 +3,10 @@ import { messageOf } from "../../../../engine/thrown.ts";
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { SafeText } from "../../diff/text.tsx";
-import { count } from "../timeline/view.ts";
 import type { FoundPlace, FoundPlaces, SearchRequest } from "../../../protocol.ts";
 import type { ScreenProps } from "../props.ts";
 import { FileView } from "./file.tsx";
+import { plural } from "../../../../engine/escape.ts";
 
 /** A search as far as its answer has arrived. */
 interface Search {
@@ -169,6 +169,6 @@ function summaryOf(search: Search | undefined): string {
   if (found === undefined) return "Searching…";
   const { places, total, isComplete } = found;
   if (places.length === 0) return isComplete ? "Nothing was found." : "Nothing was found in time.";
-  if (isComplete && total <= places.length) return count(places.length, "place");
+  if (isComplete && total <= places.length) return plural(places.length, "place");
   return `The first ${places.length} of ${isComplete ? "" : "at least "}${Math.max(total, places.length)} places`;
 }

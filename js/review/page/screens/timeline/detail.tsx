@@ -19,7 +19,6 @@ import { useTimelineKeys } from "./timeline-keys.ts";
 import {
   type CallRow,
   clockTime,
-  count,
   NOTHING_OPEN,
   placeBefore,
   placeOfMark,
@@ -27,6 +26,7 @@ import {
   reversalInWords,
   type TimelineView,
 } from "./view.ts";
+import { plural } from "../../../../engine/escape.ts";
 
 /** Changes what the timeline shows. */
 type Show = (change: Partial<TimelineView>) => void;
@@ -287,7 +287,7 @@ export function MarkDetail({ mark, past, state, show }: MarkDetailProps): JSX.El
             <time dateTime={time}>{clockTime(time)}</time>
           </Fact>
           <Fact label="Set by" text={agent} />
-          <Fact label="Since then">{count(later, "call")}</Fact>
+          <Fact label="Since then">{plural(later, "call")}</Fact>
         </p>
       </header>
       <p class="empty quiet">A rewind reverses the later changes of files, and shows them first.</p>

@@ -6,7 +6,8 @@ import { SafeText } from "../../diff/text.tsx";
 import { ConfirmButtons, Dialog, useIsDrawn } from "../dialog.tsx";
 import type { PageEffects } from "../props.ts";
 import { keepCalls } from "./put-back.ts";
-import { clockTime, count, subjectOf, type TimelineView } from "./view.ts";
+import { clockTime, subjectOf, type TimelineView } from "./view.ts";
+import { plural } from "../../../../engine/escape.ts";
 
 interface KeepDialogProps {
   readonly calls: readonly PastCall[];
@@ -22,7 +23,7 @@ export function KeepDialog({ calls, effects, show }: KeepDialogProps): JSX.Eleme
   const showEnd = (change: Partial<TimelineView>): void =>
     show(isDrawn() ? { ...change, dialog: undefined } : change);
   return (
-    <Dialog title={`Keep ${count(listed.length, "call")}?`} onClose={close}>
+    <Dialog title={`Keep ${plural(listed.length, "call")}?`} onClose={close}>
       <p>They have been made already, and count as reviewed afterwards:</p>
       <ul class="tl-named">
         {listed.map((call) => (

@@ -8,7 +8,8 @@ import { ConfirmButtons, Dialog, useIsDrawn } from "../dialog.tsx";
 import type { PageEffects } from "../props.ts";
 import { useRows } from "./data.ts";
 import { putBack } from "./put-back.ts";
-import { actionOf, clockTime, count, reversalsOf, subjectOf, type TimelineView } from "./view.ts";
+import { actionOf, clockTime, reversalsOf, subjectOf, type TimelineView } from "./view.ts";
+import { plural } from "../../../../engine/escape.ts";
 
 /** The number of paths that are named. */
 const MAX_NAMED = 50;
@@ -51,7 +52,7 @@ export function PutBackDialog({ entry, entries, effects, show }: PutBackDialogPr
         </p>
       )}
       <ConfirmButtons onCancel={close} onConfirm={() => void putBack(effects, callId, showEnd)}>
-        Put back {count(paths.length, "path")}
+        Put back {plural(paths.length, "path")}
       </ConfirmButtons>
     </Dialog>
   );

@@ -3,7 +3,8 @@ import { messageOf } from "../../../../engine/thrown.ts";
 import type { PastCall, UndoAnswer, UndoConflict } from "../../../past/history-protocol.ts";
 import { isUnanswered, ResponseError } from "../../../transport.ts";
 import type { PageEffects } from "../props.ts";
-import { type ChosenPutBack, count, type PutBackFailure, type TimelineView } from "./view.ts";
+import type { ChosenPutBack, PutBackFailure, TimelineView } from "./view.ts";
+import { plural } from "../../../../engine/escape.ts";
 
 function undoPath(callId: string): string {
   return `history/${encodeURIComponent(callId)}/undo`;
@@ -17,7 +18,7 @@ export async function putBack(
 ): Promise<void> {
   try {
     const { callId: made, paths } = await effects.send<UndoAnswer>(undoPath(callId), {});
-    const text = `Put back: ${count(paths.length, "path")}.`;
+    const text = `Put back: ${plural(paths.length, "path")}.`;
     const done = made === undefined ? undefined : { text, callId: made };
     show({ done, failure: undefined, chosen: made });
   } catch (error) {

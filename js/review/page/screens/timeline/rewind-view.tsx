@@ -11,8 +11,9 @@ import { useRows } from "./data.ts";
 import { PastDiff } from "./past-diff.tsx";
 import { failureOf } from "./put-back.ts";
 import { useTimelineKeys } from "./timeline-keys.ts";
-import { clockTime, count, type RewindPlace, subjectOf, type TimelineView } from "./view.ts";
+import { clockTime, type RewindPlace, subjectOf, type TimelineView } from "./view.ts";
 import { AnswerButtons } from "../dialog.tsx";
+import { plural } from "../../../../engine/escape.ts";
 
 interface RewindViewProps extends ScreenProps {
   readonly place: RewindPlace;
@@ -83,7 +84,7 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
       const done = await effects.send<RewindAnswer>("rewind", { to, digest, ...limits });
       const text =
         restored === undefined
-          ? `Rewound ${count(files, "path")} to ${label}.`
+          ? `Rewound ${plural(files, "path")} to ${label}.`
           : `Restored ${restored}: ${label}.`;
       show({
         rewind: undefined,
@@ -113,7 +114,7 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
         </h2>
         {chosen !== undefined && (
           <p class="facts">
-            {count(chosen.calls, "call")}, {count(number, "path")}
+            {plural(chosen.calls, "call")}, {plural(number, "path")}
           </p>
         )}
         {named !== undefined && (
@@ -160,7 +161,7 @@ export function RewindView({ place, state, effects, show }: RewindViewProps): JS
           onCancel={close}
           onConfirm={() => chosen !== undefined && void rewind(chosen.digest, number)}
         >
-          {restored === undefined ? `Rewind ${count(number, "path")}` : "Restore"}
+          {restored === undefined ? `Rewind ${plural(number, "path")}` : "Restore"}
         </AnswerButtons>
       </footer>
     </article>

@@ -275,11 +275,6 @@ export function durationOf(ms: number): string {
   return ms < 10_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 1000)} s`;
 }
 
-/** Returns a number with its noun. */
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
-}
-
 /** Returns the listed calls that are unreviewed. */
 export function unreviewedCalls(rows: readonly TimelineRow[]): readonly PastCall[] {
   return rows.flatMap((row) => ("entry" in row && row.isUnreviewed ? [row.entry] : []));

@@ -7,7 +7,6 @@ import { compareWithSeen, type Comparison, type HunkNews } from "../../state/see
 import { Images } from "../../diff/images.tsx";
 import { Fact } from "../fact.tsx";
 import { SafeText } from "../../diff/text.tsx";
-import { count } from "../timeline/view.ts";
 import { jointAnswersOf } from "../../../questions/joint.ts";
 import type { ReviewQuestion, SettledQuestion } from "../../../protocol.ts";
 import {
@@ -24,6 +23,7 @@ import type { ScreenProps } from "../props.ts";
 import { Proposed } from "../wider/proposed.tsx";
 import { offersWider, whyNotWider } from "../wider/why-not.ts";
 import { SecretsBar } from "../secrets-bar.tsx";
+import { plural } from "../../../../engine/escape.ts";
 
 /** Draws the chosen question. */
 export function QuestionView({ state, effects }: ScreenProps): JSX.Element {
@@ -202,9 +202,9 @@ function Ended({ end: { outcome, by, at } }: { readonly end: SettledQuestion }):
 function Replacing({ comparison: { news, gone } }: { readonly comparison: Comparison }): JSX.Element {
   const marked = (kind: HunkNews): number => [...news.values()].filter((one) => one === kind).length;
   const words = [
-    ...(marked("new") > 0 ? [`${count(marked("new"), "hunk")} not in what you saw`] : []),
-    ...(marked("around") > 0 ? [`${count(marked("around"), "hunk")} with other lines around`] : []),
-    ...(gone > 0 ? [`${count(gone, "hunk")} of what you saw gone`] : []),
+    ...(marked("new") > 0 ? [`${plural(marked("new"), "hunk")} not in what you saw`] : []),
+    ...(marked("around") > 0 ? [`${plural(marked("around"), "hunk")} with other lines around`] : []),
+    ...(gone > 0 ? [`${plural(gone, "hunk")} of what you saw gone`] : []),
   ];
   return (
     <p class="bar ended">
