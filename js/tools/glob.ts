@@ -67,7 +67,7 @@ const outputSchema = object(
     truncated: { type: "boolean", description: "Whether there are more." },
     next_cursor: text("Pass as cursor to go on."),
     ignored: integer(
-      "Matches that ignore files leave out; where there are others, without those inside ignored directories.",
+      "Matches that ignore files leave out; where there are others, without those inside large ignored directories.",
     ),
     warnings: WARNINGS_SCHEMA,
   },

@@ -29,11 +29,16 @@ describe.each(KINDS)("what ignore files leave out, on %s", (kind) => {
     expect(all.text).toBe("dist/out.js");
   });
 
-  test("glob counts matches in ignored directories where nothing else matches", async () => {
+  test("glob counts matches in large ignored directories only where nothing else matches", async () => {
     const { ws } = await place(kind, { ...IGNORED, "dist/more.js": "", "a.js": "" });
-    expect(await ws.glob({ pattern: "**/*.js" })).toMatchObject({ total: 1, ignored: 0 });
+    expect(await ws.glob({ pattern: "**/*.js" })).toMatchObject({ total: 1, ignored: 2 });
     expect(await ws.glob({ pattern: "{a.js,*.local}" })).toMatchObject({ total: 1, ignored: 1 });
     expect(await ws.glob({ pattern: "dist/*.js" })).toMatchObject({ total: 0, ignored: 2 });
+    const many = Array.from({ length: 1001 }, (_, at) => [`dist/${at}.css`, ""]);
+    const large = await place(kind, { ...IGNORED, ...Object.fromEntries(many), "a.js": "", "b.css": "" });
+    expect(await large.ws.glob({ pattern: "**/*.js" })).toMatchObject({ total: 1, ignored: 0 });
+    expect(await large.ws.glob({ pattern: "dist/*.js" })).toMatchObject({ total: 0, ignored: 1 });
+    expect(await large.ws.glob({ pattern: "**/*.css" })).toMatchObject({ total: 1, ignored: 0 });
   });
 
   test("grep says what it did not search where it found nothing, and is silent where it found something", async () => {

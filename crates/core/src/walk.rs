@@ -13,6 +13,9 @@ crate::wire! {
     pub constants WalkLimits {
         /// The maximum depth of a walk below its start, in directories.
         MAX_DEPTH = 2048,
+        /// The maximum number of entries of ignored directories that a search for names counts. If
+        /// there are more, it counts none.
+        MAX_IGNORED_ENTRIES = 1000,
     }
 }
 

@@ -42,13 +42,16 @@ pub fn find_indexed(
             page.take_path(path, ascii);
         };
         let walk = &options.walk;
-        if let Some(listed) =
+        if let Some(mut listed) =
             for_each_matching_file(session, &walk_root, walk, &finder, &stop, &mut take)
         {
-            return Ok(page.pack(total, &listed.summary()));
+            let mut summary = listed.summary();
+            find::count_ignored(&walk_root, options, &stop, &mut summary);
+            return Ok(page.pack(total, &summary));
         }
-    } else if let Some(listed) = matching_names(session, &walk_root, &finder, &stop) {
-        let (summary, mut groups) = (listed.summary(), listed.groups);
+    } else if let Some(mut listed) = matching_names(session, &walk_root, &finder, &stop) {
+        let (mut summary, mut groups) = (listed.summary(), listed.groups);
+        find::count_ignored(&walk_root, options, &stop, &mut summary);
         if options.sort != FindOrder::Path {
             mtimes::read_mtimes(&walk_root, &mut groups, &stop);
             stop.cancel.check()?;

@@ -10,13 +10,13 @@ use crate::tree::path_columns::NonFileKind;
 use filewright_core::walk::sees;
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::search::find::{DirMatches, EntryFilter, FindVisitor};
-use filewright_fs::walk::{StopSignal, Summary, Visitor, WalkOptions, WalkRoot};
+use filewright_fs::walk::{DirPath, StopSignal, Summary, Visitor, WalkOptions, WalkRoot};
 
 /// The matching names that a tree contains, and the counts of what it does not contain.
 pub(crate) struct MatchedNames {
     pub groups: Vec<DirMatches>,
     pub ignored: u64,
-    pub ignored_dirs: u64,
+    pub ignored_dirs: Vec<DirPath>,
     pub unreadable: u64,
 }
 
@@ -36,13 +36,14 @@ pub(crate) fn for_each_matching_file(
     let base = opened.as_ref().unwrap_or(walk_root);
     drop(lock_refreshed_state(session, &index, base, names, false, stop)?);
     let mut laid = index.paths.lock().unwrap_or_else(PoisonError::into_inner);
-    let start = {
+    let (start, cut_raw) = {
         let mut state = index.lock();
         let start = state.tree.find_dir(&walk_root.real[base.real.len()..])?;
         if !laid.update(&mut state.tree, stop) {
             return None;
         }
-        Arc::clone(&state.tree.dirs[start as usize].shown)
+        let top = &state.tree.dirs[start as usize];
+        (Arc::clone(&top.shown), top.raw.len())
     };
     let cut = start.len();
     let sees = |path: &[u8]| options.hidden || !has_hidden_name(path);
@@ -65,7 +66,7 @@ pub(crate) fn for_each_matching_file(
         }
     }
     let mut listed =
-        MatchedNames { groups: Vec::new(), ignored: 0, ignored_dirs: 0, unreadable: 0 };
+        MatchedNames { groups: Vec::new(), ignored: 0, ignored_dirs: Vec::new(), unreadable: 0 };
     for other in laid.others() {
         let path = match other.path.strip_prefix(&start[..]) {
             Some(path) => path,
@@ -79,7 +80,12 @@ pub(crate) fn for_each_matching_file(
         let enters = || options.globs.may_contain(path) && !options.globs.excluded(path, true);
         match &other.what {
             NonFileKind::Ignored(kind) => listed.ignored += u64::from(visitor.wants(path, *kind)),
-            NonFileKind::IgnoredDir => listed.ignored_dirs += u64::from(enters()),
+            NonFileKind::IgnoredDir(raw) if enters() => {
+                let shown = [path, b"/"].concat();
+                let raw = raw.get(cut_raw..).unwrap_or_default();
+                listed.ignored_dirs.push(DirPath { raw: raw.into(), shown: shown.into() });
+            }
+            NonFileKind::IgnoredDir(_) => {}
             NonFileKind::Unread => listed.unreadable += u64::from(enters()),
         }
     }
@@ -108,7 +114,7 @@ pub(crate) fn matching_names(
     let start = tree.find_dir(&walk_root.real[base.real.len()..])?;
     let below = Below { tree, start, options };
     let mut listed =
-        MatchedNames { groups: Vec::new(), ignored: 0, ignored_dirs: 0, unreadable: 0 };
+        MatchedNames { groups: Vec::new(), ignored: 0, ignored_dirs: Vec::new(), unreadable: 0 };
     if visitor.options.wanted == EntryFilter::Symlink {
         // The other directories contain only files and directories.
         let special = tree.special.iter().copied();
@@ -121,8 +127,9 @@ pub(crate) fn matching_names(
 
 impl MatchedNames {
     /// Returns the counts.
-    pub fn summary(&self) -> Summary {
-        let Self { unreadable, ignored, ignored_dirs, .. } = *self;
+    pub fn summary(&mut self) -> Summary {
+        let Self { unreadable, ignored, .. } = *self;
+        let ignored_dirs = std::mem::take(&mut self.ignored_dirs);
         Summary { unreadable, ignored, ignored_dirs, stopped_at: None }
     }
 
@@ -150,7 +157,12 @@ impl MatchedNames {
                 entry.kind == Kind::Dir && entry.below == NO_NUMBER && below.enters_path(&path);
             if entry.ignored {
                 self.ignored += u64::from(wanted);
-                self.ignored_dirs += u64::from(is_closed && !wanted);
+                if is_closed {
+                    let cut_raw = below.tree.dirs[below.start as usize].raw.len();
+                    let raw = [&dir.raw[cut_raw..], dir.name(entry), b"/"].concat();
+                    let shown = [&path[..], b"/"].concat();
+                    self.ignored_dirs.push(DirPath { raw: raw.into(), shown: shown.into() });
+                }
                 continue;
             }
             self.unreadable += u64::from(is_closed);

@@ -16,9 +16,9 @@ import {
   namesToChanges,
   type SearchParts,
 } from "../search/divided-search.ts";
-import { findCountsOf, FindPage } from "../search/search-find.ts";
+import { FindPage } from "../search/search-find.ts";
 import { globsOf, type Signalled } from "../search/search-grep.ts";
-import { SearchWalk } from "../search/search-walk.ts";
+import { type FindCounts, SearchWalk } from "../search/search-walk.ts";
 import { IGNORE_FILES, ignoreSourceOf } from "../walk/ignore-files.ts";
 import type { OwnSearches, SearchUnder } from "../abilities.ts";
 import { ignoreCodes } from "../failure.ts";
@@ -92,7 +92,7 @@ export class OverlaySearch implements OwnSearches {
     }
     // What is after the end of the lower page comes after it in this one, too.
     for (; at < here.length && !below.truncated; at++) page.add({ path: here[at] as string, time: -1 });
-    const { ignored, ignoredDirectories, unreadable } = findCountsOf(changes.counts());
+    const { ignored, ignoredDirectories, unreadable } = await changes.findCounts();
     const counts = {
       ignored: ignored + below.ignored,
       ignoredDirectories: ignoredDirectories + below.ignoredDirectories,
@@ -114,7 +114,10 @@ export class OverlaySearch implements OwnSearches {
   }
 
   /** Yields the changed entries that are searched, and counts what it leaves out. */
-  async #changes(parts: SearchParts, request: ChangedRequest): Promise<ChangedEntries> {
+  async #changes(
+    parts: SearchParts,
+    request: ChangedRequest,
+  ): Promise<ChangedEntries & { findCounts(): Promise<FindCounts> }> {
     const { real } = parts;
     const isChanged = isChangedIn(parts);
     const leading = namesToChanges(parts);
@@ -147,7 +150,11 @@ export class OverlaySearch implements OwnSearches {
     });
     // No ignore file above a repository applies.
     const isRepository = rules.get(real)?.some(({ name }) => name === ".git") === true;
-    return { entries: () => walk.entries(isRepository ? real : undefined), counts: () => walk.counts };
+    return {
+      entries: () => walk.entries(isRepository ? real : undefined),
+      counts: () => walk.counts,
+      findCounts: () => walk.findCounts(),
+    };
   }
 
   /** Returns a changed entry, or a directory that leads to one; null where the entry was removed. */

@@ -7,8 +7,7 @@ import type { FsEntry } from "../backend.ts";
 import { STEPS_PER_YIELD_CHECK, Yielder, sortYielding } from "../../engine/yielder.ts";
 import { childOf, compareCodePoints } from "../paths.ts";
 import { positiveLimit, globsOf, type Signalled } from "./search-grep.ts";
-import { type SearchPlace, SearchWalk } from "./search-walk.ts";
-import type { WalkCounts } from "../walk/walk.ts";
+import { type FindCounts, type SearchPlace, SearchWalk } from "./search-walk.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -46,15 +45,7 @@ export async function findByWalk(
       sort === "path" ? -1 : Math.floor(entry.mtime ?? (await timeOf(backend, childOf(root, path))));
     page.add({ path, time });
   }
-  return page.result(findCountsOf(walk.counts), complete);
-}
-
-/** What a search for names counts besides the entries that it finds. */
-export type FindCounts = Pick<FindResult, "ignored" | "ignoredDirectories" | "unreadable">;
-
-/** Returns the counts of a walk as those of a search for names. */
-export function findCountsOf({ unreadable, ignored, ignoredDirectories }: WalkCounts): FindCounts {
-  return { unreadable, ignored: ignored - ignoredDirectories, ignoredDirectories };
+  return page.result(await walk.findCounts(), complete);
 }
 
 /** The page of a search for names, chosen from all entries that it found. */

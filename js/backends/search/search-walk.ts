@@ -2,11 +2,15 @@
  * The walk of a search over a backend that cannot search itself: the walk of trees (`../walk`) with the ignore files
  * that apply to a query. `.git` is never entered, and paths come in the order of their code points.
  */
-import type { PathGlobs, WalkQuery } from "../../engine/search.ts";
+import type { FindResult, PathGlobs, WalkQuery } from "../../engine/search.ts";
 import { Yielder } from "../../engine/yielder.ts";
+import { checkAborted } from "../../engine/errors.ts";
+import { WALK_LIMITS } from "../../engine/generated/records.ts";
 import type { FsEntry } from "../backend.ts";
+import { childOf } from "../paths.ts";
 import { walkRuns } from "../walk/drive.ts";
 import { IGNORE_FILES, type IgnoreSource, readIgnoreFiles, rulesAbove } from "../walk/ignore-files.ts";
+import { isTempName } from "../walk/temp-name.ts";
 import { TreeWalk, type WalkCounts } from "../walk/walk.ts";
 import type { DirectoriesAbove, WalkCache, WalkItem } from "../walk/walk-memo.ts";
 
@@ -15,6 +19,9 @@ export interface SearchPlace {
   /** The directory from which on ignore files apply to a search. Default: the top of the repository. */
   readonly top?: string | undefined;
 }
+
+/** What a search for names counts besides the entries that it finds. */
+export type FindCounts = Pick<FindResult, "ignored" | "ignoredDirectories" | "unreadable">;
 
 /** The options of a search's walk. */
 export interface SearchWalkRequest {
@@ -41,7 +48,7 @@ export type SearchedFile = Pick<WalkEntry, "path"> & { readonly entry: Pick<FsEn
 /** A walk of the selected entries below a directory. */
 export class SearchWalk {
   /** The counts so far. */
-  counts: WalkCounts = { unreadable: 0, ignored: 0, ignoredDirectories: 0 };
+  counts: WalkCounts = { unreadable: 0, ignored: 0, ignoredMatches: 0, ignoredDirectories: [] };
   readonly #backend: IgnoreSource;
   readonly #root: string;
   readonly #request: SearchWalkRequest;
@@ -86,6 +93,36 @@ export class SearchWalk {
     yield* walkRuns(walk, source, new Yielder(query));
   }
 
+  /** Returns the counts of a search for names, after the entries. */
+  async findCounts(): Promise<FindCounts> {
+    const { unreadable, ignoredMatches, ignoredDirectories } = this.counts;
+    const found = await this.#matchesIn(ignoredDirectories);
+    if (found === undefined)
+      return { unreadable, ignored: ignoredMatches, ignoredDirectories: ignoredDirectories.length };
+    return { unreadable, ignored: ignoredMatches + found, ignoredDirectories: 0 };
+  }
+
+  /** Returns the number of matches in ignored directories; undefined where these have many entries, or cannot be read. */
+  async #matchesIn(directories: readonly string[]): Promise<number | undefined> {
+    const { query, globs, wants } = this.#request;
+    const left = [...directories];
+    let [seen, found] = [0, 0];
+    for (let directory = left.pop(); directory !== undefined; directory = left.pop()) {
+      const place = childOf(this.#root, directory);
+      const entries = await this.#backend.listDir(place, { facts: false }).catch(() => undefined);
+      checkAborted(query.signal);
+      seen += entries?.length ?? 0;
+      if (entries === undefined || seen > WALK_LIMITS.maxIgnoredEntries) return undefined;
+      for (const entry of entries.filter(({ name }) => isSeen(name, query.hidden))) {
+        const path = `${directory}/${entry.name}`;
+        if (wants(path, entry)) found++;
+        const enters = entry.type === "dir" && globs.mayContain(path) && !globs.excluded(path, true);
+        if (enters) left.push(path);
+      }
+    }
+    return found;
+  }
+
   /** Returns the rules of the directories above the start. */
   async #above(names: readonly string[], top: string | undefined): Promise<DirectoriesAbove> {
     const { memo } = this.#request;
@@ -97,4 +134,9 @@ export class SearchWalk {
     memo?.keepAbove(found, stamps);
     return found;
   }
+}
+
+/** Returns true for a name that a search with this option `hidden` sees. */
+function isSeen(name: string, hidden: boolean | undefined): boolean {
+  return name !== ".git" && !(hidden === false && name.startsWith(".")) && !isTempName(name);
 }

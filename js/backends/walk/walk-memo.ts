@@ -37,8 +37,10 @@ export interface OpenedDirectory<E = FsEntry> {
   readonly items: readonly WalkItem<E>[];
   /** The number of its entries that ignore files exclude. */
   readonly ignored: number;
-  /** The number of those that are directories which may contain selected entries. */
-  readonly ignoredDirectories: number;
+  /** The number of those that would be selected. */
+  readonly ignoredMatches: number;
+  /** The paths of the directories that ignore files exclude and that may contain selected entries. */
+  readonly ignoredDirectories: readonly string[];
 }
 
 /** The rules of the directories above the start, and the start's path as they see it. */

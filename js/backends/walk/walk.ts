@@ -69,8 +69,10 @@ export interface WalkCounts {
   unreadable: number;
   /** The number of entries that ignore files exclude. A directory counts as one. */
   ignored: number;
-  /** The number of those that are directories which may contain selected entries, and are not selected themselves. */
-  ignoredDirectories: number;
+  /** The number of those that would be selected. */
+  ignoredMatches: number;
+  /** The paths of the directories that ignore files exclude and that may contain selected entries. */
+  readonly ignoredDirectories: string[];
 }
 
 /**
@@ -101,7 +103,7 @@ interface SortStep<E> {
 }
 
 /** The items of a directory, and the numbers of its entries that {@link WalkCounts} counts. */
-type FoundInDirectory<E> = Pick<WalkCounts, "ignored" | "ignoredDirectories"> & {
+type FoundInDirectory<E> = Omit<WalkCounts, "unreadable"> & {
   readonly items: WalkItem<E>[];
 };
 
@@ -118,7 +120,7 @@ const PAUSE = { kind: "pause" } as const;
 
 /** A walk of the selected entries below a directory. */
 export class TreeWalk<E extends WalkedEntry> {
-  readonly counts: WalkCounts = { unreadable: 0, ignored: 0, ignoredDirectories: 0 };
+  readonly counts: WalkCounts = { unreadable: 0, ignored: 0, ignoredMatches: 0, ignoredDirectories: [] };
   readonly #root: string;
   readonly #request: WalkRequest<E>;
 
@@ -169,7 +171,8 @@ export class TreeWalk<E extends WalkedEntry> {
     const reuse = (opened: OpenedDirectory<E>): WalkLevel<E> => {
       memo?.keep(directory, opened);
       this.counts.ignored += opened.ignored;
-      this.counts.ignoredDirectories += opened.ignoredDirectories;
+      this.counts.ignoredMatches += opened.ignoredMatches;
+      this.counts.ignoredDirectories.push(...opened.ignoredDirectories);
       return { prefix, rules: opened.rules, items: opened.items, at: 0 };
     };
     // `.git/info/exclude` can change while the directory that holds `.git` stays as it is.
@@ -189,7 +192,7 @@ export class TreeWalk<E extends WalkedEntry> {
     if (mayReuse && same) return reuse(known);
     const above = ignore?.prefix ?? "";
     const rules = same ? known.rules : outer && rulesInside(outer, ignoreFiles, above + prefix);
-    const found: FoundInDirectory<E> = { items: [], ignored: 0, ignoredDirectories: 0 };
+    const found: FoundInDirectory<E> = { items: [], ignored: 0, ignoredMatches: 0, ignoredDirectories: [] };
     let index = 0;
     for (const entry of entries) {
       if (++index % STEPS_PER_YIELD_CHECK === 0) yield PAUSE;
@@ -217,10 +220,9 @@ export class TreeWalk<E extends WalkedEntry> {
     mayEnter: boolean,
     found: FoundInDirectory<E>,
   ): void {
-    const { hidden, skipGit, temporary, globs, wants, from = "", compare } = this.#request;
+    if (!this.#sees(entry.name)) return;
+    const { globs, wants } = this.#request;
     const { name, type } = entry;
-    if (hidden === false && name.startsWith(".")) return;
-    if ((skipGit === true && name === ".git") || (!temporary && isTempName(name))) return;
     const path = prefix + name;
     const isDir = type === "dir";
     const enter =
@@ -228,25 +230,35 @@ export class TreeWalk<E extends WalkedEntry> {
     const selected = wants === undefined ? globs?.excluded(path, isDir) !== true : wants(path, entry);
     if (!enter && !selected) return;
     // Ignore files do not apply to special files.
-    if (type !== "other" && rules?.ignored(above + path, isDir) === true) {
-      this.#countIgnored(entry, selected, found);
-      return;
-    }
-    const { items } = found;
-    if (compare !== undefined) items.push({ key: "", path, entry, selected, enter });
-    else {
-      const passed = enter && compareCodePoints(`${path}/`, from) < 0 && !from.startsWith(`${path}/`);
-      // What sorts between a directory and its content comes between them.
-      if (enter && !passed) items.push({ key: `${name}/`, path, entry, selected: false, enter: true });
-      if (selected && compareCodePoints(path, from) >= 0)
-        items.push({ key: name, path, entry, selected: true, enter: false });
-    }
+    const item = { key: "", path, entry, selected, enter };
+    if (type !== "other" && rules?.ignored(above + path, isDir) === true) this.#countIgnored(item, found);
+    else this.#addItems(item, found.items);
   }
 
-  #countIgnored(entry: E, selected: boolean, found: FoundInDirectory<E>): void {
-    if (this.#request.counted?.(entry) === false) return;
-    found.ignored++;
-    if (!selected) found.ignoredDirectories++;
+  #sees(name: string): boolean {
+    const { hidden, skipGit, temporary } = this.#request;
+    if (hidden === false && name.startsWith(".")) return false;
+    return !(skipGit === true && name === ".git") && (temporary || !isTempName(name));
+  }
+
+  #countIgnored({ path, entry, selected, enter }: WalkItem<E>, found: FoundInDirectory<E>): void {
+    if (this.#request.counted?.(entry) !== false) found.ignored++;
+    if (selected) found.ignoredMatches++;
+    if (enter) found.ignoredDirectories.push(path);
+  }
+
+  #addItems(item: WalkItem<E>, items: WalkItem<E>[]): void {
+    const { from = "", compare } = this.#request;
+    if (compare !== undefined) {
+      items.push(item);
+      return;
+    }
+    const { path, entry, selected, enter } = item;
+    const passed = enter && compareCodePoints(`${path}/`, from) < 0 && !from.startsWith(`${path}/`);
+    // What sorts between a directory and its content comes between them.
+    if (enter && !passed) items.push({ key: `${entry.name}/`, path, entry, selected: false, enter: true });
+    if (selected && compareCodePoints(path, from) >= 0)
+      items.push({ key: entry.name, path, entry, selected: true, enter: false });
   }
 }
 

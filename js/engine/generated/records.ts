@@ -489,6 +489,11 @@ export const EOL_WORDS: readonly Eol[] = ["none", "lf", "crlf", "mixed"];
 export const WALK_LIMITS = {
   /** The maximum depth of a walk below its start, in directories. */
   maxDepth: 2048,
+  /**
+   * The maximum number of entries of ignored directories that a search for names counts. If
+   * there are more, it counts none.
+   */
+  maxIgnoredEntries: 1000,
 } as const;
 
 /** Bits of the flags of a write, a move or a copy. */
@@ -790,12 +795,12 @@ export function decodeListedEntry(from: Unpacker): ListedEntry {
 export interface FindTotals {
   /** The number of all matches, before limit and cursor. Exact when `complete`. */
   readonly total: number;
-  /**
-   * The number of matching entries excluded by ignore files, without those inside excluded
-   * directories.
-   */
+  /** The number of matching entries excluded by ignore files. */
   readonly ignored: number;
-  /** The number of other directories excluded by ignore files that may contain matches. */
+  /**
+   * The number of excluded directories whose contents are not counted: 0, or all that may
+   * contain matches, if they have many entries.
+   */
   readonly ignoredDirectories: number;
   /** The number of entries that could not be read. */
   readonly unreadable: number;

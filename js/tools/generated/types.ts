@@ -641,7 +641,7 @@ export interface GlobData {
   readonly truncated: boolean;
   /** Pass as cursor to go on. */
   readonly next_cursor?: string;
-  /** Matches that ignore files leave out; where there are others, without those inside ignored directories. */
+  /** Matches that ignore files leave out; where there are others, without those inside large ignored directories. */
   readonly ignored: number;
   /** What else is to be known of the answer, such as what was left out. */
   readonly warnings?: readonly string[];

@@ -56,14 +56,14 @@ const WITH_IGNORED = {
 } as const;
 
 /**
- * Runs a search for names. If it finds nothing, its `ignored` is the number of ignored matches: only then the reader is
- * told of them, and the count costs a walk through dependencies and build output.
+ * Runs a search for names. If it finds nothing, and has not looked into large ignored directories, its `ignored` is the
+ * number of all ignored matches: only then the reader is told of them.
  */
 export async function findCountingIgnored(
   search: (changes: Partial<typeof WITH_IGNORED>) => Promise<FindResult>,
 ): Promise<FindResult> {
   const found = await search({});
-  if (found.total > 0 || found.ignored + found.ignoredDirectories === 0) return found;
+  if (found.total > 0 || found.ignoredDirectories === 0) return found;
   return { ...found, ignored: (await search(WITH_IGNORED)).total };
 }
 

@@ -6,6 +6,7 @@ use std::os::fd::BorrowedFd;
 use filewright_core::Result;
 use filewright_core::options::{Options, invalid};
 use filewright_core::pack::Packed;
+use filewright_core::walk::WalkLimits;
 use filewright_core::wire;
 use filewright_core::wire::Wire;
 
@@ -14,7 +15,8 @@ use crate::dir::stat::{Kind, Stat};
 use crate::root::Roots;
 use crate::walk::options::{IndexMode, walk_options};
 use crate::walk::{
-    AfterFile, Directory, FileEntry, StopSignal, Summary, Visitor, WalkOptions, WalkRoot, walk,
+    AfterFile, Directory, FileEntry, StopSignal, Summary, Visitor, WalkOptions, WalkRoot,
+    matches_in_ignored, walk,
 };
 
 /// The types of entries to find.
@@ -117,10 +119,10 @@ wire! {
     pub struct FindTotals {
         /// The number of all matches, before limit and cursor. Exact when `complete`.
         pub total: u64,
-        /// The number of matching entries excluded by ignore files, without those inside excluded
-        /// directories.
+        /// The number of matching entries excluded by ignore files.
         pub ignored: u64,
-        /// The number of other directories excluded by ignore files that may contain matches.
+        /// The number of excluded directories whose contents are not counted: 0, or all that may
+        /// contain matches, if they have many entries.
         pub ignored_directories: u64,
         /// The number of entries that could not be read.
         pub unreadable: u64,
@@ -169,8 +171,27 @@ pub fn find_from_disk(
     options: &FindOptions,
     stop: &StopSignal<'_>,
 ) -> Result<Packed> {
-    let (summary, groups) = walk(walk_root, &options.walk, stop, &FindVisitor { options })?;
+    let (mut summary, groups) = walk(walk_root, &options.walk, stop, &FindVisitor { options })?;
+    count_ignored(walk_root, options, stop, &mut summary);
     Ok(pack_page(groups.into_iter().flatten().collect(), &summary, options))
+}
+
+/// Counts the matches in the ignored directories, if these have few entries.
+pub fn count_ignored(
+    walk_root: &WalkRoot<'_>,
+    options: &FindOptions,
+    stop: &StopSignal<'_>,
+    summary: &mut Summary,
+) {
+    if summary.ignored_dirs.is_empty() {
+        return;
+    }
+    let dirs = (&summary.ignored_dirs[..], WalkLimits::MAX_IGNORED_ENTRIES as usize);
+    let finder = FindVisitor { options };
+    if let Some(found) = matches_in_ignored(walk_root, &options.walk, stop, &finder, dirs) {
+        summary.ignored += found;
+        summary.ignored_dirs = Vec::new();
+    }
 }
 
 /// Sorts the entries of `groups` as the options ask, and returns the page of them that the options
@@ -360,7 +381,7 @@ impl<'a> FindPage<'a> {
         let totals = FindTotals {
             total: total as u64,
             ignored: summary.ignored,
-            ignored_directories: summary.ignored_dirs,
+            ignored_directories: summary.ignored_dirs.len() as u64,
             unreadable: summary.unreadable,
             truncated: self.left_over,
             complete: summary.stopped_at.is_none(),

@@ -90,6 +90,11 @@ impl<'a> DirReader<'a> {
         Ok(ReadDir { place, stack })
     }
 
+    /// Returns the number of entries of the directory that was just read.
+    pub fn listed(&self) -> usize {
+        self.listing.len()
+    }
+
     /// Calls `each` for the entries of the directory that was just read, in the order of the file
     /// system. Denied entries do not exist for it. `wants` receives the path relative to the start
     /// in the form for display, as all globs do.

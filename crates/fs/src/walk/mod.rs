@@ -41,6 +41,7 @@ use crate::dir::stat::Kind;
 use crate::root::{AskedName, Resolver, Roots};
 
 pub use dir_reader::walked;
+use dir_reader::{DirReader, ReadEntry};
 pub use filewright_core::walk::WalkOptions;
 #[cfg(target_os = "linux")]
 pub(crate) use git_exclude::start_outside_reader;
@@ -135,9 +136,8 @@ pub struct Summary {
     pub unreadable: u64,
     /// The number of matching entries that ignore files exclude.
     pub ignored: u64,
-    /// The number of other directories that ignore files exclude, and that may contain matching
-    /// entries.
-    pub ignored_dirs: u64,
+    /// The directories that ignore files exclude, and that may contain matching entries.
+    pub ignored_dirs: Vec<DirPath>,
     /// The first path that was not visited, if the walk ended early: everything that sorts before
     /// it was visited.
     pub stopped_at: Option<Box<[u8]>>,
@@ -148,7 +148,6 @@ pub struct Summary {
 struct Counters {
     unreadable: AtomicU64,
     ignored: AtomicU64,
-    ignored_dirs: AtomicU64,
 }
 
 impl Counters {
@@ -217,19 +216,14 @@ pub fn walk<V: Visitor>(
     stop: &StopSignal<'_>,
     visitor: &V,
 ) -> Result<(Summary, Vec<V::Local>)> {
-    walk_queue(walk_root, options, stop, visitor, WalkQueue::new(walk_root.stack.clone()))
-}
-
-fn walk_queue<V: Visitor>(
-    walk_root: &WalkRoot<'_>,
-    options: &WalkOptions,
-    stop: &StopSignal<'_>,
-    visitor: &V,
-    queue: WalkQueue,
-) -> Result<(Summary, Vec<V::Local>)> {
+    let queue = WalkQueue::new(walk_root.stack.clone());
     let counters = Counters::default();
     let worker = || Worker::new(walk_root, options, stop, visitor, &queue, &counters);
-    let mut locals = Vec::new();
+    let (mut locals, mut ignored_dirs) = (Vec::new(), Vec::new());
+    let mut add = |(local, ignored): (V::Local, Vec<DirPath>)| {
+        locals.push(local);
+        ignored_dirs.extend(ignored);
+    };
     std::thread::scope(|scope| {
         let mut helpers = Vec::new();
         let mut first = worker();
@@ -245,10 +239,10 @@ fn walk_queue<V: Visitor>(
                 helpers.extend(spawned);
             }
         });
-        locals.push(first.finish());
+        add(first.finish());
         for helper in helpers {
             match helper.join() {
-                Ok(local) => locals.push(local),
+                Ok(finished) => add(finished),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
@@ -257,10 +251,39 @@ fn walk_queue<V: Visitor>(
     let summary = Summary {
         unreadable: counters.unreadable.into_inner(),
         ignored: counters.ignored.into_inner(),
-        ignored_dirs: counters.ignored_dirs.into_inner(),
+        ignored_dirs,
         stopped_at: queue.stopped_at(),
     };
     Ok((summary, locals))
+}
+
+/// Returns the number of matching entries in directories that ignore files exclude. `None` if these
+/// have more than `most` entries, or cannot all be read before `stop`.
+pub fn matches_in_ignored<V: Visitor>(
+    walk_root: &WalkRoot<'_>,
+    options: &WalkOptions,
+    stop: &StopSignal<'_>,
+    visitor: &V,
+    (dirs, most): (&[DirPath], usize),
+) -> Option<u64> {
+    let options = WalkOptions { ignore: None, ..options.clone() };
+    let mut reader = DirReader::new(walk_root, &options, stop);
+    let (mut left, mut seen, mut found) = (dirs.to_vec(), 0, 0);
+    while let Some(place) = left.pop() {
+        let dir = reader.read(&place, &Stack::new()).ok()?;
+        let wants = |path: &[u8], kind: Kind| visitor.wants(path, kind);
+        reader.entries(&dir, wants, |ReadEntry { index, listing, decision, .. }| {
+            found += u64::from(decision.selected);
+            if decision.enter {
+                left.extend(worker::needed(&place, listing, index, b""));
+            }
+        });
+        seen += reader.listed();
+        if seen > most || stop.now() {
+            return None;
+        }
+    }
+    Some(found)
 }
 
 /// Returns the number of threads of a walk: the number of processors, at most 16, because more

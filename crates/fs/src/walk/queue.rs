@@ -17,7 +17,7 @@ pub(super) struct Task {
 
 /// The path of a directory relative to the start of a walk, with a final slash; empty for the
 /// start.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct DirPath {
     /// The path in the bytes of the file system, for opening.
     pub raw: Arc<[u8]>,

@@ -29,6 +29,7 @@ pub(super) struct Worker<'a, V: Visitor> {
     path: Vec<u8>,
     wanted: Vec<u32>,
     made: Vec<Task>,
+    ignored_dirs: Vec<DirPath>,
 }
 
 /// When dropped during a panic (`1` is true), marks the task as done and stops the walk, so that no
@@ -65,6 +66,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
             path: Vec::new(),
             wanted: Vec::new(),
             made: Vec::new(),
+            ignored_dirs: Vec::new(),
         }
     }
 
@@ -91,9 +93,9 @@ impl<'a, V: Visitor> Worker<'a, V> {
         }
     }
 
-    /// Returns what the visitor has collected on this thread.
-    pub fn finish(self) -> V::Local {
-        self.local
+    /// Returns what the visitor has collected on this thread, and the ignored directories.
+    pub fn finish(self) -> (V::Local, Vec<DirPath>) {
+        (self.local, self.ignored_dirs)
     }
 
     /// Lists a directory: adds tasks for its subdirectories, and passes its matching entries on.
@@ -106,13 +108,17 @@ impl<'a, V: Visitor> Worker<'a, V> {
                 return;
             }
         };
-        let (wanted, made) = (&mut self.wanted, &mut self.made);
+        let (wanted, made, ignored_dirs) =
+            (&mut self.wanted, &mut self.made, &mut self.ignored_dirs);
         wanted.clear();
-        let (mut ignored, mut ignored_dirs) = (0, 0);
+        let mut ignored = 0;
         let wants = |path: &[u8], kind: Kind| visitor.wants(path, kind);
         self.reader.entries(&dir, wants, |ReadEntry { index, listing, path, decision }| {
             if decision.ignored {
-                *(if decision.selected { &mut ignored } else { &mut ignored_dirs }) += 1;
+                ignored += u64::from(decision.selected);
+                if decision.enter {
+                    ignored_dirs.extend(needed(place, listing, index, &options.from));
+                }
                 return;
             }
             if decision.enter {
@@ -135,7 +141,6 @@ impl<'a, V: Visitor> Worker<'a, V> {
             }
         });
         Counters::add(&counters.ignored, ignored);
-        Counters::add(&counters.ignored_dirs, ignored_dirs);
         let Ok((fd, listing)) = self.reader.current(place) else { return };
         if wanted.is_empty() {
             return;
@@ -193,7 +198,12 @@ fn push_shown(path: &mut Vec<u8>, name: &[u8]) {
 
 /// Returns the path of the subdirectory with this index in the listing, or `None` if everything in
 /// it sorts before `from`.
-fn needed(place: &DirPath, listing: &Listing, index: usize, from: &[u8]) -> Option<DirPath> {
+pub(super) fn needed(
+    place: &DirPath,
+    listing: &Listing,
+    index: usize,
+    from: &[u8],
+) -> Option<DirPath> {
     let shown = || listing.shown(index).into_owned();
     let below = subdirectory(place, listing.name(index), listing.is_plain(index), shown);
     let passed = *below.shown < *from && !from.starts_with(&below.shown);

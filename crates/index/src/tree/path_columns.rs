@@ -42,8 +42,8 @@ pub(crate) struct NonFile {
 pub(crate) enum NonFileKind {
     /// An ignored file or link.
     Ignored(Kind),
-    /// An ignored directory.
-    IgnoredDir,
+    /// An ignored directory, with its path in the bytes of the file system.
+    IgnoredDir(Box<[u8]>),
     /// A directory that could not be read, or is too deep.
     Unread,
 }
@@ -135,7 +135,9 @@ impl PathColumns {
         }
         for entry in dir.entries.iter().filter(|entry| entry.below == NO_NUMBER) {
             let what = match entry.kind {
-                Kind::Dir if entry.ignored => NonFileKind::IgnoredDir,
+                Kind::Dir if entry.ignored => {
+                    NonFileKind::IgnoredDir([&dir.raw, dir.name(entry), b"/"].concat().into())
+                }
                 Kind::Dir => NonFileKind::Unread,
                 kind if entry.ignored => NonFileKind::Ignored(kind),
                 _ => continue,
