@@ -86,6 +86,20 @@ describe("another program that writes during a step of a commit", () => {
     expect(await backend.readText("/a")).toBe("foreign");
   });
 
+  it("is told as a conflict, and a change that depends on no version is planned again", async () => {
+    const { backend, state, storage } = start("writeBytes", "before");
+    const put = write("/a", "two");
+    state.isArmed = true;
+    await expect(storage.commit([put])).rejects.toMatchObject({
+      code: "CONFLICT",
+      details: { conflicts: [{ path: "/a" }] },
+    });
+    expect(await backend.readText("/a")).toBe("foreign");
+    state.isArmed = true;
+    await toBackend(storage).writeText("/a", "three");
+    expect(await backend.readText("/a")).toBe("three");
+  });
+
   it("is found by a move, which moves nothing else than was planned", async () => {
     const { backend, state, storage } = start("rename", "before");
     state.isArmed = true;
@@ -94,6 +108,60 @@ describe("another program that writes during a step of a commit", () => {
     });
     expect(await backend.readText("/a")).toBe("foreign");
     expect(await backend.exists("/b")).toBe(false);
+  });
+});
+
+describe("a step that cannot be taken back at once", () => {
+  const start = (name: "delete" | "rename", path: string) => {
+    const backend = new MemoryBackend({ "/a": "one", "/last": "last" });
+    const inner = backend[name].bind(backend) as (...all: readonly unknown[]) => Promise<unknown>;
+    const state = { isBroken: true };
+    Object.defineProperty(backend, name, {
+      async value(...all: readonly unknown[]) {
+        if (state.isBroken && all[0] === path) throw new Error("the line is dead");
+        return inner(...all);
+      },
+    });
+    const write = backend.writeBytes.bind(backend);
+    backend.writeBytes = async (at, ...rest) => {
+      if (at === "/last") throw new FilewrightError("NO_SPACE", "no room");
+      return write(at, ...rest);
+    };
+    return { backend, state, storage: filesOf(backend) };
+  };
+  const body = new TextEncoder().encode("two");
+  it.each<[string, "delete" | "rename", string, readonly Op[], readonly string[]]>([
+    [
+      "a move after a write of the moved file",
+      "rename",
+      "/b",
+      [
+        { op: "put", path: "/a", body },
+        { op: "move", from: "/a", to: "/b" },
+      ],
+      ["/a", "/b"],
+    ],
+    [
+      "a new file of a backend that throws anything",
+      "delete",
+      "/new",
+      [{ op: "put", path: "/new", body }],
+      ["/new"],
+    ],
+  ])("is taken back before the next commit: %s", async (_what, name, path, ops, left) => {
+    const { backend, state, storage } = start(name, path);
+    await expect(storage.commit([...ops, { op: "put", path: "/last", body }])).rejects.toMatchObject({
+      code: "IO_ERROR",
+      details: { rolled_back: false, left },
+    });
+    await expect(storage.commit([])).rejects.toMatchObject({
+      code: "IO_ERROR",
+      details: { outcome: "none" },
+    });
+    state.isBroken = false;
+    await storage.commit([]);
+    expect(await backend.readText("/a")).toBe("one");
+    expect((await storage.list({ limit: 9 })).entries.map((entry) => entry.path)).toEqual(["/a", "/last"]);
   });
 });
 

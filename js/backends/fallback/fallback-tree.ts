@@ -71,9 +71,9 @@ export async function copyContent(
 }
 
 /** Returns true where an entry has permission bits, and others than these. Not every mount of one tree has them. */
-async function hasOtherMode(backend: Files, path: string, mode: number): Promise<boolean> {
+export async function hasOtherMode(backend: Files, path: string, mode: number): Promise<boolean> {
   const there = (await backend.lstat(path)).mode;
-  return there !== undefined && there !== mode;
+  return there !== undefined && ((there ^ mode) & 0o7777) !== 0;
 }
 
 /** Copies a file, if `ifVersion` is given, or a tree, as {@link copyTree}. Returns the counts of copied entries. */

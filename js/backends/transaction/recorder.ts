@@ -111,8 +111,10 @@ class Recorder {
             const real = await this.#inner.realpath(path);
             const stat = await lstatOrNull(this.#inner, real);
             if (stat === null) return [];
-            const before = preImageOf(stat);
-            return [await this.#steps.pathStep("chmod", real, before, { ...before, mode })];
+            // Where there are no ids, the content tells whether the bits were set, as they may change the version.
+            const isKnown = stat.fileId !== undefined || stat.type !== "file";
+            const before = isKnown ? preImageOf(stat) : await this.#steps.keep(real, false);
+            return [await this.#steps.pathStep("chmod", real, before, { ...preImageOf(stat), mode })];
           },
           async () => this.#inner.chmod(path, mode),
           (_, step) => this.#steps.now(step),
