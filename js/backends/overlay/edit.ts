@@ -1,19 +1,14 @@
 /** One change of an overlay: what it makes of the entry at a place, and of the directories above, is that of any tree. */
 import type { FsStat } from "../backend.ts";
+import type { FoundPlace } from "../fallback/fallback.ts";
 import { LINK_MODE } from "../entry.ts";
 import { byteLength, parentOf } from "../paths.ts";
-import type { Standing } from "../tree/checks.ts";
 import { type MadeFacts, type PutContent, TreeDraft } from "../tree/draft.ts";
 import { emptyDirectory, type NodeEntry } from "../tree/nodes.ts";
 import type { ChangedNode, ChangedPath } from "./draft.ts";
 
-/** The place of a path in an overlay. */
-export interface OverlayPlace extends Standing {
-  /** The facts about what stands there; undefined where nothing does. */
-  readonly stat: FsStat | undefined;
-  /** The missing directories above it. */
-  readonly missing: readonly string[];
-  /** What the overlay has there itself. */
+/** The place of a path in an overlay, with what the overlay has there itself. */
+export interface OverlayPlace extends FoundPlace {
   readonly changed: OverlayEntry["now"];
 }
 
@@ -39,7 +34,7 @@ export class OverlayEdit extends TreeDraft<OverlayEntry, OverlayContent> {
     const there = stat && entryOf(path, stat, changed);
     super(emptyDirectory(path === "/" && there !== undefined ? there : DIRECTORY));
     this.#newVersion = newVersion;
-    const nearest = parentOf(missing[0] ?? path);
+    const nearest = parentOf(missing.at(-1) ?? path);
     if (nearest !== "/") this.set(nearest, this.newDirectory(DIRECTORY));
     this.#paths.clear();
     if (there === undefined || path === "/") return;

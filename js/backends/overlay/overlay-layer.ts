@@ -8,7 +8,7 @@ import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { FsEntry, FsStat, ListOptions } from "../backend.ts";
 import { backendError } from "../failure.ts";
-import { lstatOrNull } from "../fallback/fallback.ts";
+import { lstatOrNull, missingAbove, placeOfStat } from "../fallback/fallback.ts";
 import { resolveLinks, type FoundEntry } from "../fallback/links.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { checkPath, childOf, isLongName, nameOf, normalise, parentOf } from "../paths.ts";
@@ -56,13 +56,12 @@ export class OverlayLayer {
   async place(typed: string, follow: boolean, versioned = false): Promise<OverlayPlace> {
     const path = await this.real(typed, follow);
     let stat = (path === "/" ? await this.lower.stat(path) : await this.at(path)) ?? undefined;
-    const missing = stat === undefined ? await this.#missing(path, typed) : [];
+    const missing = stat === undefined ? await missingAbove((at) => this.at(at), path, typed) : [];
     if (versioned && stat?.isFile === true && stat.version === undefined)
       stat = Object.freeze({ ...stat, version: await this.#versionOf(stat) });
-    const entry = stat && { type: stat.type, mode: stat.mode, version: stat.version ?? "" };
     const now = this.draft.get(path)?.now;
     const changed = now?.type === "gone" || now?.type === "hidden" ? undefined : now;
-    return { path, stat, entry, missing, hasParent: missing.length === 0, changed };
+    return { ...placeOfStat(path, stat, missing), changed };
   }
 
   /** Makes a change of what stands at a place. */
@@ -288,18 +287,6 @@ export class OverlayLayer {
         return { type: "dir" };
       throw error;
     }
-  }
-
-  /** Returns the missing directories above a path, outermost first. @throws NOT_DIRECTORY */
-  async #missing(path: string, asked: string): Promise<readonly string[]> {
-    const missing: string[] = [];
-    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
-      const there = await this.at(at);
-      if (there?.isDir === true) break;
-      if (there !== null) throw backendError("NOT_DIRECTORY", asked);
-      missing.push(at);
-    }
-    return missing.reverse();
   }
 
   /**

@@ -193,8 +193,9 @@ class OpMaker {
   }
 
   async #parentsOf(path: string): Promise<void> {
-    const [parent] = await missingParents(this.#making.fs, path);
-    if (parent !== undefined) await this.#making.fs.mkdir(parent, { parents: true, existOk: true });
+    const { fs } = this.#making;
+    const [parent] = await missingParents(fs, path);
+    if (parent !== undefined) await fs.mkdir(parent, { parents: true, existOk: true });
   }
 
   #note(path: string, type: string, made: WriteResult = {}): void {

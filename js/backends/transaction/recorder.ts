@@ -10,7 +10,7 @@ import type { Files } from "../files.ts";
 import { inheritShortcuts } from "../abilities.ts";
 import { PassingFiles } from "../delegating.ts";
 import type { DeleteOptions, MoveOptions, WriteOptions, WriteResult } from "../backend.ts";
-import { entryPath, lstatOrNull } from "../fallback/fallback.ts";
+import { entryPath, lstatOrNull, missingAbove } from "../fallback/fallback.ts";
 import { parentOf } from "../paths.ts";
 import { encodeText } from "../text.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
@@ -214,12 +214,8 @@ class Recorder {
    * another process meanwhile are not part of the change.
    */
   async #makeParents(path: string): Promise<void> {
-    const missing: string[] = [];
-    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
-      if ((await lstatOrNull(this.#inner, at)) !== null) break;
-      missing.unshift(at);
-    }
-    for (const directory of missing) {
+    const missing = await missingAbove((at) => lstatOrNull(this.#inner, at), path);
+    for (const directory of missing.toReversed()) {
       try {
         await this.#makeDirectory(directory, directory);
       } catch (error) {

@@ -17,8 +17,15 @@ import type {
   WriteResult,
 } from "../../backends/backend.ts";
 import { backendError, isMissing } from "../../backends/failure.ts";
-import { assertVersion, lstatOrNull, missingParents, readWhole } from "../../backends/fallback/fallback.ts";
+import {
+  assertVersion,
+  lstatOrNull,
+  missingParents,
+  placeOfStat,
+  readWhole,
+} from "../../backends/fallback/fallback.ts";
 import { nameOf, parentOf } from "../../backends/paths.ts";
+import { checkReplaced, checkWrite } from "../../backends/tree/checks.ts";
 import type { Driver, DriverEntry } from "./driver.ts";
 import { FileStore, type FoundEntry } from "./file-store.ts";
 
@@ -109,10 +116,11 @@ class DriverFiles extends CompleteFiles {
 
   async writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<DriverResult> {
     const there = await lstatOrNull(this, path);
-    if (options.ifAbsent === true && there !== null) throw backendError("ALREADY_EXISTS", path);
-    if (there?.isDir) throw backendError("IS_DIRECTORY", path);
-    await assertVersion(this, path, options.ifVersion, there);
-    const { mode = there?.mode } = options;
+    const { ifAbsent, ifVersion: wanted, mode = there?.mode } = options;
+    // The driver itself makes the directories above.
+    const place = placeOfStat(path, there);
+    if (ifAbsent === true) checkReplaced(place, false, path);
+    checkWrite(place, { ifVersion: wanted }, path);
     const ifVersion = there?.version ?? null;
     const conditions = mode === undefined ? { ifVersion } : { ifVersion, mode };
     const written = await withDriverErrors(path, () => this.#driver.write(path, content, conditions));
