@@ -13,7 +13,7 @@ import { callback, optionChecker, type Options, options as described } from "../
 import { checkLimit } from "../../records/check.ts";
 import { checkCommitOptions, checkOps, checkStoredPath, unmetBy } from "../check.ts";
 import { closedError, conflictError, unknownVersionError } from "../failure.ts";
-import { isAccepted, planMerge, toPlanned } from "../merge.ts";
+import { mergeCommit, mergeFork, type MergeSide, toPlanned } from "../merge.ts";
 import { probeStorage } from "../probe.ts";
 import type {
   ContentName,
@@ -81,8 +81,6 @@ const checkOptions = optionChecker("memoryStorage", MEMORY_STORAGE_OPTIONS);
 const KEPT_COMMITS = 10_000;
 /** The time in milliseconds for which the answer to an idempotency key is kept. */
 const KEY_MS = 24 * 60 * 60 * 1000;
-/** The maximum number of times that a merge is computed: again whenever another writer has changed its paths. */
-const MAX_MERGE_PLANS = 8;
 /** The size in bytes from which a content is hashed on another thread. */
 const MIN_ASYNC_HASH_BYTES = 64 * 1024;
 
@@ -306,28 +304,25 @@ class MemoryStorageEngine implements MemoryStorage {
     if (repeated !== undefined) return { ...repeated, conflicts: [] };
     const theirs = from.#root;
     const changed = changedPaths(origin, theirs);
-    for (let attempt = 1; ; attempt++) {
+    return mergeFork(options, async () => {
       const ours = this.#root;
       const sides = {
         base: sideOf(origin),
         ours: { ...sideOf(ours), children: async (path: string) => childPaths(ours, path) },
         theirs: sideOf(theirs),
       };
-      const plan = await planMerge(changed, sides, options.favour);
-      const { ops, seen, conflicts } = plan;
-      if (!(await isAccepted(toPlanned(plan, sides), options)))
-        return { version: this.#log.head, entries: [], conflicts };
-      const expect = seen.map(([path, entry]) => ({ path, version: entry?.version ?? null }));
-      try {
-        const { key, actor, signal } = options;
-        const answer = await this.commit(ops, { expect, key, actor, signal });
-        this.#merged.set(from, theirs);
-        return { ...answer, conflicts };
-      } catch (error) {
-        const isStale = error instanceof FilewrightError && error.code === "CONFLICT";
-        if (!isStale || attempt === MAX_MERGE_PLANS) throw error;
-      }
-    }
+      return {
+        version: this.#log.head,
+        changed,
+        sides,
+        planned: (plan) => toPlanned(plan, sides),
+        commit: async (plan) => {
+          const answer = await this.commit(plan.ops, mergeCommit(plan, options));
+          this.#merged.set(from, theirs);
+          return answer;
+        },
+      };
+    });
   }
 
   async drop(options: StorageCall = {}): Promise<void> {
@@ -431,10 +426,7 @@ class MemoryStorageEngine implements MemoryStorage {
 checkStorageCalls(MemoryStorageEngine.prototype, "memoryStorage");
 
 /** Returns the functions by which `planMerge` reads one of the three states of a merge. */
-function sideOf(root: StoredDir): {
-  entries(paths: readonly string[]): Promise<readonly (Entry | null)[]>;
-  bodies(paths: readonly string[]): Promise<readonly Uint8Array[]>;
-} {
+function sideOf(root: StoredDir): MergeSide {
   const body = (node: StoredNode | undefined): Uint8Array =>
     isFileNode(node) ? node.bytes : new Uint8Array(0);
   return {
