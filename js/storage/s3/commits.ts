@@ -1,6 +1,7 @@
 /** The chain of past commits: what changed since a version, which keys are used, and the history. */
-import { compareCodePoints } from "../../backends/paths.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { Entry, Version } from "../entry.ts";
+import { changePage, type LastChange } from "../past.ts";
 import type { Past, PastRequest } from "../shared.ts";
 import type { ChangePage } from "../storage.ts";
 import { mapParallel } from "./blobs.ts";
@@ -167,23 +168,14 @@ export class Commits {
     const partly = after === undefined ? undefined : await this.log(from, signal);
     const logs = await this.#logsSince(root, from, signal);
     if (logs === undefined || (after !== undefined && partly === undefined)) return gap;
-    const last = new Map<string, { readonly commit: number; readonly id: string; readonly row: Row }>();
+    const last = new Map<string, LastChange>();
     const all = partly === undefined ? logs : [{ ...partly, at: 0 }, ...logs];
-    for (const [commit, { id, at, changes }] of all.entries()) {
+    for (const [order, { id: version, at, changes }] of all.entries())
       for (const change of changes) {
         const path = pathOf(change);
-        last.set(path, { commit, id, row: change[1] ?? [path, "x", id, at] });
+        last.set(path, { order, version, entry: () => toEntry(change[1] ?? [path, "x", version, at]) });
       }
-    }
-    const found = [...last.entries()]
-      .filter(
-        ([path, { commit }]) =>
-          partly === undefined || commit > 0 || compareCodePoints(path, after as string) > 0,
-      )
-      .sort(([a, one], [b, other]) => one.commit - other.commit || compareCodePoints(a, b));
-    const entries = found.slice(0, limit).map(([, { row }]): Entry => toEntry(row));
-    const end = found.length > limit ? found[limit - 1] : undefined;
-    return { head, entries, ...(end === undefined ? {} : { next: `${end[1].id} ${end[0]}` }) };
+    return changePage(head, last, limit, after === undefined ? undefined : { order: 0, after });
   }
 
   /** Returns past commits, the newest first. */
@@ -227,20 +219,10 @@ function pathOf([before, after]: CommitLog["changes"][number]): string {
 
 function toPast({ id, at, count, key, actor }: CommitHead, log: CommitLog | undefined): Past {
   const entryOf = (row: Row | null): Entry | null => row && toEntry(row);
-  return Object.freeze({
-    version: id,
-    at,
-    ...(key === undefined ? {} : { key }),
-    ...(actor === undefined ? {} : { actor }),
-    count,
-    ...(log === undefined
-      ? {}
-      : {
-          changes: log.changes.map((change) => ({
-            path: pathOf(change),
-            before: entryOf(change[0]),
-            after: entryOf(change[1]),
-          })),
-        }),
-  });
+  const changes = log?.changes.map((change) => ({
+    path: pathOf(change),
+    before: entryOf(change[0]),
+    after: entryOf(change[1]),
+  }));
+  return Object.freeze(withoutUndefined({ version: id, at, key, actor, count, changes }));
 }
