@@ -9,7 +9,7 @@ import type { Files } from "../files.ts";
 import { equalBytes } from "../../engine/wire/bytes.ts";
 import type { EntryType, FsStat, VersionedBytes } from "../backend.ts";
 import { lstatOrNull, hashOf } from "../fallback/fallback.ts";
-import { PERMISSION_BITS } from "../entry.ts";
+import { type Changed, PERMISSION_BITS } from "../entry.ts";
 import { backendError } from "../failure.ts";
 import type { FilewrightError } from "../../engine/errors.ts";
 
@@ -150,10 +150,7 @@ export async function hasContentOf(fs: Files, path: string, stat: FsStat, image:
 }
 
 /** The states of a path before and after a step. */
-export interface StatePair {
-  readonly before: PreImage | null;
-  readonly after: PreImage | null;
-}
+type StatePair = Omit<Changed<PreImage>, "path">;
 
 /** Returns the mode with which a step left its path; undefined when it is unknown. */
 export function modeLeftBy({ before, after }: StatePair): number | undefined {

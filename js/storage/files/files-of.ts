@@ -29,9 +29,10 @@ import {
 import { checkLimit } from "../../records/check.ts";
 import { checkCommitOptions, checkOps, checkStoredPath, pathsOfOp, unmetBy } from "../check.ts";
 import { closedError, conflictError, unknownVersionError, unlistedError } from "../failure.ts";
-import { Draft, type HeldContent, type NodeChange, type ReadyOp } from "../draft.ts";
+import { Draft, type HeldContent, type ReadyOp } from "../draft.ts";
 import { entriesPage, nodeAt } from "../../backends/tree/nodes.ts";
-import type { StoredDir } from "../entry.ts";
+import type { Changed } from "../../backends/entry.ts";
+import type { StoredDir, StoredNode } from "../entry.ts";
 import { probeStorage } from "../probe.ts";
 import type {
   ChangePage,
@@ -333,9 +334,9 @@ class PlacedStorage implements Storage {
   }
 
   /** Returns true when a path has what a commit makes there. */
-  async #isMade({ path, after }: NodeChange): Promise<boolean> {
+  async #isMade({ path, after }: Changed<StoredNode>): Promise<boolean> {
     const now = await this.#store.stat(path);
-    if (now === null || after === undefined) return (now === null) === (after === undefined);
+    if (now === null || after === null) return now === after;
     const { type, hash, target } = after.entry;
     if (now.type === "file") return type === "file" && (await this.#store.hash(path)).hash === hash;
     return now.type === type && (now.type === "dir" || now.target === target);
@@ -469,8 +470,11 @@ class PlacedStorage implements Storage {
   }
 
   /** Returns what the commit has left at a path. What cannot be looked at is found by the next look. */
-  async #madeEntry({ path, after }: NodeChange, results: ReadonlyMap<string, WriteResult>): Promise<Entry> {
-    if (after === undefined) return this.#known.gone(path);
+  async #madeEntry(
+    { path, after }: Changed<StoredNode>,
+    results: ReadonlyMap<string, WriteResult>,
+  ): Promise<Entry> {
+    if (after === null) return this.#known.gone(path);
     try {
       const found = await this.#store.left(path, results.get(this.#store.real(path)));
       if (found === null) return this.#known.gone(path);

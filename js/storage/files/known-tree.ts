@@ -12,7 +12,8 @@ import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { childOf, isWithin, parentOf, sortCodePoints } from "../../backends/paths.ts";
 import type { Actor, Entry, StoredDir, StoredNode, Version } from "../entry.ts";
 import { unlistedError } from "../failure.ts";
-import type { NodeChange } from "../draft.ts";
+import type { Changed } from "../../backends/entry.ts";
+import { changedAt } from "../draft.ts";
 import { CommitLog } from "../memory/log.ts";
 import { isDirNode, nodeAt, nodesOf } from "../../backends/tree/nodes.ts";
 import { type StorageTree, EntriesDraft } from "../search/tree.ts";
@@ -352,7 +353,7 @@ function changesBetween(
   before: StoredDir,
   after: StoredDir,
   changed: readonly Entry[],
-): readonly NodeChange[] {
+): readonly Changed<StoredNode>[] {
   const paths = new Set<string>();
   for (const { path, type } of changed) {
     paths.add(path);
@@ -360,7 +361,7 @@ function changesBetween(
     if (type === "dir" || !isDirNode(old)) continue;
     for (const { entry } of nodesOf(old as StoredNode)) paths.add(entry.path);
   }
-  return [...paths].map((path) => ({ path, before: nodeAt(before, path), after: nodeAt(after, path) }));
+  return [...paths].map((path) => changedAt(path, before, after));
 }
 
 /** Returns the paths on the way to some paths, and these. */

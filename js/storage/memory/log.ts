@@ -1,10 +1,10 @@
 /** The past commits of a storage in memory: what changed since a version, and the history. */
+import type { Changed } from "../../backends/entry.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
-import type { Actor, StoredDir, Version } from "../entry.ts";
+import type { Actor, StoredDir, StoredNode, Version } from "../entry.ts";
 import { changePage, type LastChange } from "../past.ts";
 import type { Past, PastRequest } from "../shared.ts";
 import type { ChangePage } from "../storage.ts";
-import type { NodeChange } from "../draft.ts";
 import { nodeAt } from "../../backends/tree/nodes.ts";
 
 interface LoggedCommit {
@@ -12,7 +12,7 @@ interface LoggedCommit {
   readonly at: number;
   readonly key: string | undefined;
   readonly actor: Actor | undefined;
-  readonly changes: readonly NodeChange[];
+  readonly changes: readonly Changed<StoredNode>[];
 }
 
 /** A version that `changes` takes: a commit, and in a page that ended within it the last path. */

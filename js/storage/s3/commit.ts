@@ -171,7 +171,7 @@ async function draftOn(files: TableView, ops: readonly ReadyOp[], id: Version, n
 }
 
 function logOf(draft: Draft, id: Version): CommitLog {
-  const rowOf = (node: StoredNode | undefined): Row | null => (node === undefined ? null : toRow(node.entry));
+  const rowOf = (node: StoredNode | null): Row | null => node && toRow(node.entry);
   const changes = draft.changes().map(({ before, after }) => [rowOf(before), rowOf(after)] as const);
   return { id, changes, answer: draft.entries().map(toRow) };
 }
