@@ -33,6 +33,15 @@ export function changedAt(path: string, before: StoredDir, after: StoredDir): Ch
   return { path, before: nodeAt(before, path) ?? null, after: nodeAt(after, path) ?? null };
 }
 
+/** Returns the entries of changed nodes. */
+export function entriesOf(changes: readonly Changed<StoredNode>[]): readonly Changed<Entry>[] {
+  return changes.map(({ path, before, after }) => ({
+    path,
+    before: before?.entry ?? null,
+    after: after?.entry ?? null,
+  }));
+}
+
 /** Where the entries come from on which changes depend. */
 export interface EntrySource {
   /** Returns the entry at a path; null for none. */

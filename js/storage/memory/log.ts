@@ -1,5 +1,6 @@
 /** The past commits of a storage in memory: what changed since a version, and the history. */
 import type { Changed } from "../../backends/entry.ts";
+import { entriesOf } from "../draft.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { Actor, StoredDir, StoredNode, Version } from "../entry.ts";
 import { changePage, type LastChange } from "../past.ts";
@@ -123,11 +124,6 @@ export class CommitLog {
 }
 
 function toPast({ number, at, key, actor, changes }: LoggedCommit, detailed: boolean): Past {
-  const states = changes.map(({ path, before, after }) => ({
-    path,
-    before: before?.entry ?? null,
-    after: after?.entry ?? null,
-  }));
-  const told = { key, actor, count: states.length, changes: detailed ? states : undefined };
+  const told = { key, actor, count: changes.length, changes: detailed ? entriesOf(changes) : undefined };
   return Object.freeze(withoutUndefined({ version: String(number), at, ...told }));
 }

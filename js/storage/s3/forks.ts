@@ -130,8 +130,7 @@ async function readMerge(
   const now = parts.objects.client.now();
   const known = key === undefined ? undefined : await parts.commits.withKey(root, key, now, signal);
   if (known !== undefined) {
-    const entries = known.log.answer.map(toEntry);
-    return { version: known.version, entries, conflicts: [], repeated: true };
+    return { version: known.version, entries: known.log.answer, conflicts: [], repeated: true };
   }
   const [base, own, merged] = [await originTable(parts, origin, signal), root.files, other.files].map(
     (table) => new TableView(table, parts.keys, parts.objects, signal),
