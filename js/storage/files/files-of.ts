@@ -26,8 +26,7 @@ import {
   required,
   text,
 } from "../../schema/option.ts";
-import { checkLimit } from "../../records/check.ts";
-import { checkCommitOptions, checkOps, checkStoredPath, pathsOfOp, unmetBy } from "../check.ts";
+import { checkOps, checkStoredPath, pathsOfOp, unmetBy } from "../check.ts";
 import { closedError, conflictError, unknownVersionError, unlistedError } from "../failure.ts";
 import { Draft, type HeldContent, type ReadyOp } from "../draft.ts";
 import { entriesPage, nodeAt } from "../../backends/tree/nodes.ts";
@@ -208,9 +207,6 @@ class PlacedStorage implements Storage {
     this.#check(request);
     if (request.at !== undefined) throw unknownVersionError(request.at);
     const { prefix = "/", depth = Number.POSITIVE_INFINITY, after = "", limit, signal } = request;
-    checkStoredPath(prefix);
-    checkLimit(limit);
-    if (depth < 1) throw new FilewrightError("INVALID_ARGUMENT", "depth must be at least 1");
     return this.#turns.read(async () => {
       // The pages that follow the first one are of the same moment, besides the commits of this object.
       if (after === "" || !this.#isComplete) await this.#scan(prefix, depth, signal);
@@ -225,7 +221,6 @@ class PlacedStorage implements Storage {
   async changes(since: Version | null, options: ChangesOptions): Promise<ChangePage> {
     this.#check(options);
     const { limit, signal } = options;
-    checkLimit(limit, 0);
     return this.#turns.read(async () => {
       if (limit > 0) await this.#scan("/", Number.POSITIVE_INFINITY, signal);
       const from = since === null ? "0" : (this.#numberOf(since) ?? "unknown");
@@ -239,7 +234,6 @@ class PlacedStorage implements Storage {
   async commit(ops: readonly Op[], options: CommitOptions = {}): Promise<Committed> {
     this.#check(options);
     checkOps(ops, LIMITS);
-    checkCommitOptions(options);
     if (options.token !== undefined || (options.records?.length ?? 0) > 0)
       throw new FilewrightError(
         "UNSUPPORTED_OPERATION",

@@ -10,8 +10,7 @@ import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 import { compareCodePoints, isWithin } from "../../backends/paths.ts";
 import { callback, optionChecker, type Options, options as described } from "../../schema/option.ts";
-import { checkLimit } from "../../records/check.ts";
-import { checkCommitOptions, checkOps, checkStoredPath, unmetBy } from "../check.ts";
+import { checkOps, checkStoredPath, unmetBy } from "../check.ts";
 import { closedError, conflictError, unknownVersionError } from "../failure.ts";
 import { mergeCommit, mergeFork, type MergeSide, toPlanned } from "../merge.ts";
 import { probeStorage } from "../probe.ts";
@@ -208,9 +207,6 @@ class MemoryStorageEngine implements MemoryStorage {
   async list(request: ListRequest): Promise<EntryPage> {
     this.#check(request);
     const { prefix = "/", depth = Number.POSITIVE_INFINITY, after = "", limit } = request;
-    checkStoredPath(prefix);
-    checkLimit(limit);
-    if (depth < 1) throw new FilewrightError("INVALID_ARGUMENT", "depth must be at least 1");
     const node = nodeAt(this.#at(request.at), prefix);
     const version = request.at ?? this.#log.head;
     const page = entriesPage(node, { depth, after, limit: Math.min(limit, FACTS.limits.listPage) });
@@ -219,14 +215,12 @@ class MemoryStorageEngine implements MemoryStorage {
 
   async changes(since: Version | null, options: ChangesOptions): Promise<ChangePage> {
     this.#check(options);
-    checkLimit(options.limit, 0);
     return this.#log.changes(since, options.limit, this.#root);
   }
 
   async commit(ops: readonly Op[], options: CommitOptions = {}): Promise<Committed> {
     this.#check(options);
     checkOps(ops, FACTS.limits);
-    checkCommitOptions(options);
     const ready: ReadyOp<HeldContent>[] = [];
     for (const op of ops) ready.push(await this.#prepare(op));
     this.#check(options);
@@ -249,7 +243,6 @@ class MemoryStorageEngine implements MemoryStorage {
 
   async lockAll(paths: readonly LockPath[], options: LockAllOptions): Promise<LockedPaths> {
     this.#check(options);
-    for (const { path } of paths) checkStoredPath(path);
     const { token } = await this.#locks.acquire(
       paths.map((one) => ({ ...one })),
       options,
@@ -336,7 +329,6 @@ class MemoryStorageEngine implements MemoryStorage {
 
   async history(request: PastRequest): Promise<readonly Past[]> {
     this.#check(request);
-    checkLimit(request.limit);
     return this.#log.history(request);
   }
 
