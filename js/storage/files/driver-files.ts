@@ -27,7 +27,8 @@ import {
 import { nameOf, parentOf } from "../../backends/paths.ts";
 import { checkReplaced, checkWrite } from "../../backends/tree/checks.ts";
 import type { Driver, DriverEntry } from "./driver.ts";
-import { FileStore, type FoundEntry } from "./file-store.ts";
+import type { Entry } from "../entry.ts";
+import { FileStore } from "./file-store.ts";
 
 /** The maximum number of attempts to read a file that another program changes during the read. */
 const MAX_READ_ATTEMPTS = 5;
@@ -49,10 +50,10 @@ export class DriverStore extends FileStore {
     this.#driver = files;
   }
 
-  override async list(directory: string): Promise<readonly FoundEntry[]> {
-    const found: FoundEntry[] = [];
+  override async list(directory: string): Promise<readonly Entry[]> {
+    const found: Entry[] = [];
     for (const stat of await this.#driver.entries(this.real(directory)))
-      found.push((await this.found(this.stored(stat.path), stat)) as FoundEntry);
+      found.push((await this.found(this.stored(stat.path), stat)) as Entry);
     return found;
   }
 
@@ -60,7 +61,7 @@ export class DriverStore extends FileStore {
     return this.hashOfContent(path);
   }
 
-  override async left(path: string, made: Partial<DriverResult> | undefined): Promise<FoundEntry | null> {
+  override async left(path: string, made: Partial<DriverResult> | undefined): Promise<Entry | null> {
     return made?.stat === undefined ? super.left(path, made) : this.found(path, made.stat);
   }
 }

@@ -13,35 +13,6 @@ import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { Op } from "../commit.ts";
 import type { Entry } from "../entry.ts";
 
-/** A file of a store. */
-export interface FoundFile {
-  readonly type: "file";
-  readonly path: string;
-  /** The version by which the file store compares. */
-  readonly version: string;
-  readonly size: number;
-  readonly mtime: number;
-  readonly mode?: number | undefined;
-}
-
-/** An entry of a store. The `id` of a directory or link changes when another one takes its path, where that is known. */
-export type FoundEntry =
-  | FoundFile
-  | {
-      readonly type: "dir";
-      readonly path: string;
-      readonly id: string;
-      readonly mtime?: number | undefined;
-      readonly mode?: number | undefined;
-    }
-  | {
-      readonly type: "symlink";
-      readonly path: string;
-      readonly id: string;
-      readonly mtime?: number | undefined;
-      readonly target: string;
-    };
-
 /** The files below a root. */
 export class FileStore {
   readonly files: Files;
@@ -73,14 +44,14 @@ export class FileStore {
   }
 
   /** Returns the entry itself; null where there is none, or one that is neither a file, a directory nor a link. */
-  async stat(path: string): Promise<FoundEntry | null> {
+  async stat(path: string): Promise<Entry | null> {
     const stat = await lstatOrNull(this.files, this.real(path));
     return stat === null ? null : this.found(path, stat);
   }
 
   /** Returns the entries of a directory; none for one that is gone. */
-  async list(directory: string): Promise<readonly FoundEntry[]> {
-    const found: FoundEntry[] = [];
+  async list(directory: string): Promise<readonly Entry[]> {
+    const found: Entry[] = [];
     for (const group of concurrentGroups(await this.#listed(this.real(directory)))) {
       const stats = await Promise.all(group.map(({ path }) => this.#listedEntry(path)));
       // An entry that vanished since it was listed is left out.
@@ -90,43 +61,40 @@ export class FileStore {
   }
 
   /** Returns a content and the file that has it, in one state. @throws NOT_FOUND */
-  async read(path: string): Promise<{ readonly bytes: Uint8Array; readonly file: FoundFile }> {
+  async read(path: string): Promise<{ readonly bytes: Uint8Array; readonly entry: Entry }> {
     const content = await this.files.read(this.real(path));
     const { bytes, version, stat } = content as NonNullable<typeof content>;
-    return { bytes, file: toFile(path, { ...stat, size: bytes.length }, version) };
+    return { bytes, entry: toEntry(path, { ...stat, size: bytes.length }, version) as Entry };
   }
 
-  /** Returns the hash of a content and the file that has it. */
-  async hash(path: string): Promise<{ readonly hash: string; readonly file: FoundFile }> {
+  /** Returns a file with the hash of its content. */
+  async hash(path: string): Promise<Entry> {
     const { hash, version } = await this.files.hash(this.real(path));
     const stat = await lstatOrNull(this.files, this.real(path));
-    return stat?.version === version ? { hash, file: toFile(path, stat, version) } : this.hashOfContent(path);
+    if (stat?.version !== version) return this.hashOfContent(path);
+    return Object.freeze({ ...(toEntry(path, stat) as Entry), hash });
   }
 
   /** Does the same by a read. */
-  protected async hashOfContent(path: string): Promise<{ readonly hash: string; readonly file: FoundFile }> {
-    const { bytes, file } = await this.read(path);
-    return { hash: await engine().onThreads.sha256(bytes), file };
+  protected async hashOfContent(path: string): Promise<Entry> {
+    const { bytes, entry } = await this.read(path);
+    return Object.freeze({ ...entry, hash: await engine().onThreads.sha256(bytes) });
   }
 
   /** Returns what a change has left at a path; `made` is its result. What others have written since does not count. */
-  async left(path: string, made: WriteResult | undefined): Promise<FoundEntry | null> {
-    const now = await this.stat(path);
-    const version = made?.version;
-    return now?.type !== "file" || version === undefined ? now : { ...now, version };
+  async left(path: string, made: WriteResult | undefined): Promise<Entry | null> {
+    const stat = await lstatOrNull(this.files, this.real(path));
+    if (stat === null || made?.version === undefined) return stat && this.found(path, stat);
+    return toEntry(path, stat, made.version);
   }
 
-  /** Returns the entry that some facts are of. */
-  protected async found(path: string, stat: FsStat): Promise<FoundEntry | null> {
-    const { type, mtime, mode, target, fileId: id = "" } = stat;
-    if (type === "dir") return { type, path, id, mtime, mode };
-    if (type === "symlink") return { type, path, id, mtime, target: target ?? "" };
-    if (type !== "file") return null;
-    return stat.version === undefined ? (await this.hash(path)).file : toFile(path, stat, stat.version);
+  /** Returns the entry that some facts are of; for a file without a version, that of its content. */
+  protected async found(path: string, stat: FsStat): Promise<Entry | null> {
+    return stat.isFile && stat.version === undefined ? this.hash(path) : toEntry(path, stat);
   }
 
   /** Returns an entry of a listing. A file whose content is its version and cannot be read has its size and time for it. */
-  async #listedEntry(real: string): Promise<FoundEntry | null> {
+  async #listedEntry(real: string): Promise<Entry | null> {
     const stat = await lstatOrNull(this.files, real);
     if (stat === null) return null;
     const path = this.stored(real);
@@ -134,7 +102,7 @@ export class FileStore {
       return await this.found(path, stat);
     } catch (error) {
       if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
-      return isMissing(error) ? null : toFile(path, stat, `unread ${stat.size} ${stat.mtime}`);
+      return isMissing(error) ? null : toEntry(path, stat, `unread ${stat.size} ${stat.mtime}`);
     }
   }
 
@@ -148,34 +116,31 @@ export class FileStore {
   }
 }
 
-function toFile(path: string, { size, mtime, mode }: FsStat, version: string): FoundFile {
-  return { type: "file", path, version, size, mtime, mode };
+/**
+ * Returns the entry of a path, without a hash. The version of a file covers its permission bits; that of a directory or
+ * link changes when another one takes its path, where the files have ids.
+ */
+function toEntry(path: string, stat: FsStat, own: string = stat.version ?? ""): Entry | null {
+  const { type, size, mtime, mode, target = "", fileId = "" } = stat;
+  const bits = mode === undefined ? undefined : mode & 0o7777;
+  switch (type) {
+    case "file": {
+      const version = `${mode?.toString(8) ?? ""}:${own}`;
+      return Object.freeze(withoutUndefined({ path, type, version, size, mtime, mode: bits }));
+    }
+    case "dir": {
+      const version = `dir ${fileId} ${mode ?? ""}`;
+      // Directories that are only implied by their files have no time.
+      return Object.freeze(withoutUndefined({ path, type, version, mtime: mtime || undefined, mode: bits }));
+    }
+    case "symlink":
+      return Object.freeze({ path, type, version: `link ${fileId} ${target}`, mtime, target });
+    default:
+      return null;
+  }
 }
 
-/** Returns the version of an entry in the storage, which covers its permission bits; null where there is none. */
-export function versionOf(found: FoundEntry | null): string | null {
-  if (found === null) return null;
-  const { type } = found;
-  if (type === "file") return `${found.mode?.toString(8) ?? ""}:${found.version}`;
-  return type === "dir" ? `dir ${found.id} ${found.mode ?? ""}` : `link ${found.id} ${found.target}`;
-}
-
-/** Returns the version by which the file store compares, from the version in the storage. */
+/** Returns the version by which the files compare, from the version of an entry. */
 export function storeVersion(version: string): string {
   return version.slice(version.indexOf(":") + 1);
-}
-
-/** Returns an entry of the storage. `hash` is that of the content of a file; undefined if that cannot be read. */
-export function entryOf(found: FoundEntry, hash: string | undefined): Entry {
-  const { path, type, mtime } = found;
-  const mode = found.type === "symlink" ? undefined : found.mode;
-  return Object.freeze({
-    path,
-    type,
-    version: versionOf(found) as string,
-    ...(mtime === undefined ? {} : { mtime }),
-    ...(mode === undefined ? {} : { mode: mode & 0o7777 }),
-    ...(found.type === "file" ? withoutUndefined({ hash, size: found.size }) : {}),
-    ...(found.type === "symlink" ? { target: found.target } : {}),
-  });
 }

@@ -59,8 +59,9 @@ import type { WriteResult } from "../../backends/backend.ts";
 import type { Driver } from "./driver.ts";
 import { DriverStore } from "./driver-files.ts";
 import { KnownTree, lastChangeBelow } from "./known-tree.ts";
-import { entryOf, FileStore, storeVersion, versionOf } from "./file-store.ts";
+import { FileStore, storeVersion } from "./file-store.ts";
 import { stepsOf } from "./steps.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { Turns } from "./turns.ts";
 
 /** Options of a storage over a driver or a backend. */
@@ -318,9 +319,7 @@ class PlacedStorage implements Storage {
     const paths = states.map(({ path }) => path);
     const now = await Promise.all(paths.map((path) => this.#store.stat(path))).catch(() => undefined);
     if (now === undefined) throw withFacts(error, { outcome: "unknown", left: paths });
-    const changed = states.filter(
-      ({ before }, at) => versionOf(now[at] ?? null) !== (before?.entry.version ?? null),
-    );
+    const changed = states.filter(({ before }, at) => now[at]?.version !== before?.entry.version);
     if (changed.length === 0) throw notMade(error);
     const isMade = await Promise.all(states.map((state) => this.#isMade(state))).catch(() => [false]);
     if (!isMade.includes(false)) return new Map();
@@ -341,7 +340,7 @@ class PlacedStorage implements Storage {
     if (!(error instanceof FilewrightError) || error.code !== "CONFLICT" || error.path === undefined)
       return error;
     const path = this.#store.stored(error.path);
-    const found = versionOf(await this.#store.stat(path).catch(() => null));
+    const found = (await this.#store.stat(path).catch(() => null))?.version ?? null;
     return conflictError([{ path, expected: this.#known.entry(path)?.version ?? null, found }]);
   }
 
@@ -473,7 +472,7 @@ class PlacedStorage implements Storage {
       const found = await this.#store.left(path, results.get(this.#store.real(path)));
       if (found === null) return this.#known.gone(path);
       const { hash, size = 0 } = after.entry;
-      return entryOf(found.type === "file" ? { ...found, size } : found, hash);
+      return found.type === "file" ? Object.freeze(withoutUndefined({ ...found, size, hash })) : found;
     } catch {
       this.#isComplete = false;
       return after.entry;
@@ -519,8 +518,8 @@ class PlacedStorage implements Storage {
   async #body(path: string): Promise<ReadEntry | FilewrightError | null> {
     const since = this.#known.log.head;
     try {
-      const { bytes, file } = await this.#store.read(path);
-      const entry = entryOf(file, await engine().onThreads.sha256(bytes));
+      const { bytes, entry: found } = await this.#store.read(path);
+      const entry = Object.freeze({ ...found, hash: await engine().onThreads.sha256(bytes) });
       await this.#known.see([entry], since);
       const known = this.#known.entry(path);
       return { entry: known?.version === entry.version ? known : entry, body: bytes };
