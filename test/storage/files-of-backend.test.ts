@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { FilewrightError, MemoryBackend } from "../../js/index.node.ts";
 import { filesOf, memoryStorage, type Op, toBackend } from "../../js/storage/index.ts";
 import { minimalBackend } from "../backends/minimal.ts";
+import { mapDriver } from "./map-driver.ts";
 
 describe("filesOf", () => {
   it("serves toBackend, and so every tool, both ways", async () => {
@@ -62,7 +63,8 @@ describe("another program that writes during a step of a commit", () => {
         if (acts) state.isArmed = false;
         if (acts && when === "before") await foreign("/a", new TextEncoder().encode("foreign"));
         const result = await inner(...all);
-        if (acts && when === "after") await foreign("/a", new TextEncoder().encode("foreign"));
+        if (acts && when === "after")
+          await foreign("/a", new TextEncoder().encode("foreign"), { mode: 0o640 });
         return result;
       },
     });
@@ -84,6 +86,17 @@ describe("another program that writes during a step of a commit", () => {
       details: { rolled_back: false, left: ["/a"] },
     });
     expect(await backend.readText("/a")).toBe("foreign");
+  });
+
+  it("keeps its permission bits, and what it wrote does not count as written by the commit", async () => {
+    const { backend, state, storage } = start("writeBytes", "after");
+    await storage.commit([{ op: "mkdir", path: "/d" }]);
+    state.isArmed = true;
+    const { entries, version } = await storage.commit([write("/a", "two", 0o600)]);
+    expect((await backend.stat("/a")).mode).toBe(0o640);
+    const { results } = await storage.readMany(["/a"]);
+    expect(results).not.toMatchObject([{ entry: { version: entries[0]?.version } }]);
+    expect((await storage.changes(version, { limit: 9 })).entries.map(({ path }) => path)).toEqual(["/a"]);
   });
 
   it("is told as a conflict, and a change that depends on no version is planned again", async () => {
@@ -109,6 +122,18 @@ describe("another program that writes during a step of a commit", () => {
     expect(await backend.readText("/a")).toBe("foreign");
     expect(await backend.exists("/b")).toBe(false);
   });
+});
+
+it.each([
+  ["a backend without permission bits", () => filesOf(minimalBackend())],
+  ["a directory of a driver", () => filesOf(mapDriver())],
+])("permission bits are refused on %s", async (_what, make) => {
+  const storage = make();
+  await storage.commit([{ op: "mkdir", path: "/d" }]);
+  for (const mode of [0o755, 0o500]) {
+    const commit = storage.commit([{ op: "chmod", path: "/d", mode }]);
+    await expect(commit).rejects.toMatchObject({ code: "UNSUPPORTED_OPERATION" });
+  }
 });
 
 describe("a step that cannot be taken back at once", () => {

@@ -135,7 +135,11 @@ class OpMaker {
       const options = { durability, signal, mode, hash, ...condition };
       this.#note(path, "file", await fs.writeBytes(path, content, options));
     }
-    if (mode !== undefined && there?.mode !== mode) await this.#chmod(path, mode);
+    if (mode === undefined || there?.mode === mode) return;
+    // What another program has written since is not given other bits.
+    const { version } = this.#results.get(path) ?? {};
+    const now = version === undefined ? undefined : (await fs.lstat(path)).version;
+    if (now === undefined || now === version) await this.#chmod(path, mode);
   }
 
   async #change(op: Exclude<Op, FileOp>): Promise<void> {
@@ -151,10 +155,11 @@ class OpMaker {
         await this.#parentsOf(op.path);
         await fs.symlink(op.target, op.path);
         return this.#note(op.path, "symlink");
-      case "chmod": {
-        const isDirectory = this.#there(op.path)?.type === "dir";
-        return isDirectory ? this.#chmodDirectory(op.path, op.mode) : fs.chmod(op.path, op.mode);
-      }
+      case "chmod":
+        if (!fs.abilities.modes) return;
+        if (this.#there(op.path)?.type !== "dir" || (await fs.lstat(op.path)).mode === undefined)
+          return fs.chmod(op.path, op.mode);
+        return this.#chmodDirectory(op.path, op.mode);
       case "move": {
         const there = this.#there(op.from);
         await this.#parentsOf(op.to);

@@ -412,9 +412,11 @@ class PlacedStorage implements Storage {
       draft.apply(ready);
       for (const step of own) steps.push(step);
     }
-    const { links } = this.#store.files.abilities;
-    for (const step of steps)
+    const { links, modes } = this.#store.files.abilities;
+    for (const step of steps) {
       if (step.op === "symlink" && !links) throw unsupportedError(step.path, "symbolic links");
+      if (step.op === "chmod" && !modes) throw unsupportedError(step.path, "permission bits");
+    }
     checkAborted(options.signal);
     return { draft, steps };
   }
