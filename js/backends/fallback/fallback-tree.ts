@@ -246,8 +246,14 @@ export async function moveEntry(
     // Only an empty directory is replaced; deleting a full one fails with NOT_EMPTY. A link is
     // deleted first because the copy would write through it.
     if (target?.type === "dir" || target?.type === "symlink") await fs.delete(to);
-    await fs.copyTree(from, to, { overwrite, signal: options.signal });
-    await fs.removeTree(from, { signal: options.signal });
+    const { signal } = options;
+    if (source.type === "file") {
+      await fs.copyFile(from, to, { overwrite, signal });
+      await fs.delete(from, { ifVersion: source.version });
+    } else {
+      await fs.copyTree(from, to, { overwrite, signal });
+      await fs.removeTree(from, { signal });
+    }
   });
   return {};
 }

@@ -10,7 +10,7 @@ import { equalBytes } from "../../engine/wire/bytes.ts";
 import type { EntryType, FsStat, VersionedBytes } from "../backend.ts";
 import { lstatOrNull, hashOf } from "../fallback/fallback.ts";
 import { type Changed, PERMISSION_BITS } from "../entry.ts";
-import { backendError } from "../failure.ts";
+import { backendError, isUncertain } from "../failure.ts";
 import type { FilewrightError } from "../../engine/errors.ts";
 
 /** The state of a path; null for no entry. */
@@ -144,7 +144,11 @@ export async function hasContentOf(fs: Files, path: string, stat: FsStat, image:
   if (image.hash !== undefined) return (await hashOf(reader, path)) === image.hash;
   const { source } = image;
   if (source === undefined) return false;
-  const content = await reader.read(source.path).catch(() => null);
+  const content = await reader.read(source.path).catch((error: unknown) => {
+    // Files that do not answer are asked again by the next attempt.
+    if (isUncertain(error)) throw error;
+    return null;
+  });
   if (content === null || content.version !== source.version) return false;
   return equalBytes(await reader.readBytes(path), content.bytes);
 }
