@@ -67,6 +67,16 @@ export interface FsEntry {
   readonly target?: string;
 }
 
+/** The states of one path before and after a change; null where nothing is. */
+export interface Changed<T> {
+  /** The changed path. */
+  readonly path: string;
+  /** The state before the change; null when there was nothing. */
+  readonly before: T | null;
+  /** The state after the change; null when there is nothing. */
+  readonly after: T | null;
+}
+
 /** A request for a page of a tree. */
 export interface TreeRequest {
   /** The maximum depth of the entries in a tree's listing; 1 lists only the entries of the directory itself. */

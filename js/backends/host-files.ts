@@ -22,10 +22,10 @@ import { Able } from "./abilities.ts";
 import { CompleteFiles } from "./complete.ts";
 import { makeError } from "../engine/errors.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { backendError, checkSignal } from "./failure.ts";
-import { assertVersion, lstatOrNull, missingParents, readWhole } from "./fallback/fallback.ts";
+import { checkSignal } from "./failure.ts";
+import { assertVersion, lstatOrNull, missingParents, placeOfStat, readWhole } from "./fallback/fallback.ts";
+import { checkReplaced, checkWrite } from "./tree/checks.ts";
 import type { Files } from "./files.ts";
-import { parentOf } from "./paths.ts";
 
 /** The methods of classes of this package that say where a link leads. */
 const LINK_METHODS = ["readLink", "confine"] as const;
@@ -108,34 +108,26 @@ class HostFiles extends CompleteFiles {
     // Passes `createDirs` on: on a backend where directories are only prefixes, the parents still do not
     // exist.
     const { ifVersion, ifAbsent, ...rest } = options;
-    const there = await lstatOrNull(this, path);
-    if (ifAbsent === true && there !== null) throw backendError("ALREADY_EXISTS", path);
-    if (there?.isDir) throw backendError("IS_DIRECTORY", path);
-    await assertVersion(this, path, ifVersion, there);
-    const made = there === null ? await this.#ensureParent(path, options.createDirs === true) : [];
+    const stat = await lstatOrNull(this, path);
+    const missing = stat === null ? await missingParents(this, path) : [];
+    // The bits are the host's to judge.
+    const place = placeOfStat(path, stat && withoutUndefined({ ...stat, mode: undefined }), missing);
+    if (ifAbsent === true) checkReplaced(place, false, path);
+    await assertVersion(this, path, ifVersion, stat);
+    checkWrite(place, { createDirs: rest.createDirs }, path);
+    if (missing.length > 0) await this.mkdir(missing[0] as string, { parents: true, existOk: true });
     try {
-      const conditions = { ifAbsent, ifVersion: comparable(ifVersion, there) };
+      const conditions = { ifAbsent, ifVersion: comparable(ifVersion, stat) };
       await this.backend.writeBytes(path, content, withoutUndefined({ ...rest, ...conditions }));
     } catch (error) {
       // Only directories that were created for this write are removed. One that another process has filled
       // meanwhile stays.
-      for (const directory of made)
+      for (const directory of missing)
         await Promise.resolve(this.backend.delete(directory)).catch(() => undefined);
       throw error;
     }
     const version = (await this.backend.stat(path)).version ?? engine().sha256(content);
     return Object.freeze({ version });
-  }
-
-  /** Creates or checks the parent of a new path. Returns the directories that it created, innermost first. */
-  async #ensureParent(path: string, create: boolean): Promise<readonly string[]> {
-    const missing = await missingParents(this, path);
-    const at = parentOf(missing.at(-1) ?? path);
-    if (at !== "/" && !(await this.stat(at)).isDir) throw backendError("NOT_DIRECTORY", path);
-    if (missing.length === 0) return missing;
-    if (!create) throw backendError("NOT_FOUND", path, "the parent directory does not exist");
-    await this.mkdir(missing[0] as string, { parents: true, existOk: true });
-    return missing;
   }
 
   async #inTurn<T>(path: string, run: () => Promise<T>): Promise<T> {

@@ -17,11 +17,14 @@ import {
   type Rows,
   signalOption,
 } from "../schema/option.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { checkLimit } from "../records/check.ts";
 import type { RecordOp } from "../records/records.ts";
+import { checkCommitOptions, checkStoredPath } from "./check.ts";
 import type { CommitOptions, Expect } from "./commit.ts";
 import type { Actor, ReadManyOptions, StorageCall } from "./entry.ts";
 import type { MergeOfForkOptions, PlannedMerge } from "./merged.ts";
-import type { LockAllOptions, PastRequest } from "./shared.ts";
+import type { LockAllOptions, LockPath, PastRequest } from "./shared.ts";
 import type { ChangesOptions, ForkOptions, ListRequest, ProbeOptions } from "./storage.ts";
 
 const CALL: Rows<StorageCall> = { signal: signalOption };
@@ -97,22 +100,43 @@ const CHANGES: Options<ChangesOptions> = options("ChangesOptions", {
 const FORK: Options<ForkOptions> = options("ForkOptions", { ...CALL, at: anyText() });
 const PROBE: Options<ProbeOptions> = options("ProbeOptions", { ...CALL, mode: choice("full", "trust") });
 
-/** The options of each call: their place among the arguments, whether they are required, and their table. */
+function checkList({ prefix = "/", depth = 1, limit }: ListRequest): void {
+  checkStoredPath(prefix);
+  checkLimit(limit);
+  if (!(depth >= 1)) throw new FilewrightError("INVALID_ARGUMENT", "depth must be at least 1");
+}
+
+const checkLocked = (_: unknown, paths: readonly LockPath[]): void => {
+  for (const { path } of paths) checkStoredPath(path);
+};
+
+/**
+ * The options of each call: their place among the arguments, whether they are required, their table, and a check of
+ * what the table does not say.
+ */
 const CALLS: Readonly<
-  Record<string, readonly [at: 0 | 1, isRequired: boolean, table: Pick<Options<unknown>, "schema">]>
+  Record<
+    string,
+    readonly [
+      at: 0 | 1,
+      isRequired: boolean,
+      table: Pick<Options<unknown>, "schema">,
+      more?: (given: never, first: never) => void,
+    ]
+  >
 > = {
   probe: [0, false, PROBE],
   readMany: [1, false, READ_MANY],
-  list: [0, true, LIST],
-  changes: [1, true, CHANGES],
-  commit: [1, false, COMMIT],
+  list: [0, true, LIST, checkList],
+  changes: [1, true, CHANGES, ({ limit }: ChangesOptions) => checkLimit(limit, 0)],
+  commit: [1, false, COMMIT, checkCommitOptions],
   statMany: [1, false, PLAIN],
-  lockAll: [1, true, LOCK_ALL],
+  lockAll: [1, true, LOCK_ALL, checkLocked],
   snapshot: [0, false, PLAIN],
   fork: [1, false, FORK],
-  merge: [1, false, MERGE],
+  merge: [1, false, MERGE, ({ key }: MergeOfForkOptions) => checkCommitOptions({ key })],
   drop: [0, false, PLAIN],
-  history: [0, true, PAST],
+  history: [0, true, PAST, ({ limit }: PastRequest) => checkLimit(limit)],
   readContents: [1, false, PLAIN],
 };
 
@@ -122,14 +146,15 @@ const CALLS: Readonly<
  */
 export function checkStorageCalls(target: object, name: string): void {
   const calls: Record<string, CheckedCall> = {};
-  for (const [method, [at, isRequired, table]] of Object.entries(CALLS)) {
+  for (const [method, [at, isRequired, table, more]] of Object.entries(CALLS)) {
     const check = optionChecker(`${name}.${method}`, table);
     // What is given goes on as it is: a planned merge is known by its identity.
     calls[method] = {
       at,
       isRequired,
-      check: (given) => {
+      check: (given, args) => {
         check(given);
+        more?.(given as never, args[0] as never);
         return given;
       },
     };

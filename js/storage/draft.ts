@@ -3,6 +3,7 @@
  * stage of a call. Storages in memory and over files have a tree, which the draft replaces. The storage in a bucket and
  * the stage of a call have none: {@link treeFor} makes one of the entries on which the changes depend.
  */
+import type { Changed } from "../backends/entry.ts";
 import { parentOf, sortCodePoints } from "../backends/paths.ts";
 import { type MadeFacts, type PutContent, TreeDraft } from "../backends/tree/draft.ts";
 import { nodeAt, nodesOf } from "../backends/tree/nodes.ts";
@@ -27,11 +28,18 @@ export type ReadyOp<Content extends HashedContent = HashedContent> =
   | Exclude<Op, { op: "put" } | { op: "link" }>
   | ({ readonly op: "put"; readonly path: string } & Content);
 
-/** The states of a path before and after a commit. */
-export interface NodeChange {
-  readonly path: string;
-  readonly before: StoredNode | undefined;
-  readonly after: StoredNode | undefined;
+/** Returns the states of a path in two trees. */
+export function changedAt(path: string, before: StoredDir, after: StoredDir): Changed<StoredNode> {
+  return { path, before: nodeAt(before, path) ?? null, after: nodeAt(after, path) ?? null };
+}
+
+/** Returns the entries of changed nodes. */
+export function entriesOf(changes: readonly Changed<StoredNode>[]): readonly Changed<Entry>[] {
+  return changes.map(({ path, before, after }) => ({
+    path,
+    before: before?.entry ?? null,
+    after: after?.entry ?? null,
+  }));
 }
 
 /** Where the entries come from on which changes depend. */
@@ -93,11 +101,11 @@ export class Draft extends TreeDraft<Entry, HashedContent> {
   }
 
   /** Returns every path that the draft changed with its states, sorted by path. */
-  changes(): readonly NodeChange[] {
-    const found: NodeChange[] = [];
+  changes(): readonly Changed<StoredNode>[] {
+    const found: Changed<StoredNode>[] = [];
     for (const path of sortCodePoints([...new Set([...this.#named, ...this.#below])])) {
-      const [before, after] = [nodeAt(this.#before, path), nodeAt(this.root, path)];
-      if (before?.entry !== after?.entry) found.push({ path, before, after });
+      const one = changedAt(path, this.#before, this.root);
+      if (one.before?.entry !== one.after?.entry) found.push(one);
     }
     return found;
   }

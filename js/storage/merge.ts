@@ -6,9 +6,11 @@ import { DEFAULT_DIR_MODE } from "../backends/entry.ts";
 import { engine } from "../engine/current.ts";
 import { equalBytes } from "../engine/wire/bytes.ts";
 import { compareCodePoints, parentOf } from "../backends/paths.ts";
-import type { Op } from "./commit.ts";
-import type { Entry } from "./entry.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import type { CommitOptions, Committed, Op } from "./commit.ts";
+import type { Entry, Version } from "./entry.ts";
 import type {
+  Merged,
   MergeOfForkOptions,
   MergeStates,
   PathConflict,
@@ -90,10 +92,46 @@ export function toPlanned({ states, ops, conflicts }: MergePlan, sides: MergeSid
   return { states, ops, conflicts, bodies: (side, paths) => sides[side].bodies(paths) };
 }
 
-/** Returns true when a planned merge is to be made: it has no conflicts, and the caller's review accepts it. */
-export async function isAccepted(planned: PlannedMerge, { review }: MergeOfForkOptions): Promise<boolean> {
-  const accepted = review === undefined || (await review(planned));
-  return accepted && planned.conflicts.length === 0;
+/** What one attempt at a merge has read, and how its commit is made. */
+export interface MergeAttempt {
+  /** The version of the storage that receives the changes. */
+  readonly version: Version;
+  /** The paths that `theirs` has changed since `base`. */
+  readonly changed: readonly string[];
+  readonly sides: MergeSides;
+  /** Returns the merge as its review sees it. */
+  planned(plan: MergePlan): PlannedMerge;
+  commit(plan: MergePlan): Promise<Committed>;
+}
+
+/** How often a merge is computed again when another writer was faster. */
+const MAX_MERGE_PLANS = 8;
+
+/** Merges by what an engine reads for each attempt, or returns the answer of an earlier merge with the same key. */
+export async function mergeFork(
+  { favour, review }: MergeOfForkOptions,
+  read: () => Promise<MergeAttempt | Merged>,
+): Promise<Merged> {
+  for (let attempt = 1; ; attempt++) {
+    const found = await read();
+    if ("entries" in found) return found;
+    const plan = await planMerge(found.changed, found.sides, favour);
+    const accepted = review === undefined || (await review(found.planned(plan)));
+    const { conflicts } = plan;
+    if (!accepted || conflicts.length > 0) return { version: found.version, entries: [], conflicts };
+    try {
+      return { ...(await found.commit(plan)), conflicts };
+    } catch (error) {
+      const isStale = error instanceof FilewrightError && error.code === "CONFLICT";
+      if (!isStale || attempt === MAX_MERGE_PLANS) throw error;
+    }
+  }
+}
+
+/** Returns the options of the commit of a merge: its paths are as they were when it was computed. */
+export function mergeCommit({ seen }: MergePlan, { key, actor, signal }: MergeOfForkOptions): CommitOptions {
+  const expect = seen.map(([path, entry]) => ({ path, version: entry?.version ?? null }));
+  return { expect, key, actor, signal };
 }
 
 /** Merges one path that both sides changed in different ways; returns the change, or the conflict. */

@@ -1,4 +1,5 @@
 /** The optional parts of a storage that replicas share: locks and past commits. */
+import type { Changed } from "../backends/entry.ts";
 import type { Actor, Entry, ReadMany, StorageCall, Version } from "./entry.ts";
 
 /** A path that is locked. */
@@ -70,11 +71,4 @@ export interface Past {
  * The state of one path before and after a commit. The content of both is in the storage, so that `link` can
  * restore it.
  */
-export interface PastChange {
-  /** The path that a commit changed. */
-  readonly path: string;
-  /** The state before the commit; null when there was nothing. */
-  readonly before: Entry | null;
-  /** The state after the commit; null when there is nothing. */
-  readonly after: Entry | null;
-}
+export interface PastChange extends Changed<Entry> {}

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { FilewrightError, MemoryBackend } from "../../js/index.node.ts";
 import { filesOf, memoryStorage, type Op, toBackend } from "../../js/storage/index.ts";
 import { minimalBackend } from "../backends/minimal.ts";
+import { mapDriver } from "./map-driver.ts";
 
 describe("filesOf", () => {
   it("serves toBackend, and so every tool, both ways", async () => {
@@ -62,7 +63,8 @@ describe("another program that writes during a step of a commit", () => {
         if (acts) state.isArmed = false;
         if (acts && when === "before") await foreign("/a", new TextEncoder().encode("foreign"));
         const result = await inner(...all);
-        if (acts && when === "after") await foreign("/a", new TextEncoder().encode("foreign"));
+        if (acts && when === "after")
+          await foreign("/a", new TextEncoder().encode("foreign"), { mode: 0o640 });
         return result;
       },
     });
@@ -86,6 +88,31 @@ describe("another program that writes during a step of a commit", () => {
     expect(await backend.readText("/a")).toBe("foreign");
   });
 
+  it("keeps its permission bits, and what it wrote does not count as written by the commit", async () => {
+    const { backend, state, storage } = start("writeBytes", "after");
+    await storage.commit([{ op: "mkdir", path: "/d" }]);
+    state.isArmed = true;
+    const { entries, version } = await storage.commit([write("/a", "two", 0o600)]);
+    expect((await backend.stat("/a")).mode).toBe(0o640);
+    const { results } = await storage.readMany(["/a"]);
+    expect(results).not.toMatchObject([{ entry: { version: entries[0]?.version } }]);
+    expect((await storage.changes(version, { limit: 9 })).entries.map(({ path }) => path)).toEqual(["/a"]);
+  });
+
+  it("is told as a conflict, and a change that depends on no version is planned again", async () => {
+    const { backend, state, storage } = start("writeBytes", "before");
+    const put = write("/a", "two");
+    state.isArmed = true;
+    await expect(storage.commit([put])).rejects.toMatchObject({
+      code: "CONFLICT",
+      details: { conflicts: [{ path: "/a" }] },
+    });
+    expect(await backend.readText("/a")).toBe("foreign");
+    state.isArmed = true;
+    await toBackend(storage).writeText("/a", "three");
+    expect(await backend.readText("/a")).toBe("three");
+  });
+
   it("is found by a move, which moves nothing else than was planned", async () => {
     const { backend, state, storage } = start("rename", "before");
     state.isArmed = true;
@@ -94,6 +121,72 @@ describe("another program that writes during a step of a commit", () => {
     });
     expect(await backend.readText("/a")).toBe("foreign");
     expect(await backend.exists("/b")).toBe(false);
+  });
+});
+
+it.each([
+  ["a backend without permission bits", () => filesOf(minimalBackend())],
+  ["a directory of a driver", () => filesOf(mapDriver())],
+])("permission bits are refused on %s", async (_what, make) => {
+  const storage = make();
+  await storage.commit([{ op: "mkdir", path: "/d" }]);
+  for (const mode of [0o755, 0o500]) {
+    const commit = storage.commit([{ op: "chmod", path: "/d", mode }]);
+    await expect(commit).rejects.toMatchObject({ code: "UNSUPPORTED_OPERATION" });
+  }
+});
+
+describe("a step that cannot be taken back at once", () => {
+  const start = (name: "delete" | "rename", path: string) => {
+    const backend = new MemoryBackend({ "/a": "one", "/last": "last" });
+    const inner = backend[name].bind(backend) as (...all: readonly unknown[]) => Promise<unknown>;
+    const state = { isBroken: true };
+    Object.defineProperty(backend, name, {
+      async value(...all: readonly unknown[]) {
+        if (state.isBroken && all[0] === path) throw new Error("the line is dead");
+        return inner(...all);
+      },
+    });
+    const write = backend.writeBytes.bind(backend);
+    backend.writeBytes = async (at, ...rest) => {
+      if (at === "/last") throw new FilewrightError("NO_SPACE", "no room");
+      return write(at, ...rest);
+    };
+    return { backend, state, storage: filesOf(backend) };
+  };
+  const body = new TextEncoder().encode("two");
+  it.each<[string, "delete" | "rename", string, readonly Op[], readonly string[]]>([
+    [
+      "a move after a write of the moved file",
+      "rename",
+      "/b",
+      [
+        { op: "put", path: "/a", body },
+        { op: "move", from: "/a", to: "/b" },
+      ],
+      ["/a", "/b"],
+    ],
+    [
+      "a new file of a backend that throws anything",
+      "delete",
+      "/new",
+      [{ op: "put", path: "/new", body }],
+      ["/new"],
+    ],
+  ])("is taken back before the next commit: %s", async (_what, name, path, ops, left) => {
+    const { backend, state, storage } = start(name, path);
+    await expect(storage.commit([...ops, { op: "put", path: "/last", body }])).rejects.toMatchObject({
+      code: "IO_ERROR",
+      details: { rolled_back: false, left },
+    });
+    await expect(storage.commit([])).rejects.toMatchObject({
+      code: "IO_ERROR",
+      details: { outcome: "none" },
+    });
+    state.isBroken = false;
+    await storage.commit([]);
+    expect(await backend.readText("/a")).toBe("one");
+    expect((await storage.list({ limit: 9 })).entries.map((entry) => entry.path)).toEqual(["/a", "/last"]);
   });
 });
 

@@ -445,7 +445,8 @@ describe("directories that another program removes with their files", () => {
 describe("directories without files", () => {
   it("stay for the process that made them, and where the last file was removed", async () => {
     const storage = filesOf(mapDriver());
-    await storage.commit([{ op: "mkdir", path: "/a/b" }, put("/c/f", "1")]);
+    await storage.commit([{ op: "mkdir", path: "/a/b" }]);
+    await storage.commit([put("/c/f", "1")]);
     await storage.commit([{ op: "remove", path: "/c/f" }]);
     const listed = async (): Promise<readonly string[]> =>
       (await storage.list({ limit: 10 })).entries.map(({ path }) => path);
@@ -624,6 +625,31 @@ function failingDriver(files: Map<string, MapFile>): {
     calls: () => calls,
   };
 }
+
+it("takes the rest of a commit back on top of what it has taken back before", async () => {
+  const files = new Map<string, MapFile>();
+  const inner = mapDriver(files);
+  let rollbackWrites = -1;
+  const storage = filesOf({
+    ...inner,
+    async write(path, ...rest) {
+      if (path === "/last") rollbackWrites = 0;
+      const isBroken = path === "/last" || (rollbackWrites >= 0 && ++rollbackWrites === 2);
+      if (isBroken) throw new FilewrightError("NO_SPACE", "no room", { path });
+      return inner.write(path, ...rest);
+    },
+  });
+  await storage.commit([put("/a", "one")]);
+  await expect(
+    storage.commit([put("/a", "two"), put("/a", "three"), put("/last", "x")]),
+  ).rejects.toMatchObject({
+    code: "IO_ERROR",
+    details: { rolled_back: false, left: ["/a"] },
+  });
+  expect(shown(files)).toEqual({ "/a": "two 644" });
+  await storage.commit([]);
+  expect(shown(files)).toEqual({ "/a": "one 644" });
+});
 
 describe.each([
   { canMove: true, exclusive: false },

@@ -71,9 +71,9 @@ export async function copyContent(
 }
 
 /** Returns true where an entry has permission bits, and others than these. Not every mount of one tree has them. */
-async function hasOtherMode(backend: Files, path: string, mode: number): Promise<boolean> {
+export async function hasOtherMode(backend: Files, path: string, mode: number): Promise<boolean> {
   const there = (await backend.lstat(path)).mode;
-  return there !== undefined && there !== mode;
+  return there !== undefined && ((there ^ mode) & 0o7777) !== 0;
 }
 
 /** Copies a file, if `ifVersion` is given, or a tree, as {@link copyTree}. Returns the counts of copied entries. */
@@ -246,8 +246,14 @@ export async function moveEntry(
     // Only an empty directory is replaced; deleting a full one fails with NOT_EMPTY. A link is
     // deleted first because the copy would write through it.
     if (target?.type === "dir" || target?.type === "symlink") await fs.delete(to);
-    await fs.copyTree(from, to, { overwrite, signal: options.signal });
-    await fs.removeTree(from, { signal: options.signal });
+    const { signal } = options;
+    if (source.type === "file") {
+      await fs.copyFile(from, to, { overwrite, signal });
+      await fs.delete(from, { ifVersion: source.version });
+    } else {
+      await fs.copyTree(from, to, { overwrite, signal });
+      await fs.removeTree(from, { signal });
+    }
   });
   return {};
 }

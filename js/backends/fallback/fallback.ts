@@ -6,6 +6,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { FsBackend, FsEntry, FsStat, ReadOptions, VersionedBytes } from "../backend.ts";
 import { backendError, checkRange, checkSignal, isMissing, tooLargeError } from "../failure.ts";
 import type { Files } from "../files.ts";
+import type { Standing } from "../tree/checks.ts";
 import { childOf, compareCodePoints, nameOf, normalise, parentOf } from "../paths.ts";
 
 /** Returns the facts about the entry itself; null when nothing exists. */
@@ -72,11 +73,45 @@ export async function otherNamesOf(files: Files, path: string): Promise<readonly
   }
 }
 
-/** Returns the parents of a path that do not exist, innermost first. */
-export async function missingParents(files: Files, path: string): Promise<readonly string[]> {
+/**
+ * Returns the directories above a path that do not exist, innermost first; `look` returns what stands at a path.
+ * @throws NOT_DIRECTORY, under the path as it was typed
+ */
+export async function missingAbove(
+  look: (path: string) => Promise<Pick<FsStat, "isDir"> | null>,
+  path: string,
+  typed: string = path,
+): Promise<readonly string[]> {
   const missing: string[] = [];
-  for (let at = parentOf(path); at !== "/" && !(await files.exists(at)); at = parentOf(at)) missing.push(at);
+  for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
+    const there = await look(at);
+    if (there?.isDir === true) break;
+    if (there !== null) throw backendError("NOT_DIRECTORY", typed);
+    missing.push(at);
+  }
   return missing;
+}
+
+/** Returns the directories above a path that do not exist, innermost first; links are followed. @throws NOT_DIRECTORY */
+export function missingParents(files: Pick<Files, "stat">, path: string): Promise<readonly string[]> {
+  return missingAbove((at) => lstatOrNull({ lstat: (one) => files.stat(one) }, at), path);
+}
+
+/** The place of a path, and the facts about what stands there; undefined where nothing does. */
+export interface FoundPlace extends Standing {
+  readonly stat: FsStat | undefined;
+  /** The missing directories above, innermost first. */
+  readonly missing: readonly string[];
+}
+
+/** Returns the place of a path. The version is that of the facts. */
+export function placeOfStat(
+  path: string,
+  stat: FsStat | null | undefined,
+  missing: readonly string[] = [],
+): FoundPlace {
+  const entry = stat ? { type: stat.type, mode: stat.mode, version: stat.version ?? "" } : undefined;
+  return { path, stat: stat ?? undefined, entry, missing, hasParent: missing.length === 0 };
 }
 
 /**

@@ -4,16 +4,14 @@
  * through each other.
  */
 import type { Files } from "../files.ts";
-import { DEFAULT_DIR_MODE } from "../entry.ts";
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { FsEntry, FsStat, ListOptions } from "../backend.ts";
 import { backendError } from "../failure.ts";
-import { lstatOrNull } from "../fallback/fallback.ts";
+import { lstatOrNull, missingAbove, placeOfStat } from "../fallback/fallback.ts";
 import { resolveLinks, type FoundEntry } from "../fallback/links.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { checkPath, childOf, isLongName, nameOf, normalise, parentOf } from "../paths.ts";
-import { withoutUndefined } from "../../schema/without-undefined.ts";
 import {
   type ChangedNode,
   type ChangedPath,
@@ -25,6 +23,7 @@ import {
   type LowerTree,
   NO_TREE,
 } from "./draft.ts";
+import { OverlayEdit, type OverlayPlace } from "./edit.ts";
 
 /** The largest file of which the content at its first change is kept in memory. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
@@ -53,31 +52,40 @@ export class OverlayLayer {
     return mine;
   }
 
-  /** Records a change at a path. */
-  async set(path: string, node: ChangedNode): Promise<void> {
-    this.draft.set(path, await this.#before(path), node);
+  /** Returns the place of a path as a caller typed it. `versioned` for one whose version is compared. */
+  async place(typed: string, follow: boolean, versioned = false): Promise<OverlayPlace> {
+    const path = await this.real(typed, follow);
+    let stat = (path === "/" ? await this.lower.stat(path) : await this.at(path)) ?? undefined;
+    const missing = stat === undefined ? await missingAbove((at) => this.at(at), path, typed) : [];
+    if (versioned && stat?.isFile === true && stat.version === undefined)
+      stat = Object.freeze({ ...stat, version: await this.#versionOf(stat) });
+    const now = this.draft.get(path)?.now;
+    const changed = now?.type === "gone" || now?.type === "hidden" ? undefined : now;
+    return { ...placeOfStat(path, stat, missing), changed };
   }
 
-  /** Removes a path, with everything below it. */
-  async remove(path: string): Promise<void> {
-    this.draft.remove(path, await this.#before(path));
-  }
-
-  /** Gives an entry other permission bits. `stat` are its present facts. */
-  async chmod(path: string, mode: number, stat: FsStat): Promise<void> {
-    const { draft } = this;
-    const node = draft.node(path);
-    const changed = Object.freeze({ ...stat, path, mode });
-    if (node?.type === "dir") return this.set(path, { ...node, stat: changed, hasOwnMode: true });
-    if (node) return this.set(path, { ...node, stat: changed });
-    if (stat.isDir) {
-      const was = draft.get(path)?.was ?? { type: "dir", stat, tree: NO_TREE };
-      return draft.set(path, was, { type: "mode", mode });
+  /** Makes a change of what stands at a place. */
+  async change(place: OverlayPlace, change: (tree: OverlayEdit) => void): Promise<void> {
+    const tree = new OverlayEdit(place, () => `overlay:${++this.#writes}`);
+    change(tree);
+    for (const [path, now] of tree.changes()) {
+      if (now === undefined) this.draft.remove(path, await this.#before(path));
+      else if (now.type === "mode") this.draft.set(path, await this.#ofDirectory(place), now);
+      else await this.#set(path, now);
     }
-    if (!stat.isFile) return;
+  }
+
+  async #set(path: string, now: ChangedNode): Promise<void> {
     const was = await this.#before(path);
-    const content = (was?.type === "file" ? was.bytes : null) ?? stat;
-    draft.set(path, was, { type: "file", content, stat: changed });
+    // A file that only gets other bits has the content of below, which may be known.
+    const isBelow = now.type === "file" && !(now.content instanceof Uint8Array) && now.content.path === path;
+    const content = isBelow && was?.type === "file" ? was.bytes : null;
+    this.draft.set(path, was, content === null || now.type !== "file" ? now : { ...now, content });
+  }
+
+  /** Returns what a directory was before its bits are changed. What is in it stays, and is not looked at. */
+  async #ofDirectory({ path, stat }: OverlayPlace): Promise<Known> {
+    return this.draft.get(path)?.was ?? { type: "dir", stat: stat as FsStat, tree: NO_TREE };
   }
 
   /** Returns what a path was below before its first change. */
@@ -279,32 +287,6 @@ export class OverlayLayer {
         return { type: "dir" };
       throw error;
     }
-  }
-
-  /** Returns the missing directories above a path, outermost first. @throws NOT_DIRECTORY */
-  async missing(path: string, asked: string): Promise<readonly string[]> {
-    const missing: string[] = [];
-    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
-      const there = await this.at(at);
-      if (there?.isDir === true) break;
-      if (there !== null) throw backendError("NOT_DIRECTORY", asked);
-      missing.push(at);
-    }
-    return missing.reverse();
-  }
-
-  /** Returns the facts of a new entry. */
-  facts(path: string, { type, ...facts }: Pick<FsStat, "type" | "size" | "mode" | "target">): FsStat {
-    const [isDir, isFile] = [type === "dir", type === "file"];
-    const version = isFile ? `overlay:${++this.#writes}` : undefined;
-    const all = { path, type, isDir, isFile, mtime: Date.now(), nlink: 1, version, ...facts };
-    return Object.freeze(withoutUndefined(all));
-  }
-
-  /** Returns a new directory. */
-  directory(path: string): ChangedNode {
-    const stat = this.facts(path, { type: "dir", size: 0, mode: DEFAULT_DIR_MODE });
-    return { type: "dir", stat, hasOwnMode: false };
   }
 
   /**

@@ -9,13 +9,12 @@
 import type { Files } from "../files.ts";
 import { shortcutsOf, contentsOf, inheritShortcuts } from "../abilities.ts";
 import { checkCalls, standardChecks } from "../call-options.ts";
-import { DEFAULT_FILE_MODE, LINK_MODE } from "../entry.ts";
-import { engine } from "../../engine/current.ts";
 import type {
   DeleteOptions,
   FsBackend,
   FsEntry,
   FsStat,
+  MkdirOptions,
   MoveOptions,
   ReadOptions,
   TreeCounts,
@@ -24,18 +23,28 @@ import type {
   WriteResult,
 } from "../backend.ts";
 import { CompleteFiles } from "../complete.ts";
+import {
+  checkCopied,
+  checkCopyTarget,
+  checkNew,
+  checkParent,
+  checkRemoval,
+  checkReplaced,
+  checkWrite,
+} from "../tree/checks.ts";
 import { asFiles } from "../host-files.ts";
-import { checkSignal, checkWritable, backendError } from "../failure.ts";
-import { assertVersion, readWhole, sortEntries, statWithPath } from "../fallback/fallback.ts";
+import { checkSignal, backendError } from "../failure.ts";
+import { readWhole, sortEntries, statWithPath } from "../fallback/fallback.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { changesOfLayer, commitLayer, type OverlayChange, type OverlayCommit } from "./overlay-commit.ts";
 import { CachedWalks } from "../search/cached-walk.ts";
 import type { ContentProvider } from "../search/held.ts";
 import { FileInMemory, type HeldFile } from "../search/held-file.ts";
 import { BACKEND_OPTIONS } from "../option-schema.ts";
+import type { OverlayPlace } from "./edit.ts";
 import { OverlayLayer } from "./overlay-layer.ts";
 import { ConfinedSearches, OverlaySearch } from "./overlay-search.ts";
-import { byteLength, checkTarget, childOf, normalise, parentOf } from "../paths.ts";
+import { checkTarget, childOf, normalise } from "../paths.ts";
 import { optionChecker } from "../../schema/option.ts";
 import type { Signalled } from "../../engine/errors.ts";
 import type { FindQuery, FindResult, SearchQuery, SearchResult } from "../../engine/search-types.ts";
@@ -138,16 +147,10 @@ export class OverlayBackend extends CompleteFiles {
     }
   }
   async stat(path: string): Promise<FsStat> {
-    const real = await this.#layer.real(path, true);
-    const stat = await this.#present(real, path);
-    if (this.#layer.draft.isCovered(real) || !stat.isFile || stat.version !== undefined)
-      return statWithPath(stat, path);
-    const below = await this.#layer.lower.stat(real);
-    const version = below.version ?? engine().sha256(await this.#layer.lower.readBytes(real));
-    return statWithPath(Object.freeze({ ...below, version }), path);
+    return statWithPath(found(await this.#layer.place(path, true, true), path), path);
   }
   override async lstat(path: string): Promise<FsStat> {
-    return statWithPath(await this.#present(await this.#layer.real(path, false), path), path);
+    return statWithPath(found(await this.#layer.place(path, false), path), path);
   }
   override async readLink(path: string): Promise<string> {
     const { type, target } = await this.lstat(path);
@@ -166,8 +169,7 @@ export class OverlayBackend extends CompleteFiles {
   override async readBytes(path: string): Promise<Uint8Array> {
     const real = await this.#layer.real(path, true);
     if (!this.#layer.draft.isCovered(real)) return this.#layer.lower.readBytes(real);
-    const stat = await this.#present(real, path);
-    if (stat.isDir) throw backendError("IS_DIRECTORY", path);
+    if ((await this.stat(path)).isDir) throw backendError("IS_DIRECTORY", path);
     const node = this.#layer.draft.node(real);
     if (node?.type !== "file") throw backendError("NOT_FOUND", path);
     return (await this.#layer.content(node)).slice();
@@ -188,84 +190,62 @@ export class OverlayBackend extends CompleteFiles {
     return this.#inTurn(() => this.#write(path, bytes, options));
   }
   async #write(path: string, bytes: Uint8Array, options: WriteOptions): Promise<WriteResult> {
-    checkSignal(options.signal, path);
-    const layer = this.#layer;
-    const real = await layer.real(path, options.ifAbsent !== true);
-    const there = await layer.at(real);
-    if (there !== null && options.ifAbsent === true) throw backendError("ALREADY_EXISTS", path);
-    if (there?.isDir === true) throw backendError("IS_DIRECTORY", path);
-    if (there !== null && !there.isFile) throw backendError("NOT_REGULAR_FILE", path);
-    checkWritable(there, path);
-    if (options.ifVersion !== undefined) {
-      const now = there === null ? undefined : (await this.stat(real)).version;
-      if (now !== options.ifVersion) throw backendError("CONFLICT", path);
-    }
-    if (normalise(path).directory)
+    const { ifAbsent, ifVersion, mode, signal } = options;
+    checkSignal(signal, path);
+    const place = await this.#layer.place(path, ifAbsent !== true, ifVersion !== undefined);
+    if (place.entry !== undefined && ifAbsent === true) throw backendError("ALREADY_EXISTS", path);
+    if (normalise(path).directory && place.stat?.isDir !== true)
       throw backendError("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
-    if (there === null) await this.#parents(real, path, options.createDirs === true);
-    const mode = options.mode ?? there?.mode ?? DEFAULT_FILE_MODE;
-    const stat = layer.facts(real, { type: "file", size: bytes.length, mode });
-    await layer.set(real, { type: "file", content: bytes, stat });
-    return Object.freeze({ version: stat.version as string });
+    checkWrite(place, options, path);
+    await this.#layer.change(place, (tree) => tree.put(place.path, { source: bytes, mode }));
+    const node = this.#layer.draft.node(place.path);
+    return Object.freeze({ version: node?.stat.version as string });
   }
   delete(path: string, { ifVersion }: DeleteOptions = {}): Promise<void> {
     return this.#inTurn(async () => {
-      const real = await this.#layer.real(path, false);
-      await assertVersion(this, path, ifVersion);
-      if (real === "/") throw backendError("PROTECTED_PATH", path, "the root cannot be deleted");
-      const there = await this.#present(real, path);
-      if (there.isDir && (await this.listDir(real)).length > 0) throw backendError("NOT_EMPTY", path);
-      await this.#layer.remove(real);
+      const place = await this.#layer.place(path, false, ifVersion !== undefined);
+      checkRemoval(place, ifVersion, path);
+      if (found(place, path).isDir && (await this.listDir(place.path)).length > 0)
+        throw backendError("NOT_EMPTY", path);
+      await this.#layer.change(place, (tree) => tree.remove(place.path));
     });
   }
-  mkdir(
-    path: string,
-    options: { readonly parents?: boolean; readonly existOk?: boolean } = {},
-  ): Promise<void> {
+  mkdir(path: string, { parents = true, existOk = true }: MkdirOptions = {}): Promise<void> {
     return this.#inTurn(async () => {
-      const real = await this.#layer.real(path, false);
-      const there = await this.#layer.at(real);
-      if (there !== null) {
+      const place = await this.#layer.place(path, false);
+      if (place.stat !== undefined) {
         // A link that leads nowhere, or in a circle, is there and no directory.
-        const isDir = there.isDir || (await this.stat(path).catch(() => null))?.isDir;
-        if (isDir !== true || options.existOk === false) throw backendError("ALREADY_EXISTS", path);
+        const isDir = place.stat.isDir || (await this.stat(path).catch(() => null))?.isDir;
+        if (isDir !== true || !existOk) throw backendError("ALREADY_EXISTS", path);
         return;
       }
-      await this.#parents(real, path, options.parents ?? true);
-      await this.#layer.set(real, this.#layer.directory(real));
+      if (!parents) checkParent(place, path);
+      await this.#layer.change(place, (tree) => tree.mkdir(place.path));
     });
   }
   async listDir(path: string): Promise<readonly FsEntry[]> {
-    const real = await this.#layer.real(path, true);
-    const stat = await this.#present(real, path);
-    if (!stat.isDir) throw backendError("NOT_DIRECTORY", path);
+    const place = await this.#layer.place(path, true);
+    if (!found(place, path).isDir) throw backendError("NOT_DIRECTORY", path);
     const asked = normalise(path).path;
-    const entries = (await this.#layer.entries(real)).map((entry) =>
+    const entries = (await this.#layer.entries(place.path)).map((entry) =>
       Object.freeze({ ...entry, path: childOf(asked, entry.name) }),
     );
     return Object.freeze(sortEntries(entries));
   }
   /** Copies a file; its content is not read until it is needed. */
   override copyFile(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
+    const { overwrite, ifVersion } = options;
     return this.#inTurn(async () => {
       const layer = this.#layer;
-      const source = await layer.real(from, true);
-      await assertVersion(this, from, options.ifVersion);
-      const facts = statWithPath(await this.stat(from), source);
-      if (facts.isDir) throw backendError("IS_DIRECTORY", from);
-      if (!facts.isFile) throw backendError("NOT_REGULAR_FILE", from);
-      const real = await layer.real(to, options.overwrite === true);
-      const there = await layer.at(real);
-      if (there !== null && options.overwrite !== true) throw backendError("ALREADY_EXISTS", to);
-      if (there?.isDir === true) throw backendError("IS_DIRECTORY", to);
-      if (real === source) throw backendError("SAME_FILE", to);
-      checkWritable(there, to);
-      if (there === null) await this.#parents(real, to, false);
-      const node = layer.draft.node(source);
-      const content = node?.type === "file" ? node.content : await layer.copied(source, facts);
-      const { size, mode = DEFAULT_FILE_MODE } = facts;
-      const stat = layer.facts(real, { type: "file", size, mode });
-      await layer.set(real, { type: "file", content, stat });
+      const source = await layer.place(from, true, true);
+      checkCopied(source, ifVersion, from);
+      const facts = found(source, from);
+      const target = await layer.place(to, overwrite === true);
+      checkReplaced(target, overwrite, to);
+      checkCopyTarget(source, target, to);
+      const node = layer.draft.node(source.path);
+      const content = node?.type === "file" ? node.content : await layer.copied(source.path, facts);
+      await layer.change(target, (tree) => tree.put(target.path, { source: content, mode: facts.mode }));
       return {};
     });
   }
@@ -276,12 +256,9 @@ export class OverlayBackend extends CompleteFiles {
   }
   async #symlink(target: string, path: string): Promise<void> {
     checkTarget(target, path);
-    const real = await this.#layer.real(path, false);
-    if ((await this.#layer.at(real)) !== null) throw backendError("ALREADY_EXISTS", path);
-    await this.#parents(real, path, false);
-    const size = byteLength(target);
-    const stat = this.#layer.facts(real, { type: "symlink", size, mode: LINK_MODE, target });
-    await this.#layer.set(real, { type: "symlink", target, stat });
+    const place = await this.#layer.place(path, false);
+    checkNew(place, path);
+    await this.#layer.change(place, (tree) => tree.symlink(place.path, target));
   }
   override chmod(path: string, mode: number): Promise<void> {
     return this.#layer.lower.abilities.modes
@@ -289,45 +266,30 @@ export class OverlayBackend extends CompleteFiles {
       : super.chmod(path, mode);
   }
   async #chmod(path: string, mode: number): Promise<void> {
-    const real = await this.#layer.real(path, true);
-    await this.#layer.chmod(real, mode, await this.stat(real));
+    const place = await this.#layer.place(path, true, true);
+    if (found(place, path).type !== "other")
+      await this.#layer.change(place, (tree) => tree.chmod(place.path, mode));
   }
   override removeTree(
     path: string,
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<TreeCounts> {
     return this.#inTurn(async () => {
-      const real = await this.#layer.real(path, false);
-      if (real === "/") throw backendError("PROTECTED_PATH", path, "the root cannot be deleted");
-      const top = await this.#present(real, path);
+      const place = await this.#layer.place(path, false);
+      checkRemoval(place, undefined, path);
       const counts = { files: 0, directories: 0, bytes: 0 };
       const add = async (entry: FsStat | FsEntry): Promise<void> => {
         if (entry.isDir) counts.directories += 1;
         else counts.files += 1;
         if (entry.isFile) counts.bytes += entry.size ?? (await this.lstat(entry.path)).size;
       };
+      const top = found(place, path);
       await add(top);
       if (top.type === "dir")
-        for await (const entry of walkTree(this, real, options.signal)) await add(entry);
-      await this.#layer.remove(real);
+        for await (const entry of walkTree(this, place.path, options.signal)) await add(entry);
+      await this.#layer.change(place, (tree) => tree.remove(place.path));
       return Object.freeze(counts);
     });
-  }
-
-  async #present(real: string, path: string): Promise<FsStat> {
-    if (real === "/") return this.#layer.lower.stat(real);
-    const found = await this.#layer.at(real);
-    if (found !== null) return found;
-    const parent = parentOf(real);
-    const isBelowFile = parent !== "/" && (await this.#layer.at(parent))?.isDir === false;
-    throw backendError(isBelowFile ? "NOT_DIRECTORY" : "NOT_FOUND", path);
-  }
-
-  async #parents(real: string, path: string, create: boolean): Promise<void> {
-    const missing = await this.#layer.missing(real, path);
-    if (missing.length > 0 && !create)
-      throw backendError("NOT_FOUND", path, "the parent directory does not exist");
-    for (const directory of missing) await this.#layer.set(directory, this.#layer.directory(directory));
   }
 
   #inTurn<T>(run: () => Promise<T>): Promise<T> {
@@ -336,6 +298,12 @@ export class OverlayBackend extends CompleteFiles {
 }
 
 checkCalls(OverlayBackend.prototype, standardChecks("OverlayBackend"));
+
+/** Returns the facts about what stands at a place. @throws NOT_FOUND */
+function found({ stat }: OverlayPlace, path: string): FsStat {
+  if (stat === undefined) throw backendError("NOT_FOUND", path);
+  return stat;
+}
 
 /** Makes an overlay whose layer keeps what a three-way merge needs, with that layer. */
 export function forkOverlay(lower: Files): {

@@ -1,10 +1,10 @@
 /** A change of one path as data, and the one way to make a list of them on a backend. */
 import type { Files } from "../files.ts";
-import type { WriteOptions } from "../backend.ts";
+import type { WriteOptions, WriteResult } from "../backend.ts";
 import { backendError, checkSignal } from "../failure.ts";
 import { missingParents } from "../fallback/fallback.ts";
-import { moveEntry } from "../fallback/fallback-tree.ts";
-import { isBelowAny } from "../paths.ts";
+import { hasOtherMode, moveEntry } from "../fallback/fallback-tree.ts";
+import { isBelowAny, isWithin, movedPath } from "../paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 
 /**
@@ -66,29 +66,13 @@ const OWNER_WRITES = 0o300;
 
 /**
  * Makes changes in their order, except that a directory which gets bits that allow no more changes in it gets them last.
+ * Returns the results of writes and moves, by the paths that have them.
  * @throws FilewrightError CONFLICT when a path is not as it was planned for
  */
-export async function makeOps(ops: readonly Op[], making: Making): Promise<void> {
-  const { fs, signal } = making;
-  const removed = new Set<string>();
-  const closed: (readonly [path: string, mode: number])[] = [];
-  for (const op of ops) {
-    const path = pathOfOp(op);
-    checkSignal(signal, path);
-    const isRemoved = removed.has(path) || isBelowAny(path, removed);
-    const there = isRemoved ? null : making.there(path);
-    const content = await contentOf(op, making);
-    await asPlanned(path, async () => {
-      if (op.op === "put" || op.op === "link") await writeFile(op, content, there, making);
-      else await makeEntry(op, there, making);
-    });
-    if (op.op === "remove") removed.add(path);
-    if ((op.op !== "mkdir" && op.op !== "chmod") || op.mode === undefined || !fs.abilities.modes) continue;
-    const { mode } = op;
-    if ((mode & OWNER_WRITES) === OWNER_WRITES) await asPlanned(path, () => fs.chmod(path, mode));
-    else closed.push([path, mode]);
-  }
-  for (const [path, mode] of closed.reverse()) await asPlanned(path, () => fs.chmod(path, mode));
+export async function makeOps(ops: readonly Op[], making: Making): Promise<ReadonlyMap<string, WriteResult>> {
+  const maker = new OpMaker(making);
+  for (const op of ops) await maker.make(op);
+  return maker.finish();
 }
 
 /** Returns the path that a change is about: of a move the one that it makes. */
@@ -96,44 +80,144 @@ export function pathOfOp(op: Op): string {
   return op.op === "move" ? op.to : op.path;
 }
 
-/** Returns the content to write; undefined where there is none, or the file has it. */
-async function contentOf(op: Op, { linked }: Making): Promise<Uint8Array | undefined> {
-  if (op.op === "put") return op.body;
-  return op.op === "link" ? linked(op.path, op.hash) : undefined;
-}
+class OpMaker {
+  readonly #making: Making;
+  /** The entries that the list itself has left. */
+  readonly #left = new Map<string, Expected | null>();
+  readonly #removed = new Set<string>();
+  readonly #results = new Map<string, WriteResult>();
+  /** The bits that directories get last. */
+  #closed = new Map<string, number>();
 
-async function writeFile(
-  op: FileOp,
-  content: Uint8Array | undefined,
-  there: Expected | null,
-  { fs, durability, signal }: Making,
-): Promise<void> {
-  const mode = fs.abilities.modes ? op.mode : undefined;
-  if (content !== undefined) {
-    const condition =
-      there?.type === "file" ? { ifVersion: there.version } : { ifAbsent: true, createDirs: true };
-    await fs.writeBytes(op.path, content, { durability, signal, mode, ...condition });
+  constructor(making: Making) {
+    this.#making = making;
   }
-  const isOther = there?.type === "file" && there.mode !== undefined && there.mode !== mode;
-  if (isOther && mode !== undefined) await fs.chmod(op.path, mode);
-}
 
-async function makeEntry(op: Exclude<Op, FileOp>, there: Expected | null, making: Making): Promise<void> {
-  const { fs, signal } = making;
-  switch (op.op) {
-    case "remove":
-      if (op.tree === true) await fs.removeTree(op.path, { signal });
-      else await fs.delete(op.path, { ifVersion: (there?.type === "file" && there.version) || undefined });
-      return;
-    case "mkdir":
-      return fs.mkdir(op.path, { parents: true, existOk: true });
-    case "symlink": {
-      const [parent] = await missingParents(fs, op.path);
-      if (parent !== undefined) await fs.mkdir(parent, { parents: true, existOk: true });
-      return fs.symlink(op.target, op.path);
+  async make(op: Op): Promise<void> {
+    const path = pathOfOp(op);
+    checkSignal(this.#making.signal, path);
+    const content = await this.#contentOf(op);
+    await asPlanned(path, async () => {
+      if (op.op === "put" || op.op === "link") await this.#write(op, content);
+      else await this.#change(op);
+    });
+  }
+
+  async finish(): Promise<ReadonlyMap<string, WriteResult>> {
+    for (const [path, mode] of [...this.#closed].reverse()) await this.#chmod(path, mode);
+    return this.#results;
+  }
+
+  /** Returns what is planned for, or left, at a path. */
+  #there(path: string): Expected | null {
+    const own = this.#left.get(path);
+    if (own !== undefined) return own;
+    return isBelowAny(path, this.#removed) ? null : this.#making.there(path);
+  }
+
+  /** Returns the content to write; undefined where there is none, or the file has it. */
+  async #contentOf(op: Op): Promise<Uint8Array | undefined> {
+    if (op.op === "put") return op.body;
+    return op.op === "link" ? this.#making.linked(op.path, op.hash) : undefined;
+  }
+
+  async #write(op: FileOp, content: Uint8Array | undefined): Promise<void> {
+    const { fs, durability, signal } = this.#making;
+    const { path } = op;
+    const there = this.#there(path);
+    const isFile = there?.type === "file";
+    const mode = fs.abilities.modes ? op.mode : undefined;
+    if (content !== undefined) {
+      const condition = isFile
+        ? { ifVersion: there.version || undefined }
+        : { ifAbsent: true, createDirs: true };
+      const hash = op.op === "put" ? op.hash : undefined;
+      const options = { durability, signal, mode, hash, ...condition };
+      this.#note(path, "file", await fs.writeBytes(path, content, options));
     }
-    case "move":
-      await moveEntry(fs, op.from, op.to);
+    if (mode === undefined || there?.mode === mode) return;
+    // What another program has written since is not given other bits.
+    const { version } = this.#results.get(path) ?? {};
+    const now = version === undefined ? undefined : (await fs.lstat(path)).version;
+    if (now === undefined || now === version) await this.#chmod(path, mode);
+  }
+
+  async #change(op: Exclude<Op, FileOp>): Promise<void> {
+    const { fs, signal } = this.#making;
+    switch (op.op) {
+      case "remove":
+        return this.#remove(op.path, op.tree === true);
+      case "mkdir":
+        await fs.mkdir(op.path, { parents: true, existOk: true });
+        this.#note(op.path, "dir");
+        return op.mode === undefined ? undefined : this.#chmodDirectory(op.path, op.mode);
+      case "symlink":
+        await this.#parentsOf(op.path);
+        await fs.symlink(op.target, op.path);
+        return this.#note(op.path, "symlink");
+      case "chmod":
+        if (!fs.abilities.modes) return;
+        if (this.#there(op.path)?.type !== "dir" || (await fs.lstat(op.path)).mode === undefined)
+          return fs.chmod(op.path, op.mode);
+        return this.#chmodDirectory(op.path, op.mode);
+      case "move": {
+        const there = this.#there(op.from);
+        await this.#parentsOf(op.to);
+        const ifVersion = (there?.type === "file" && there.version) || undefined;
+        const made = await moveEntry(fs, op.from, op.to, { ifVersion, signal });
+        this.#note(op.to, there?.type ?? "", made);
+        this.#gone(op.from, op.to);
+      }
+    }
+  }
+
+  async #remove(path: string, tree: boolean): Promise<void> {
+    const { fs, signal } = this.#making;
+    const there = this.#there(path);
+    const isFile = there?.type === "file";
+    // Only a file has a version that the removal itself compares.
+    if (there !== null && !isFile && (await fs.lstat(path)).type !== there.type)
+      throw backendError("CONFLICT", path);
+    if (tree) await fs.removeTree(path, { signal });
+    else await fs.delete(path, { ifVersion: (isFile && there.version) || undefined });
+    this.#gone(path);
+  }
+
+  async #chmodDirectory(path: string, mode: number): Promise<void> {
+    if ((mode & OWNER_WRITES) === OWNER_WRITES) await this.#chmod(path, mode);
+    else this.#closed.set(path, mode);
+  }
+
+  /** Sets permission bits where there are any, and others. */
+  async #chmod(path: string, mode: number): Promise<void> {
+    const { fs } = this.#making;
+    if (!fs.abilities.modes || !(await hasOtherMode(fs, path, mode))) return;
+    await asPlanned(path, () => fs.chmod(path, mode));
+    // Its version may have changed with the bits.
+    if (this.#left.get(path)?.type === "file") this.#note(path, "file");
+  }
+
+  async #parentsOf(path: string): Promise<void> {
+    const { fs } = this.#making;
+    const [parent] = await missingParents(fs, path);
+    if (parent !== undefined) await fs.mkdir(parent, { parents: true, existOk: true });
+  }
+
+  #note(path: string, type: string, made: WriteResult = {}): void {
+    this.#left.set(path, { type, version: made.version ?? "" });
+    this.#results.set(path, made);
+  }
+
+  /** Notes that a path is gone; a directory with bits that it gets last may be at another one. */
+  #gone(path: string, to?: string): void {
+    this.#left.set(path, null);
+    this.#removed.add(path);
+    this.#results.delete(path);
+    const closed = [...this.#closed].map(([at, mode]): [string, number] | undefined => {
+      if (!isWithin(at, path)) return [at, mode];
+      return to === undefined ? undefined : [movedPath(at, path, to), mode];
+    });
+    this.#closed = new Map(closed.filter((one) => one !== undefined));
   }
 }
 

@@ -9,8 +9,8 @@ import type { Files } from "../files.ts";
 import { equalBytes } from "../../engine/wire/bytes.ts";
 import type { EntryType, FsStat, VersionedBytes } from "../backend.ts";
 import { lstatOrNull, hashOf } from "../fallback/fallback.ts";
-import { PERMISSION_BITS } from "../entry.ts";
-import { backendError } from "../failure.ts";
+import { type Changed, PERMISSION_BITS } from "../entry.ts";
+import { backendError, isUncertain } from "../failure.ts";
 import type { FilewrightError } from "../../engine/errors.ts";
 
 /** The state of a path; null for no entry. */
@@ -144,16 +144,17 @@ export async function hasContentOf(fs: Files, path: string, stat: FsStat, image:
   if (image.hash !== undefined) return (await hashOf(reader, path)) === image.hash;
   const { source } = image;
   if (source === undefined) return false;
-  const content = await reader.read(source.path).catch(() => null);
+  const content = await reader.read(source.path).catch((error: unknown) => {
+    // Files that do not answer are asked again by the next attempt.
+    if (isUncertain(error)) throw error;
+    return null;
+  });
   if (content === null || content.version !== source.version) return false;
   return equalBytes(await reader.readBytes(path), content.bytes);
 }
 
 /** The states of a path before and after a step. */
-export interface StatePair {
-  readonly before: PreImage | null;
-  readonly after: PreImage | null;
-}
+type StatePair = Omit<Changed<PreImage>, "path">;
 
 /** Returns the mode with which a step left its path; undefined when it is unknown. */
 export function modeLeftBy({ before, after }: StatePair): number | undefined {

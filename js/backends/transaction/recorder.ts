@@ -10,7 +10,7 @@ import type { Files } from "../files.ts";
 import { inheritShortcuts } from "../abilities.ts";
 import { PassingFiles } from "../delegating.ts";
 import type { DeleteOptions, MoveOptions, WriteOptions, WriteResult } from "../backend.ts";
-import { entryPath, lstatOrNull } from "../fallback/fallback.ts";
+import { entryPath, lstatOrNull, missingAbove } from "../fallback/fallback.ts";
 import { parentOf } from "../paths.ts";
 import { encodeText } from "../text.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
@@ -111,8 +111,10 @@ class Recorder {
             const real = await this.#inner.realpath(path);
             const stat = await lstatOrNull(this.#inner, real);
             if (stat === null) return [];
-            const before = preImageOf(stat);
-            return [await this.#steps.pathStep("chmod", real, before, { ...before, mode })];
+            // Where there are no ids, the content tells whether the bits were set, as they may change the version.
+            const isKnown = stat.fileId !== undefined || stat.type !== "file";
+            const before = isKnown ? preImageOf(stat) : await this.#steps.keep(real, false);
+            return [await this.#steps.pathStep("chmod", real, before, { ...preImageOf(stat), mode })];
           },
           async () => this.#inner.chmod(path, mode),
           (_, step) => this.#steps.now(step),
@@ -212,12 +214,8 @@ class Recorder {
    * another process meanwhile are not part of the change.
    */
   async #makeParents(path: string): Promise<void> {
-    const missing: string[] = [];
-    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
-      if ((await lstatOrNull(this.#inner, at)) !== null) break;
-      missing.unshift(at);
-    }
-    for (const directory of missing) {
+    const missing = await missingAbove((at) => lstatOrNull(this.#inner, at), path);
+    for (const directory of missing.toReversed()) {
       try {
         await this.#makeDirectory(directory, directory);
       } catch (error) {

@@ -12,7 +12,7 @@ import { entryPath, lstatOrNull } from "../fallback/fallback.ts";
 import { isWithin, parentOf } from "../paths.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../../engine/yielder.ts";
-import { FilewrightError } from "../../engine/errors.ts";
+import { type FilewrightError, fromEngine } from "../../engine/errors.ts";
 import { backendError, ignoreCodes } from "../failure.ts";
 import {
   hasContentOf,
@@ -42,6 +42,19 @@ export interface RollbackOutcome {
    * the old ones.
    */
   readonly remade: readonly string[];
+  /** What was restored, for another attempt. */
+  readonly restored: Restored;
+}
+
+/** What a rollback has restored at each path. */
+type Restored = ReadonlyMap<string, RestoredNote>;
+
+/** How steps are rolled back. */
+interface RollbackOptions {
+  /** What an earlier attempt has restored. Default: there was none. */
+  readonly restored?: Restored | undefined;
+  /** Only an undo, which is a change of its own, has a signal. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The result of one step. */
@@ -57,17 +70,14 @@ const FINAL_FAILURE_CODES: ReadonlySet<string> = new Set([
   "UNSUPPORTED_OPERATION",
 ]);
 
-/**
- * Rolls steps back. `given` contains the results of the steps that are known to be done. Only an
- * undo, which is a change of its own, has a signal. @throws CANCELLED
- */
+/** Rolls steps back. `given` contains the results of the steps that are known to be done. @throws CANCELLED */
 export async function rollBack(
   fs: Files,
   steps: readonly Step[],
   given: ReadonlyMap<number, StepResult>,
-  signal?: AbortSignal,
+  { restored, signal }: RollbackOptions = {},
 ): Promise<RollbackOutcome> {
-  const run = new Rollback(fs, given);
+  const run = new Rollback(fs, given, restored);
   const yielder = new Yielder({ signal });
   for (const step of steps.toReversed()) {
     await yielder.yieldIfDue();
@@ -98,14 +108,17 @@ class Rollback {
   readonly #trusted: Files;
   readonly #given: ReadonlyMap<number, StepResult>;
   /** The results of this rollback at each path, with the state that the rolled-back step had recorded. */
-  readonly #restored = new Map<string, RestoredNote>();
+  readonly #restored: Map<string, RestoredNote>;
   readonly #settled: number[] = [];
   readonly #conflicts = new Set<string>();
   readonly #failed = new Set<string>();
+  /** The paths of the steps that failed, of a move both. */
+  readonly #blocked = new Set<string>();
   #failure: FilewrightError | null = null;
   readonly #remade = new Set<string>();
 
-  constructor(fs: Files, given: ReadonlyMap<number, StepResult>) {
+  constructor(fs: Files, given: ReadonlyMap<number, StepResult>, restored: Restored = new Map()) {
+    this.#restored = new Map(restored);
     this.#fs = fs;
     this.#trusted = fs.trusted();
     this.#given = given;
@@ -118,25 +131,27 @@ class Rollback {
       failed: [...this.#failed],
       failure: this.#failure,
       remade: [...this.#remade],
+      restored: this.#restored,
     };
   }
 
   async step(step: Step): Promise<void> {
-    const path = step.kind === "move" ? step.to : step.path;
-    const ending = await this.#end(step);
-    if (ending === "failed") this.#failed.add(path);
-    else this.#settled.push(step.id);
-    if (ending === "conflict") this.#conflicts.add(path);
+    // What is left of a move stands at its new place.
+    const paths = step.kind === "move" ? [step.to, step.from] : [step.path];
+    const ending = await this.#end(step, paths);
+    if (ending !== "failed") this.#settled.push(step.id);
+    else for (const path of paths) this.#blocked.add(path);
+    if (ending !== "settled") (ending === "failed" ? this.#failed : this.#conflicts).add(paths[0] as string);
   }
 
-  async #end(step: Step): Promise<StepOutcome> {
-    const paths = step.kind === "move" ? [step.from, step.to] : [step.path];
+  async #end(step: Step, paths: readonly string[]): Promise<StepOutcome> {
     // After a later step that could not be rolled back, the path does not have this step's state.
     if (paths.some((path) => this.#isBlocked(path))) return "failed";
     try {
       return (await (step.kind === "move" ? this.#move(step) : this.#path(step))) ? "settled" : "conflict";
-    } catch (error) {
-      if (!(error instanceof FilewrightError)) throw error;
+    } catch (thrown) {
+      // A host's files may throw anything.
+      const error = fromEngine(thrown);
       if (FINAL_FAILURE_CODES.has(error.code)) return "conflict";
       this.#failure ??= error;
       return "failed";
@@ -144,7 +159,7 @@ class Rollback {
   }
 
   #isBlocked(path: string): boolean {
-    for (const failed of this.#failed) if (isWithin(failed, path) || isWithin(path, failed)) return true;
+    for (const failed of this.#blocked) if (isWithin(failed, path) || isWithin(path, failed)) return true;
     return false;
   }
 
@@ -165,10 +180,17 @@ class Rollback {
     const old = await this.#asideOf(step.aside, before, given !== undefined, isOurs);
     // Without a set-aside entry the step was not made: the path contains a half-written new file.
     if (given === undefined && step.aside !== undefined && old === undefined) return true;
-    if (!isOurs) return isPreImage(fs, path, stat, before);
+    if (!isOurs) return this.#isAsBefore(path, stat, before);
     if (given === undefined && old === undefined && (await isPreImage(fs, path, stat, before))) return true;
     await this.#restore(step, stat, before, old);
     await this.#note(path, before);
+    return true;
+  }
+
+  /** Returns true for the state before a step. An earlier attempt may have restored it by content and not said so. */
+  async #isAsBefore(path: string, stat: FsStat | null, before: PreImage | null): Promise<boolean> {
+    if (!(await isPreImage(this.#fs, path, stat, before))) return false;
+    if (stat?.fileId === undefined) await this.#note(path, before);
     return true;
   }
 
@@ -224,10 +246,12 @@ class Rollback {
   }
 
   async #isOurs(step: PathStep, stat: FsStat | null, given: StepResult | undefined): Promise<boolean> {
-    const { path, after } = step;
+    const { path, after, before, kind } = step;
     if (isModeLost(step, stat?.mode)) return false;
+    // The content of a file that only gets other bits is that of before.
+    const made = kind === "chmod" ? before : after;
     const expected = this.#expected(path, given);
-    if (expected === undefined) return isPreImage(this.#fs, path, stat, after && withoutMode(after));
+    if (expected === undefined) return isPreImage(this.#fs, path, stat, made && withoutMode(made));
     if (stat === null || after === null) return stat === after;
     return stat.type === after.type && this.#isResult(path, stat, after, expected);
   }
@@ -254,7 +278,7 @@ class Rollback {
       if ((await this.#place(path, step.parents?.[at] ?? undefined)) !== "same") return false;
     const [source, target] = [await lstatOrNull(fs, from), await lstatOrNull(fs, to)];
     const given = this.#given.get(step.id);
-    const isThere = target !== null && this.#isMoved(target, moved, this.#expected(to, given));
+    const isThere = target !== null && this.#isMoved(target, step, source !== null);
     if (given === undefined && source !== null && !isThere) {
       if (step.aside !== undefined) await this.#dropLink(step.aside, to);
       return true; // It was not made.
@@ -283,12 +307,17 @@ class Rollback {
     else if (one !== null && other === null) await this.#trusted.rename(aside, path, { overwrite: false });
   }
 
-  #isMoved(target: FsStat, moved: PreImage, given: StepResult | undefined): boolean {
+  /** Returns true when a move has brought an entry to its target. `isLeft` is true while an entry is at its source. */
+  #isMoved(target: FsStat, { id, to, moved }: MoveStep, isLeft: boolean): boolean {
     if (target.type !== moved.type) return false;
+    const known = this.#given.get(id);
+    const given = this.#expected(to, known);
     if (given?.version !== undefined && given.version === target.version) return true;
     // Some file systems give an entry another id with its name, so that of the moved entry counts, where it is known.
     const fileId = given?.fileId ?? moved.fileId;
     if (fileId !== undefined) return isSameEntry(target, { ...moved, fileId });
+    // Where there are no ids, the move may have given another version.
+    if (known === undefined && !isLeft) return target.size === (moved.size ?? target.size);
     if (moved.version !== undefined) return moved.version === target.version;
     return given !== undefined && target.type !== "file";
   }

@@ -7,23 +7,19 @@
  * dropped.
  */
 import type { FsStat } from "../backend.ts";
+import type { Changed } from "../entry.ts";
 import type { PreImage } from "./pre-image.ts";
 
 /** The effect of a step on its path. */
 export type PathStepKind = "write" | "create" | "delete" | "mkdir" | "symlink" | "chmod";
 
-/** A change of one path. */
-export interface PathStep {
+/** A change of one path. `path` is the real one, and `after` the expected state. */
+export interface PathStep extends Changed<PreImage> {
   /** The number of the step in its transaction. */
   readonly id: number;
   readonly kind: PathStepKind;
-  /** The real path that the step changes. */
-  readonly path: string;
   /** The `fileId` of the directory of the path, if known. A rollback restores nothing in another directory. */
   readonly parent?: string;
-  readonly before: PreImage | null;
-  /** The expected state after the step. */
-  readonly after: PreImage | null;
   /** The path to which the old entry is set aside. */
   readonly aside?: string;
   /** True for a temporary path of the change, such as a staged copy before it is moved: a rollback removes it. */

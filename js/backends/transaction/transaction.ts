@@ -48,6 +48,8 @@ export class Transaction {
   #steps: Step[] = [];
   #nextId = 0;
   readonly #given = new Map<number, StepResult>();
+  /** What the attempts to roll back have restored. */
+  #restored: RollbackOutcome["restored"] = new Map();
   #done: (readonly [id: number, given: StepResult])[] = [];
   #dropped: number[] = [];
   /** The last error of the sink. */
@@ -112,10 +114,12 @@ export class Transaction {
   /** Rolls back the steps from `mark` on. A step that failed remains and can be rolled back again. */
   async rollBack(mark = 0, fs: Files = this.#fs): Promise<RollbackOutcome> {
     const steps = this.#steps.filter(({ id }) => id >= mark);
-    if (steps.length === 0) return { settled: [], conflicts: [], failed: [], failure: null, remade: [] };
+    if (steps.length === 0)
+      return { settled: [], conflicts: [], failed: [], failure: null, remade: [], restored: new Map() };
     // Without these notes, a process that takes over would assume that refused steps may have been made.
     await this.#tell([]).catch(() => undefined);
-    const outcome = await rollBack(fs, steps, this.#given);
+    const outcome = await rollBack(fs, steps, this.#given, { restored: this.#restored });
+    this.#restored = outcome.restored;
     const settled = new Set(outcome.settled);
     // After the rollback these are where they were set aside; those below moved directories have moved
     // along.

@@ -36,14 +36,22 @@ function checkVersion({ entry }: Standing, wanted: string | undefined, path: str
   if (entry?.type !== "file" || entry.version !== wanted) throw backendError("CONFLICT", path);
 }
 
+function checkFile({ entry }: Standing, path: string): void {
+  if (entry?.type === "dir") throw backendError("IS_DIRECTORY", path);
+  if (entry?.type === "other") throw backendError("NOT_REGULAR_FILE", path);
+}
+
 /** @throws NOT_FOUND when the directory of a new entry does not exist */
 export function checkParent({ hasParent }: Standing, path: string): void {
   if (!hasParent) throw backendError("NOT_FOUND", path, "the parent directory does not exist");
 }
 
-/** Checks a write. `at` is the place with links followed. @throws IS_DIRECTORY, CONFLICT, PERMISSION_DENIED, NOT_FOUND */
+/**
+ * Checks a write. `at` is the place with links followed.
+ * @throws IS_DIRECTORY, NOT_REGULAR_FILE, CONFLICT, PERMISSION_DENIED, NOT_FOUND
+ */
 export function checkWrite(at: Standing, { ifVersion, createDirs }: WriteOptions, path: string): void {
-  if (at.entry?.type === "dir") throw backendError("IS_DIRECTORY", path);
+  checkFile(at, path);
   checkVersion(at, ifVersion, path);
   checkReadOnly(at.entry, path);
   if (createDirs !== true) checkParent(at, path);
@@ -90,9 +98,9 @@ export function checkApart(source: Standing, target: Standing, to: string): void
     throw backendError("INVALID_ARGUMENT", to, "a directory cannot be moved or copied into itself");
 }
 
-/** Checks the source of a copied file, with links followed. @throws IS_DIRECTORY, CONFLICT */
+/** Checks the source of a copied file, with links followed. @throws IS_DIRECTORY, NOT_REGULAR_FILE, CONFLICT */
 export function checkCopied(source: Standing, ifVersion: string | undefined, from: string): void {
-  if (source.entry?.type === "dir") throw backendError("IS_DIRECTORY", from);
+  checkFile(source, from);
   checkVersion(source, ifVersion, from);
 }
 

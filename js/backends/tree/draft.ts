@@ -1,6 +1,6 @@
 /**
  * The changes of files in memory: what writing, removing and moving mean is decided here, for the backend in memory, for
- * the commits of storages and for the stage of a call. Paths are real; nothing follows a link.
+ * the commits of storages, for overlays and for the stage of a call. Paths are real; nothing follows a link.
  */
 import { DEFAULT_DIR_MODE, DEFAULT_FILE_MODE, PERMISSION_BITS } from "../entry.ts";
 import { backendError } from "../failure.ts";
@@ -23,6 +23,9 @@ export type MadeFacts<C> =
 
 /** A tree and the changes of it. The subclass dates and numbers the entries. */
 export abstract class TreeDraft<E extends NodeEntry, C extends PutContent> extends TreeEdit<E> {
+  /** The bits of a mode that the tree keeps. */
+  protected readonly bits: number = PERMISSION_BITS;
+
   /** Returns the entry of what a change makes in place of `there`. */
   protected abstract made(path: string, facts: MadeFacts<C>, there: TreeNode<E> | undefined): E;
 
@@ -47,7 +50,7 @@ export abstract class TreeDraft<E extends NodeEntry, C extends PutContent> exten
   protected putOver(path: string, there: TreeNode<E> | undefined, content: C): E {
     if (isDirNode(there)) throw backendError("IS_DIRECTORY", path);
     const kept = there?.entry.type === "file" ? there.entry.mode : undefined;
-    const mode = (content.mode ?? kept ?? DEFAULT_FILE_MODE) & PERMISSION_BITS;
+    const mode = (content.mode ?? kept ?? DEFAULT_FILE_MODE) & this.bits;
     const entry = this.made(path, { type: "file", mode, content }, there);
     const { body } = content;
     if (body === undefined) this.set(path, { entry });
@@ -77,7 +80,7 @@ export abstract class TreeDraft<E extends NodeEntry, C extends PutContent> exten
   chmod(path: string, mode: number): void {
     const there = this.existing(path);
     if (there.entry.type === "symlink") throw backendError("INVALID_ARGUMENT", path, "a link has no mode");
-    const entry = this.withMode(there.entry, mode & PERMISSION_BITS);
+    const entry = this.withMode(there.entry, mode & this.bits);
     if (isDirNode(there)) this.setDirectoryEntry(path, entry);
     else if (!isFileNode(there)) this.set(path, { entry });
     else if (!this.rewrite(there, entry, there.bytes)) this.set(path, this.newFile(entry, there.bytes));
@@ -118,7 +121,7 @@ export abstract class TreeDraft<E extends NodeEntry, C extends PutContent> exten
   }
 
   #madeDirectory(path: string, mode: number): E {
-    return this.made(path, { type: "dir", mode: mode & PERMISSION_BITS }, undefined);
+    return this.made(path, { type: "dir", mode: mode & this.bits }, undefined);
   }
 
   #take(path: string, node: TreeNode<E>): void {

@@ -1,58 +1,96 @@
 /**
- * The files of a driver as a storage has them. Drivers store no empty directories, so this object remembers, in memory
- * alone, the directories that were made and those from which the last file was removed or moved. It forgets a directory
- * once the driver has it: when another program then removes the directory, it is gone.
+ * The files of a driver. Drivers store no empty directories, so this object remembers, in memory alone, the directories
+ * that were made and those from which the last file was removed or moved. It forgets a directory once the driver has it:
+ * when another program then removes the directory, it is gone.
  */
-import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
+import { CompleteFiles } from "../../backends/complete.ts";
+import type {
+  DeleteOptions,
+  FsEntry,
+  FsStat,
+  MkdirOptions,
+  MoveOptions,
+  ReadOptions,
+  VersionedBytes,
+  WriteOptions,
+  WriteResult,
+} from "../../backends/backend.ts";
 import { backendError, isMissing } from "../../backends/failure.ts";
-import { parentOf } from "../../backends/paths.ts";
-import type { Driver, DriverEntry } from "./driver.ts";
 import {
-  pathsBelow,
-  type FileStore,
-  type FoundEntry,
-  type FoundFile,
-  type StoreWrite,
-} from "./file-store.ts";
+  assertVersion,
+  lstatOrNull,
+  missingParents,
+  placeOfStat,
+  readWhole,
+} from "../../backends/fallback/fallback.ts";
+import { nameOf, parentOf } from "../../backends/paths.ts";
+import { checkReplaced, checkWrite } from "../../backends/tree/checks.ts";
+import type { Driver, DriverEntry } from "./driver.ts";
+import type { Entry } from "../entry.ts";
+import { FileStore } from "./file-store.ts";
 
 /** The maximum number of attempts to read a file that another program changes during the read. */
 const MAX_READ_ATTEMPTS = 5;
 
-/** Returns the file store of a driver below a root. */
-export function filesOfDriver(driver: Driver, root: string): FileStore {
-  return new DriverFiles(driver, root);
+/** The result of a write or a move, with the facts that the driver has returned. */
+interface DriverResult extends WriteResult {
+  readonly stat: FsStat;
 }
 
-class DriverFiles implements FileStore {
-  readonly abilities: FileStore["abilities"];
-  readonly #driver: Driver;
-  readonly #paths: ReturnType<typeof pathsBelow>;
-  readonly #remembered = new Set<string>();
+/** The files of a driver below a root. */
+export class DriverStore extends FileStore {
+  override readonly moves = "files";
+  override readonly emptyDirs = false;
+  readonly #driver: DriverFiles;
 
   constructor(driver: Driver, root: string) {
-    this.#driver = driver;
-    this.#paths = pathsBelow(root);
-    const moves = driver.move === undefined ? "none" : "files";
-    this.abilities = Object.freeze({ emptyDirs: false, links: false, modes: true, moves });
+    const files = new DriverFiles(driver);
+    super(files, root);
+    this.#driver = files;
   }
 
-  async stat(path: string): Promise<FoundEntry | null> {
+  override async list(directory: string): Promise<readonly Entry[]> {
+    const found: Entry[] = [];
+    for (const stat of await this.#driver.entries(this.real(directory)))
+      found.push((await this.found(this.stored(stat.path), stat)) as Entry);
+    return found;
+  }
+
+  override hash(path: string): ReturnType<FileStore["hash"]> {
+    return this.hashOfContent(path);
+  }
+
+  override async left(path: string, made: Partial<DriverResult> | undefined): Promise<Entry | null> {
+    return made?.stat === undefined ? super.left(path, made) : this.found(path, made.stat);
+  }
+}
+
+class DriverFiles extends CompleteFiles {
+  readonly #driver: Driver;
+  readonly #remembered = new Set<string>();
+
+  constructor(driver: Driver) {
+    super({ modes: true, moves: driver.move !== undefined });
+    this.#driver = driver;
+  }
+
+  async stat(path: string): Promise<FsStat> {
     const found = await this.#stored(path);
     if (found !== null) return found;
     if (path === "/" || this.#remembered.has(path)) return directoryAt(path);
     for (const one of this.#remembered) if (one.startsWith(`${path}/`)) this.#remembered.delete(one);
-    return null;
+    throw backendError("NOT_FOUND", path);
   }
 
-  async list(directory: string): Promise<readonly FoundEntry[]> {
-    const real = this.#paths.real(directory);
-    const found = new Map<string, FoundEntry>();
-    for (const entry of (await orNull(directory, () => this.#driver.list(real))) ?? []) {
-      const path = this.#paths.stored(entry.path);
+  /** Returns the facts about what stands directly in a directory; none for a missing one. */
+  async entries(directory: string): Promise<readonly FsStat[]> {
+    const found = new Map<string, FsStat>();
+    for (const entry of (await orNull(directory, () => this.#driver.list(directory))) ?? []) {
+      const { path } = entry;
       if (parentOf(path) !== directory || path === directory)
         throw backendError("IO_ERROR", directory, "the driver listed a path that is not in this directory");
-      found.set(path, toFound(path, entry));
+      found.set(path, toStat(path, entry));
       this.#remembered.delete(path);
     }
     for (const path of this.#remembered)
@@ -61,82 +99,86 @@ class DriverFiles implements FileStore {
     return [...found.values()];
   }
 
-  async read(path: string): Promise<{ readonly bytes: Uint8Array; readonly file: FoundFile }> {
-    const real = this.#paths.real(path);
+  async listDir(path: string): Promise<readonly FsEntry[]> {
+    return (await this.entries(path)).map((stat) => ({ ...stat, name: nameOf(stat.path) }));
+  }
+
+  async read(path: string, request: ReadOptions = {}): Promise<VersionedBytes | null> {
     let before = await this.#file(path);
     for (let attempt = 0; attempt < MAX_READ_ATTEMPTS; attempt++) {
-      const bytes = new Uint8Array(await withDriverErrors(path, () => this.#driver.read(real)));
-      const after = await this.#file(path);
-      if (after.version === before.version) return { bytes, file: { ...after, size: bytes.length } };
-      before = after;
+      const bytes = new Uint8Array(await withDriverErrors(path, () => this.#driver.read(path)));
+      const stat = await this.#file(path);
+      if (stat.version === before.version)
+        return readWhole({ stat: () => stat, readBytes: () => bytes }, path, request);
+      before = stat;
     }
     throw backendError("IO_ERROR", path, "the file changed during every attempt to read it");
   }
 
-  async hash(path: string): Promise<{ readonly hash: string; readonly file: FoundFile }> {
-    const { bytes, file } = await this.read(path);
-    return { hash: await engine().onThreads.sha256(bytes), file };
-  }
-
-  async write(path: string, body: Uint8Array, options: Omit<StoreWrite, "hash">): Promise<FoundEntry> {
-    const { ifVersion, mode = options.modeBefore } = options;
+  async writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<DriverResult> {
+    const there = await lstatOrNull(this, path);
+    const { ifAbsent, ifVersion: wanted, mode = there?.mode } = options;
+    // The driver itself makes the directories above.
+    const place = placeOfStat(path, there);
+    if (ifAbsent === true) checkReplaced(place, false, path);
+    checkWrite(place, { ifVersion: wanted }, path);
+    const ifVersion = there?.version ?? null;
     const conditions = mode === undefined ? { ifVersion } : { ifVersion, mode };
-    const real = this.#paths.real(path);
-    const written = await withDriverErrors(path, () => this.#driver.write(real, body, conditions));
-    this.#forgetAbove(path);
-    return toFound(path, written);
+    const written = await withDriverErrors(path, () => this.#driver.write(path, content, conditions));
+    return this.#made(path, written);
   }
 
-  async remove(path: string, ifVersion?: string): Promise<void> {
-    const real = this.#paths.real(path);
+  async delete(path: string, { ifVersion }: DeleteOptions = {}): Promise<void> {
     const there = await this.stat(path);
-    if (there === null) throw backendError("NOT_FOUND", path);
-    if (there.type === "file") {
-      await this.#leaving(path, () => this.#driver.remove(real, ifVersion));
+    if (there.isFile) {
+      await assertVersion(this, path, ifVersion, there);
+      await this.#leaving(path, () => this.#driver.remove(path, ifVersion));
       return;
     }
-    if ((await this.list(path)).length > 0) throw backendError("NOT_EMPTY", path);
+    if ((await this.entries(path)).length > 0) throw backendError("NOT_EMPTY", path);
     await this.#leaving(path, async () => {
-      if ((await this.#driver.stat(real)) !== null) await this.#driver.remove(real);
+      if ((await this.#driver.stat(path)) !== null) await this.#driver.remove(path);
       this.#remembered.delete(path);
     });
   }
 
-  async move(from: string, to: string): Promise<FoundEntry> {
-    const driver = this.#driver;
-    if (driver.move === undefined)
-      throw backendError("UNSUPPORTED_OPERATION", from, "the driver does not support moves");
-    const [source, target] = [this.#paths.real(from), this.#paths.real(to)];
-    const moved = await this.#leaving(from, async () => driver.move?.(source, target));
-    this.#forgetAbove(to);
-    if (moved === undefined)
-      throw backendError("IO_ERROR", to, "the driver returned no entry for the moved file");
-    return toFound(to, moved);
+  override async rename(from: string, to: string, { ifVersion }: MoveOptions = {}): Promise<WriteResult> {
+    const { move } = this.#driver;
+    const there = await this.stat(from);
+    if (move === undefined || there.isDir) return super.rename(from, to);
+    await assertVersion(this, from, ifVersion, there);
+    if ((await lstatOrNull(this, to)) !== null) throw backendError("ALREADY_EXISTS", to);
+    return this.#made(to, await this.#leaving(from, () => move.call(this.#driver, from, to)));
   }
 
-  async mkdir(path: string): Promise<FoundEntry> {
-    this.#remembered.add(path);
-    return directoryAt(path);
+  async mkdir(path: string, { existOk = true }: MkdirOptions = {}): Promise<void> {
+    const there = await lstatOrNull(this, path);
+    if (there !== null && !(there.isDir && existOk)) throw backendError("ALREADY_EXISTS", path);
+    const missing = there === null ? [path, ...(await missingParents(this, path))] : [];
+    for (const directory of missing) this.#remembered.add(directory);
   }
 
-  async symlink(path: string): Promise<FoundEntry> {
-    throw backendError("UNSUPPORTED_OPERATION", path, "this storage has no symbolic links");
-  }
-
-  async chmod(path: string, mode: number): Promise<FoundEntry> {
-    const there = await this.stat(path);
-    if (there?.type !== "file" || there.mode === undefined)
+  override async chmod(path: string, mode: number): Promise<void> {
+    const { isFile, mode: there } = await this.stat(path);
+    if (!isFile || there === undefined)
       throw backendError("UNSUPPORTED_OPERATION", path, "this storage has no permission bits here");
-    const { bytes, file } = await this.read(path);
-    return this.write(path, bytes, { mode, modeBefore: file.mode, ifVersion: file.version });
+    const { bytes, version: ifVersion } = (await this.read(path)) as VersionedBytes;
+    await this.writeBytes(path, bytes, { mode, ifVersion });
   }
 
   /** Returns what the driver itself has at a path. */
-  async #stored(path: string): Promise<FoundEntry | null> {
-    const found = await orNull(path, () => this.#driver.stat(this.#paths.real(path)));
+  async #stored(path: string): Promise<FsStat | null> {
+    const found = await orNull(path, () => this.#driver.stat(path));
     if (found === null) return null;
     this.#remembered.delete(path);
-    return toFound(path, found);
+    return toStat(path, found);
+  }
+
+  /** Returns the result of a write or a move, after which the driver has the directories above. */
+  #made(path: string, entry: DriverEntry | undefined): DriverResult {
+    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) this.#remembered.delete(at);
+    if (entry?.type !== "file") throw backendError("IO_ERROR", path, "the driver returned no file");
+    return { version: entry.version, stat: toStat(path, entry) };
   }
 
   /** Runs a call after which a path is gone, and remembers the directories above it that the driver has no more. */
@@ -152,27 +194,22 @@ class DriverFiles implements FileStore {
     }
   }
 
-  /** Forgets the directories above a file that the driver has. */
-  #forgetAbove(path: string): void {
-    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) this.#remembered.delete(at);
-  }
-
-  async #file(path: string): Promise<FoundFile> {
+  async #file(path: string): Promise<FsStat> {
     const there = await this.stat(path);
-    if (there === null) throw backendError("NOT_FOUND", path);
-    if (there.type !== "file") throw backendError("IS_DIRECTORY", path);
+    if (!there.isFile) throw backendError("IS_DIRECTORY", path);
     return there;
   }
 }
 
-function directoryAt(path: string): FoundEntry {
-  return { type: "dir", path, id: "" };
+function directoryAt(path: string): FsStat {
+  return { path, type: "dir", size: 0, isDir: true, isFile: false, mtime: 0 };
 }
 
-function toFound(path: string, entry: DriverEntry): FoundEntry {
+function toStat(path: string, entry: DriverEntry): FsStat {
   if (entry.type === "dir") return directoryAt(path);
   const { version, size, mtime, mode } = entry;
-  return { type: "file", path, version, size, mtime, mode };
+  const stat = { path, type: "file", size, isDir: false, isFile: true, mtime, version } as const;
+  return mode === undefined ? stat : { ...stat, mode };
 }
 
 /** Calls the driver; an exception other than a FilewrightError becomes IO_ERROR. */

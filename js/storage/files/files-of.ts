@@ -7,12 +7,14 @@
  * caller says that there are none.
  */
 import { checkStorageCalls } from "../call-options.ts";
-import { checkAborted, FilewrightError } from "../../engine/errors.ts";
+import { checkAborted, FilewrightError, makeError } from "../../engine/errors.ts";
 import { engine } from "../../engine/current.ts";
 import { randomHex } from "../../engine/hex.ts";
 import { type FsBackend, isFsBackend } from "../../backends/backend.ts";
+import type { Files } from "../../backends/files.ts";
+import { concurrentGroups } from "../../backends/concurrent.ts";
 import { asFiles } from "../../backends/host-files.ts";
-import { backendError } from "../../backends/failure.ts";
+import { backendError, isUncertain, unsupportedError } from "../../backends/failure.ts";
 import { checkPath, isWithin, normalise } from "../../backends/paths.ts";
 import {
   callback,
@@ -24,12 +26,12 @@ import {
   required,
   text,
 } from "../../schema/option.ts";
-import { checkLimit } from "../../records/check.ts";
-import { checkCommitOptions, checkOps, checkStoredPath, pathsOfOp, unmetBy } from "../check.ts";
+import { checkOps, checkStoredPath, pathsOfOp, unmetBy } from "../check.ts";
 import { closedError, conflictError, unknownVersionError, unlistedError } from "../failure.ts";
 import { Draft, type HeldContent, type ReadyOp } from "../draft.ts";
 import { entriesPage, nodeAt } from "../../backends/tree/nodes.ts";
-import type { StoredDir } from "../entry.ts";
+import type { Changed } from "../../backends/entry.ts";
+import type { StoredDir, StoredNode } from "../entry.ts";
 import { probeStorage } from "../probe.ts";
 import type {
   ChangePage,
@@ -51,13 +53,15 @@ import type {
   UnmetExpect,
   Version,
 } from "../storage.ts";
-import { filesOfBackend } from "./backend-files.ts";
+import { type Expected, makeOps } from "../../backends/transaction/op.ts";
+import { Transaction, type TransactionOptions } from "../../backends/transaction/transaction.ts";
+import type { WriteResult } from "../../backends/backend.ts";
 import type { Driver } from "./driver.ts";
-import { filesOfDriver } from "./driver-files.ts";
+import { DriverStore } from "./driver-files.ts";
 import { KnownTree, lastChangeBelow } from "./known-tree.ts";
-import { entryOf, type FileStore, type StoreAbilities } from "./file-store.ts";
-import { notMade, StepRun } from "./step-run.ts";
-import { type Step, stepsOf } from "./steps.ts";
+import { FileStore, storeVersion } from "./file-store.ts";
+import { stepsOf } from "./steps.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { Turns } from "./turns.ts";
 
 /** Options of a storage over a driver or a backend. */
@@ -100,6 +104,17 @@ const MAX_KEYS = 10_000;
 const KEPT_COMMITS = 10_000;
 const GIGABYTE = 1024 * 1024 * 1024;
 
+/** How the steps of a commit are kept for its rollback: in memory, until the last one is made. */
+const KEPT_STEPS: TransactionOptions = {
+  required: true,
+  contents: false,
+  maxBytes: GIGABYTE,
+  maxSteps: Number.POSITIVE_INFINITY,
+};
+
+/** The paths that a message names. `details.left` has all of them. */
+const MAX_SHOWN_PATHS = 5;
+
 const LIMITS: StorageFacts["limits"] = Object.freeze({
   bodyBytes: GIGABYTE,
   commitOps: 10_000,
@@ -119,15 +134,15 @@ export function filesOf(files: Driver | FsBackend, options: FilesOptions = {}): 
   checkPath(root);
   const top = normalise(root).path;
   const store = isFsBackend(files)
-    ? filesOfBackend(asFiles(files), top)
-    : filesOfDriver(checkDriver(files), top);
+    ? new FileStore(asFiles(files), top)
+    : new DriverStore(checkDriver(files), top);
   return new PlacedStorage(store, exclusive);
 }
 
 /** A commit that is checked, and what it comes to. */
 interface PlannedCommit {
   readonly draft: Draft;
-  readonly steps: readonly Step[];
+  readonly steps: readonly Op[];
 }
 
 class PlacedStorage implements Storage {
@@ -139,7 +154,7 @@ class PlacedStorage implements Storage {
   /** Distinguishes the versions of this object from those of another one over the same files. */
   readonly #id = randomHex(8);
   /** A commit that failed and was not taken back as a whole. The next commit takes back the rest first. */
-  #pendingRollback: StepRun | undefined;
+  #pendingRollback: Transaction | undefined;
   #isComplete = false;
   #closed = false;
 
@@ -152,7 +167,8 @@ class PlacedStorage implements Storage {
   async probe(options: ProbeOptions = {}): Promise<StorageFacts> {
     this.#check(options);
     await probeStorage(this, options);
-    const { emptyDirs, links, modes } = this.#store.abilities;
+    const { emptyDirs, files } = this.#store;
+    const { links, modes } = files.abilities;
     return Object.freeze({
       cas: true,
       atomic: false,
@@ -192,9 +208,6 @@ class PlacedStorage implements Storage {
     this.#check(request);
     if (request.at !== undefined) throw unknownVersionError(request.at);
     const { prefix = "/", depth = Number.POSITIVE_INFINITY, after = "", limit, signal } = request;
-    checkStoredPath(prefix);
-    checkLimit(limit);
-    if (depth < 1) throw new FilewrightError("INVALID_ARGUMENT", "depth must be at least 1");
     return this.#turns.read(async () => {
       // The pages that follow the first one are of the same moment, besides the commits of this object.
       if (after === "" || !this.#isComplete) await this.#scan(prefix, depth, signal);
@@ -209,7 +222,6 @@ class PlacedStorage implements Storage {
   async changes(since: Version | null, options: ChangesOptions): Promise<ChangePage> {
     this.#check(options);
     const { limit, signal } = options;
-    checkLimit(limit, 0);
     return this.#turns.read(async () => {
       if (limit > 0) await this.#scan("/", Number.POSITIVE_INFINITY, signal);
       const from = since === null ? "0" : (this.#numberOf(since) ?? "unknown");
@@ -223,7 +235,6 @@ class PlacedStorage implements Storage {
   async commit(ops: readonly Op[], options: CommitOptions = {}): Promise<Committed> {
     this.#check(options);
     checkOps(ops, LIMITS);
-    checkCommitOptions(options);
     if (options.token !== undefined || (options.records?.length ?? 0) > 0)
       throw new FilewrightError(
         "UNSUPPORTED_OPERATION",
@@ -245,15 +256,11 @@ class PlacedStorage implements Storage {
     const { draft, steps } = await this.#plan(ops, options).catch((error: unknown) => {
       throw notMade(error);
     });
-    const run = new StepRun(this.#store, (path) => this.#known.entry(path));
-    try {
-      await run.run(steps);
-    } catch (error) {
-      if (run.hasPendingRollback) this.#pendingRollback = run;
+    const results = await this.#make(steps, draft).catch((error: unknown) => {
       this.#isComplete = false;
       throw error;
-    }
-    const made = await this.#madeEntries(draft, run);
+    });
+    const made = await this.#madeEntries(draft, results);
     this.#known.note(made, { key, actor });
     const gone = new Map(made.filter(({ type }) => type === "gone").map((entry) => [entry.path, entry]));
     const named = draft
@@ -264,14 +271,103 @@ class PlacedStorage implements Storage {
     return answer;
   }
 
+  /**
+   * Makes the steps of a commit, and returns their results by their paths in the files.
+   * @throws the error of a step; with `details.rolled_back: false` when not all were taken back
+   */
+  async #make(steps: readonly Op[], draft: Draft): Promise<ReadonlyMap<string, WriteResult>> {
+    const { files } = this.#store;
+    // One step is made as a whole or not at all, and needs no copy of the content that it replaces.
+    if (steps.length <= 1)
+      return this.#makeSteps(files, steps).catch(async (error: unknown) =>
+        this.#settled(await this.#conflict(error), draft),
+      );
+    const transaction = new Transaction(files, KEPT_STEPS);
+    try {
+      const results = await this.#makeSteps(transaction.backend, steps);
+      await transaction.finish();
+      return results;
+    } catch (error) {
+      const thrown = await this.#conflict(error);
+      const { conflicts, failed } = await transaction.rollBack();
+      if (failed.length > 0) this.#pendingRollback = transaction;
+      const tops = [...conflicts, ...failed];
+      // Of a move that is not taken back, the rollback names its new place alone.
+      const moved = steps.flatMap((step) =>
+        step.op === "move" && tops.includes(this.#store.real(step.to)) ? [step.from] : [],
+      );
+      throw this.#failure(thrown, [...moved, ...tops.map((path) => this.#store.stored(path))]);
+    }
+  }
+
+  #makeSteps(fs: Files, steps: readonly Op[]): Promise<ReadonlyMap<string, WriteResult>> {
+    const store = this.#store;
+    const there = (real: string): Expected | null => {
+      const entry = this.#known.entry(store.stored(real));
+      return entry === undefined ? null : { ...entry, version: storeVersion(entry.version) };
+    };
+    return makeOps(
+      steps.map((step) => store.placed(step)),
+      { fs, there, linked: async () => undefined },
+    );
+  }
+
+  /** Finds out by looking whether a commit of one step was made whose call failed. @throws its error where it was not */
+  async #settled(error: unknown, draft: Draft): Promise<ReadonlyMap<string, WriteResult>> {
+    if (!isUncertain(error)) throw error;
+    const states = draft.changes();
+    const paths = states.map(({ path }) => path);
+    const now = await Promise.all(paths.map((path) => this.#store.stat(path))).catch(() => undefined);
+    if (now === undefined) throw withFacts(error, { outcome: "unknown", left: paths });
+    const changed = states.filter(({ before }, at) => now[at]?.version !== before?.entry.version);
+    if (changed.length === 0) throw notMade(error);
+    const isMade = await Promise.all(states.map((state) => this.#isMade(state))).catch(() => [false]);
+    if (!isMade.includes(false)) return new Map();
+    throw withFacts(error, { outcome: "unknown", left: changed.map(({ path }) => path) });
+  }
+
+  /** Returns true when a path has what a commit makes there. */
+  async #isMade({ path, after }: Changed<StoredNode>): Promise<boolean> {
+    const now = await this.#store.stat(path);
+    if (now === null || after === null) return now === after;
+    const { type, hash, target } = after.entry;
+    if (now.type === "file") return type === "file" && (await this.#store.hash(path)).hash === hash;
+    return now.type === type && (now.type === "dir" || now.target === target);
+  }
+
+  /** Returns the error of a step; for a path that another writer has changed since the commit was planned, as a conflict. */
+  async #conflict(error: unknown): Promise<unknown> {
+    if (!(error instanceof FilewrightError) || error.code !== "CONFLICT" || error.path === undefined)
+      return error;
+    const path = this.#store.stored(error.path);
+    const found = (await this.#store.stat(path).catch(() => null))?.version ?? null;
+    return conflictError([{ path, expected: this.#known.entry(path)?.version ?? null, found }]);
+  }
+
+  #failure(thrown: unknown, paths: readonly string[]): unknown {
+    if (!(thrown instanceof FilewrightError)) return thrown;
+    const left = [...new Set(paths)].sort();
+    if (left.length === 0) return notMade(thrown);
+    const { code, path, hint, cause, details } = thrown;
+    const shown = left.slice(0, MAX_SHOWN_PATHS).join(", ");
+    const message = `${thrown.message}; ${left.length} of the commit's paths are not as before: ${shown}`;
+    const facts = { ...details, rolled_back: false, left };
+    return makeError(this.#pendingRollback === undefined ? code : "IO_ERROR", message, {
+      path,
+      hint,
+      cause,
+      details: facts,
+    });
+  }
+
   /** Rolls back the rest of a commit that failed. @throws IO_ERROR while that is impossible */
   async #finishRollback(): Promise<void> {
     if (this.#pendingRollback === undefined) return;
     this.#isComplete = false;
-    const left = await this.#pendingRollback.rollBack();
-    if (this.#pendingRollback.hasPendingRollback)
+    const { failed } = await this.#pendingRollback.rollBack();
+    if (failed.length > 0)
       throw new FilewrightError("IO_ERROR", "an earlier commit failed and is not taken back yet", {
-        details: { outcome: "none", left },
+        details: { outcome: "none", left: failed.map((path) => this.#store.stored(path)) },
       });
     this.#pendingRollback = undefined;
   }
@@ -309,24 +405,25 @@ class PlacedStorage implements Storage {
     if (unmet.length > 0) throw conflictError(unmet);
     const { nextVersion } = this.#known.log;
     const draft = new Draft(this.#known.root, () => nextVersion, Date.now());
-    const steps: Step[] = [];
+    const steps: Op[] = [];
     for (const op of ops) {
       const ready = await this.#ready(op);
       const own = stepsOf(ready, draft.root, this.#movesOf(op, ops, draft.root));
       draft.apply(ready);
       for (const step of own) steps.push(step);
     }
-    const { links } = this.#store.abilities;
-    for (const { kind, path } of steps)
-      if (kind === "symlink" && !links)
-        throw backendError("UNSUPPORTED_OPERATION", path, "this storage has no symbolic links");
+    const { links, modes } = this.#store.files.abilities;
+    for (const step of steps) {
+      if (step.op === "symlink" && !links) throw unsupportedError(step.path, "symbolic links");
+      if (step.op === "chmod" && !modes) throw unsupportedError(step.path, "permission bits");
+    }
     checkAborted(options.signal);
     return { draft, steps };
   }
 
   /** Returns what one call moves for an operation. Where others change the same tree, each of its files is moved by itself. */
-  #movesOf(op: Op, ops: readonly Op[], root: StoredDir): StoreAbilities["moves"] {
-    const { moves } = this.#store.abilities;
+  #movesOf(op: Op, ops: readonly Op[], root: StoredDir): FileStore["moves"] {
+    const { moves } = this.#store;
     // One call moves a file in either case.
     if (op.op !== "move" || moves !== "trees" || nodeAt(root, op.from)?.entry.type === "file") return moves;
     const tops = [op.from, op.to];
@@ -358,30 +455,29 @@ class PlacedStorage implements Storage {
   }
 
   /** Returns what the commit has left at each path that it changed. */
-  async #madeEntries(draft: Draft, { left }: StepRun): Promise<readonly Entry[]> {
+  async #madeEntries(draft: Draft, results: ReadonlyMap<string, WriteResult>): Promise<readonly Entry[]> {
+    const states = draft.changes().filter(({ before, after }) => before ?? after);
     const entries: Entry[] = [];
-    for (const { path, before, after } of draft.changes()) {
-      const found = left.get(path);
-      let entry: Entry | undefined;
-      if (found !== undefined && found !== null) entry = entryOf(found, after?.entry.hash);
-      else if (found === undefined && after !== undefined) entry = await this.#moved(path);
-      if (entry !== undefined) entries.push(entry);
-      else if (before !== undefined) entries.push(this.#known.gone(path));
-    }
+    for (const group of concurrentGroups(states))
+      for (const entry of await Promise.all(group.map((state) => this.#madeEntry(state, results))))
+        entries.push(entry);
     return entries;
   }
 
-  /** Returns what is at a path below a tree that was moved as a whole. What cannot be read is found by the next look. */
-  async #moved(path: string): Promise<Entry | undefined> {
+  /** Returns what the commit has left at a path. What cannot be looked at is found by the next look. */
+  async #madeEntry(
+    { path, after }: Changed<StoredNode>,
+    results: ReadonlyMap<string, WriteResult>,
+  ): Promise<Entry> {
+    if (after === null) return this.#known.gone(path);
     try {
-      const found = await this.#store.stat(path);
-      if (found === null) return undefined;
-      if (found.type !== "file") return entryOf(found, "");
-      const { hash, file } = await this.#store.hash(path);
-      return entryOf(file, hash);
+      const found = await this.#store.left(path, results.get(this.#store.real(path)));
+      if (found === null) return this.#known.gone(path);
+      const { hash, size = 0 } = after.entry;
+      return found.type === "file" ? Object.freeze(withoutUndefined({ ...found, size, hash })) : found;
     } catch {
       this.#isComplete = false;
-      return undefined;
+      return after.entry;
     }
   }
 
@@ -424,8 +520,8 @@ class PlacedStorage implements Storage {
   async #body(path: string): Promise<ReadEntry | FilewrightError | null> {
     const since = this.#known.log.head;
     try {
-      const { bytes, file } = await this.#store.read(path);
-      const entry = entryOf(file, await engine().onThreads.sha256(bytes));
+      const { bytes, entry: found } = await this.#store.read(path);
+      const entry = Object.freeze({ ...found, hash: await engine().onThreads.sha256(bytes) });
       await this.#known.see([entry], since);
       const known = this.#known.entry(path);
       return { entry: known?.version === entry.version ? known : entry, body: bytes };
@@ -474,6 +570,18 @@ class PlacedStorage implements Storage {
     if (this.#closed) throw closedError();
     checkAborted(signal);
   }
+}
+
+/** Returns the error of a commit that has changed nothing. An IO_ERROR says so. */
+function notMade(error: unknown): unknown {
+  const isKnown = error instanceof FilewrightError && error.code !== "IO_ERROR";
+  return isKnown ? error : withFacts(error, { outcome: "none" });
+}
+
+function withFacts(error: unknown, facts: Readonly<Record<string, unknown>>): unknown {
+  if (!(error instanceof FilewrightError)) return error;
+  const { message, path, hint, cause, details } = error;
+  return makeError("IO_ERROR", message, { path, hint, cause, details: { ...details, ...facts } });
 }
 
 checkStorageCalls(PlacedStorage.prototype, "filesOf");

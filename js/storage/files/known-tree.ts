@@ -12,11 +12,12 @@ import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { childOf, isWithin, parentOf, sortCodePoints } from "../../backends/paths.ts";
 import type { Actor, Entry, StoredDir, StoredNode, Version } from "../entry.ts";
 import { unlistedError } from "../failure.ts";
-import type { NodeChange } from "../draft.ts";
+import type { Changed } from "../../backends/entry.ts";
+import { changedAt } from "../draft.ts";
 import { CommitLog } from "../memory/log.ts";
 import { isDirNode, nodeAt, nodesOf } from "../../backends/tree/nodes.ts";
 import { type StorageTree, EntriesDraft } from "../search/tree.ts";
-import { entryOf, type FileStore, type FoundEntry, versionOf } from "./file-store.ts";
+import type { FileStore } from "./file-store.ts";
 
 /** The origin of a change in the log. A change that was found by looking has neither. */
 interface ChangeOrigin {
@@ -126,7 +127,7 @@ export class KnownTree {
         await Promise.all(group.map((item) => notingError(errors, pathOf(item), () => run(item))));
       }
     };
-    const stats = new Map<string, FoundEntry | null>();
+    const stats = new Map<string, Entry | null>();
     const asked = [...withParents(paths)];
     const itself = (path: string): string => path;
     await each(asked, itself, async (path) => void stats.set(path, await this.#store.stat(path)));
@@ -232,7 +233,7 @@ export class KnownTree {
       return this.#stillThere(before);
     });
     const entries: Entry[] = [];
-    const unknown: FoundEntry[] = [];
+    const unknown: Entry[] = [];
     for (const found of there) {
       const entry = this.#same(found) ?? this.#untried(found);
       if (entry === undefined) unknown.push(found);
@@ -248,8 +249,8 @@ export class KnownTree {
   }
 
   /** Returns those known entries of an unreadable directory that can still be looked at. The others are gone. */
-  async #stillThere(paths: readonly string[]): Promise<readonly FoundEntry[]> {
-    const found: FoundEntry[] = [];
+  async #stillThere(paths: readonly string[]): Promise<readonly Entry[]> {
+    const found: Entry[] = [];
     for (const group of concurrentGroups(paths)) {
       const stats = await Promise.all(group.map((path) => this.#store.stat(path).catch(nullUnlessCancelled)));
       for (const one of stats) if (one !== null) found.push(one);
@@ -258,22 +259,22 @@ export class KnownTree {
   }
 
   /** Returns the known entry, if it has the version of what is there and the hash of a file. */
-  #same(found: FoundEntry): Entry | undefined {
+  #same(found: Entry): Entry | undefined {
     const known = this.entry(found.path);
-    if (known?.version !== versionOf(found)) return undefined;
+    if (known?.version !== found.version) return undefined;
     return known.type === "file" && known.hash === undefined ? undefined : known;
   }
 
   /** Returns the known entry of an unreadable file that a listing does not try to read again yet. */
-  #untried(found: FoundEntry): Entry | undefined {
+  #untried(found: Entry): Entry | undefined {
     const triedAt = this.#triedAt.get(found.path);
     if (triedAt === undefined || performance.now() - triedAt >= RETRY_MS) return undefined;
     const known = this.entry(found.path);
-    return known?.version === versionOf(found) ? known : undefined;
+    return known?.version === found.version ? known : undefined;
   }
 
   /** Returns the entry of a listing: without a hash where the content of a file cannot be read. */
-  async #listed(found: FoundEntry): Promise<Entry | null> {
+  async #listed(found: Entry): Promise<Entry | null> {
     this.#triedAt.delete(found.path);
     try {
       return await this.#entry(found);
@@ -281,18 +282,17 @@ export class KnownTree {
       if (!(error instanceof FilewrightError)) throw error;
       if (this.#triedAt.size >= MAX_TRIED) this.#triedAt.clear();
       this.#triedAt.set(found.path, performance.now());
-      return entryOf(found, undefined);
+      return found;
     }
   }
 
-  async #entry(found: FoundEntry | null): Promise<Entry | null> {
+  async #entry(found: Entry | null): Promise<Entry | null> {
     if (found === null) return null;
     const known = this.#same(found);
     if (known !== undefined) return known;
-    if (found.type !== "file") return entryOf(found, undefined);
+    if (found.type !== "file" || found.hash !== undefined) return found;
     try {
-      const { hash, file } = await this.#store.hash(found.path);
-      return entryOf(file, hash);
+      return await this.#store.hash(found.path);
     } catch (error) {
       // It has vanished since it was found.
       if (error instanceof FilewrightError && error.code === "NOT_FOUND") return null;
@@ -352,7 +352,7 @@ function changesBetween(
   before: StoredDir,
   after: StoredDir,
   changed: readonly Entry[],
-): readonly NodeChange[] {
+): readonly Changed<StoredNode>[] {
   const paths = new Set<string>();
   for (const { path, type } of changed) {
     paths.add(path);
@@ -360,7 +360,7 @@ function changesBetween(
     if (type === "dir" || !isDirNode(old)) continue;
     for (const { entry } of nodesOf(old as StoredNode)) paths.add(entry.path);
   }
-  return [...paths].map((path) => ({ path, before: nodeAt(before, path), after: nodeAt(after, path) }));
+  return [...paths].map((path) => changedAt(path, before, after));
 }
 
 /** Returns the paths on the way to some paths, and these. */

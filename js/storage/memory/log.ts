@@ -1,9 +1,11 @@
 /** The past commits of a storage in memory: what changed since a version, and the history. */
-import { compareCodePoints } from "../../backends/paths.ts";
-import type { Actor, Entry, StoredDir, StoredNode, Version } from "../entry.ts";
+import type { Changed } from "../../backends/entry.ts";
+import { entriesOf } from "../draft.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
+import type { Actor, StoredDir, StoredNode, Version } from "../entry.ts";
+import { changePage, type LastChange } from "../past.ts";
 import type { Past, PastRequest } from "../shared.ts";
 import type { ChangePage } from "../storage.ts";
-import type { NodeChange } from "../draft.ts";
 import { nodeAt } from "../../backends/tree/nodes.ts";
 
 interface LoggedCommit {
@@ -11,7 +13,7 @@ interface LoggedCommit {
   readonly at: number;
   readonly key: string | undefined;
   readonly actor: Actor | undefined;
-  readonly changes: readonly NodeChange[];
+  readonly changes: readonly Changed<StoredNode>[];
 }
 
 /** A version that `changes` takes: a commit, and in a page that ended within it the last path. */
@@ -73,20 +75,17 @@ export class CommitLog {
     const isKnown = from <= this.#last && (after === undefined ? from : from - 1) >= this.#floor();
     if (!isKnown) return { head, entries: [], gap: true };
     if (limit === 0) return { head, entries: [] };
-    const lastByPath = new Map<string, LoggedCommit>();
-    for (const commit of this.#between(after === undefined ? from : from - 1, this.#last))
-      for (const { path } of commit.changes) lastByPath.set(path, commit);
-    const found = [...lastByPath]
-      .filter(
-        ([path, { number: n }]) => n > from || (after !== undefined && compareCodePoints(path, after) > 0),
-      )
-      .sort(([a, one], [b, other]) => one.number - other.number || compareCodePoints(a, b));
-    const entries = found.slice(0, limit).map(([path, { number: n, at }]): Entry => {
-      const gone = { path, type: "gone", version: String(n), mtime: at } as const;
-      return nodeAt(root, path)?.entry ?? Object.freeze(gone);
-    });
-    const last = found.length > limit ? found[limit - 1] : undefined;
-    return { head, entries, ...(last === undefined ? {} : { next: `${last[1].number} ${last[0]}` }) };
+    const last = new Map<string, LastChange>();
+    for (const { number: order, at, changes } of this.#between(
+      after === undefined ? from : from - 1,
+      this.#last,
+    ))
+      for (const { path } of changes) {
+        const version = String(order);
+        const gone = { path, type: "gone", version, mtime: at } as const;
+        last.set(path, { order, version, entry: () => nodeAt(root, path)?.entry ?? gone });
+      }
+    return changePage(head, last, limit, after === undefined ? undefined : { order: from, after });
   }
 
   /** Returns the version of the last commit after `since` that changed such a path; the head for an unknown one. */
@@ -125,21 +124,6 @@ export class CommitLog {
 }
 
 function toPast({ number, at, key, actor, changes }: LoggedCommit, detailed: boolean): Past {
-  const entryOf = (node: StoredNode | undefined): Entry | null => node?.entry ?? null;
-  return Object.freeze({
-    version: String(number),
-    at,
-    ...(key === undefined ? {} : { key }),
-    ...(actor === undefined ? {} : { actor }),
-    count: changes.length,
-    ...(detailed
-      ? {
-          changes: changes.map(({ path, before, after }) => ({
-            path,
-            before: entryOf(before),
-            after: entryOf(after),
-          })),
-        }
-      : {}),
-  });
+  const told = { key, actor, count: changes.length, changes: detailed ? entriesOf(changes) : undefined };
+  return Object.freeze(withoutUndefined({ version: String(number), at, ...told }));
 }

@@ -10,10 +10,9 @@ import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 import { compareCodePoints, isWithin } from "../../backends/paths.ts";
 import { callback, optionChecker, type Options, options as described } from "../../schema/option.ts";
-import { checkLimit } from "../../records/check.ts";
-import { checkCommitOptions, checkOps, checkStoredPath, unmetBy } from "../check.ts";
+import { checkOps, checkStoredPath, unmetBy } from "../check.ts";
 import { closedError, conflictError, unknownVersionError } from "../failure.ts";
-import { isAccepted, planMerge, toPlanned } from "../merge.ts";
+import { mergeCommit, mergeFork, type MergeSide, toPlanned } from "../merge.ts";
 import { probeStorage } from "../probe.ts";
 import type {
   ContentName,
@@ -81,8 +80,6 @@ const checkOptions = optionChecker("memoryStorage", MEMORY_STORAGE_OPTIONS);
 const KEPT_COMMITS = 10_000;
 /** The time in milliseconds for which the answer to an idempotency key is kept. */
 const KEY_MS = 24 * 60 * 60 * 1000;
-/** The maximum number of times that a merge is computed: again whenever another writer has changed its paths. */
-const MAX_MERGE_PLANS = 8;
 /** The size in bytes from which a content is hashed on another thread. */
 const MIN_ASYNC_HASH_BYTES = 64 * 1024;
 
@@ -210,9 +207,6 @@ class MemoryStorageEngine implements MemoryStorage {
   async list(request: ListRequest): Promise<EntryPage> {
     this.#check(request);
     const { prefix = "/", depth = Number.POSITIVE_INFINITY, after = "", limit } = request;
-    checkStoredPath(prefix);
-    checkLimit(limit);
-    if (depth < 1) throw new FilewrightError("INVALID_ARGUMENT", "depth must be at least 1");
     const node = nodeAt(this.#at(request.at), prefix);
     const version = request.at ?? this.#log.head;
     const page = entriesPage(node, { depth, after, limit: Math.min(limit, FACTS.limits.listPage) });
@@ -221,14 +215,12 @@ class MemoryStorageEngine implements MemoryStorage {
 
   async changes(since: Version | null, options: ChangesOptions): Promise<ChangePage> {
     this.#check(options);
-    checkLimit(options.limit, 0);
     return this.#log.changes(since, options.limit, this.#root);
   }
 
   async commit(ops: readonly Op[], options: CommitOptions = {}): Promise<Committed> {
     this.#check(options);
     checkOps(ops, FACTS.limits);
-    checkCommitOptions(options);
     const ready: ReadyOp<HeldContent>[] = [];
     for (const op of ops) ready.push(await this.#prepare(op));
     this.#check(options);
@@ -251,7 +243,6 @@ class MemoryStorageEngine implements MemoryStorage {
 
   async lockAll(paths: readonly LockPath[], options: LockAllOptions): Promise<LockedPaths> {
     this.#check(options);
-    for (const { path } of paths) checkStoredPath(path);
     const { token } = await this.#locks.acquire(
       paths.map((one) => ({ ...one })),
       options,
@@ -306,28 +297,25 @@ class MemoryStorageEngine implements MemoryStorage {
     if (repeated !== undefined) return { ...repeated, conflicts: [] };
     const theirs = from.#root;
     const changed = changedPaths(origin, theirs);
-    for (let attempt = 1; ; attempt++) {
+    return mergeFork(options, async () => {
       const ours = this.#root;
       const sides = {
         base: sideOf(origin),
         ours: { ...sideOf(ours), children: async (path: string) => childPaths(ours, path) },
         theirs: sideOf(theirs),
       };
-      const plan = await planMerge(changed, sides, options.favour);
-      const { ops, seen, conflicts } = plan;
-      if (!(await isAccepted(toPlanned(plan, sides), options)))
-        return { version: this.#log.head, entries: [], conflicts };
-      const expect = seen.map(([path, entry]) => ({ path, version: entry?.version ?? null }));
-      try {
-        const { key, actor, signal } = options;
-        const answer = await this.commit(ops, { expect, key, actor, signal });
-        this.#merged.set(from, theirs);
-        return { ...answer, conflicts };
-      } catch (error) {
-        const isStale = error instanceof FilewrightError && error.code === "CONFLICT";
-        if (!isStale || attempt === MAX_MERGE_PLANS) throw error;
-      }
-    }
+      return {
+        version: this.#log.head,
+        changed,
+        sides,
+        planned: (plan) => toPlanned(plan, sides),
+        commit: async (plan) => {
+          const answer = await this.commit(plan.ops, mergeCommit(plan, options));
+          this.#merged.set(from, theirs);
+          return answer;
+        },
+      };
+    });
   }
 
   async drop(options: StorageCall = {}): Promise<void> {
@@ -341,7 +329,6 @@ class MemoryStorageEngine implements MemoryStorage {
 
   async history(request: PastRequest): Promise<readonly Past[]> {
     this.#check(request);
-    checkLimit(request.limit);
     return this.#log.history(request);
   }
 
@@ -431,10 +418,7 @@ class MemoryStorageEngine implements MemoryStorage {
 checkStorageCalls(MemoryStorageEngine.prototype, "memoryStorage");
 
 /** Returns the functions by which `planMerge` reads one of the three states of a merge. */
-function sideOf(root: StoredDir): {
-  entries(paths: readonly string[]): Promise<readonly (Entry | null)[]>;
-  bodies(paths: readonly string[]): Promise<readonly Uint8Array[]>;
-} {
+function sideOf(root: StoredDir): MergeSide {
   const body = (node: StoredNode | undefined): Uint8Array =>
     isFileNode(node) ? node.bytes : new Uint8Array(0);
   return {

@@ -3,7 +3,6 @@
  * client has no connections to hold or a pooler lends them by the transaction.
  */
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
-import { checkStoredPath } from "../check.ts";
 import type { LockAllOptions, LockedPaths, LockPath } from "../storage.ts";
 import { abortable, type Connection, type Row } from "./client.ts";
 import type { Database } from "./database.ts";
@@ -209,7 +208,6 @@ function lease(database: Database, workspace: WorkspaceValues, token: bigint): E
 }
 
 function encodePaths(paths: readonly LockPath[]): string {
-  for (const { path } of paths) checkStoredPath(path);
   const unique = new Map(paths.map((one) => [`${one.tree === true} ${one.path}`, one]));
   return JSON.stringify(
     [...unique.values()].map(({ path, tree = false }) => ({

@@ -1,11 +1,11 @@
 /** The merge of a fork on Postgres: one round trip reads what the shared plan needs, another one commits. */
 import { FilewrightError } from "../../engine/errors.ts";
 import {
-  isAccepted,
+  mergeCommit,
+  mergeFork,
   type MergePlan,
   type MergeSide,
   type MergeSides,
-  planMerge,
   toPlanned,
 } from "../merge.ts";
 import type {
@@ -24,8 +24,6 @@ import { bytesOf } from "./client.ts";
 import type { WorkspacePlace } from "./place.ts";
 import { toEntry } from "./rows.ts";
 
-/** How often a merge is computed again when another writer was faster. */
-const MAX_MERGE_PLANS = 8;
 /** The contents that are read with the entries: those of files that both sides changed. */
 const MAX_EAGER_BYTES = 8 * 1024 * 1024;
 const LIST_PAGE = 1000;
@@ -78,29 +76,24 @@ export async function mergeInto(
   from: MergedStorage,
   options: MergeOfForkOptions,
 ): Promise<Merged> {
-  const { key, actor, signal, favour, planned } = options;
-  const make = async ({ plan, source }: ReadyMerge): Promise<Merged> => {
-    const expect = plan.seen.map(([path, entry]) => ({ path, version: entry?.version ?? null }));
-    return { ...(await into.commitMerge(plan.ops, { expect, key, actor, signal }, source)), conflicts: [] };
-  };
-  const known = ReviewedMerge.readyOf(planned);
+  const make = ({ plan, source }: ReadyMerge): Promise<Committed> =>
+    into.commitMerge(plan.ops, mergeCommit(plan, options), source);
+  const known = ReviewedMerge.readyOf(options.planned);
   if (known?.into === into.place.id && known.source.id === from.place.id && known.plan.conflicts.length === 0)
-    return make(known);
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const read = await readSides(into, from, options);
-      if (read === undefined) return await repeatedMerge(into, key as string, options);
-      const { head, sides, changed } = read;
-      const plan = await planMerge(changed, sides, favour);
-      const ready = { into: into.place.id, plan, source: { id: from.place.id, version: read.theirs } };
-      if (!(await isAccepted(new ReviewedMerge(ready, sides), options)))
-        return { version: head, entries: [], conflicts: plan.conflicts };
-      return await make(ready);
-    } catch (error) {
-      const isStale = error instanceof FilewrightError && error.code === "CONFLICT";
-      if (!isStale || attempt === MAX_MERGE_PLANS) throw error;
-    }
-  }
+    return { ...(await make(known)), conflicts: [] };
+  return mergeFork(options, async () => {
+    const read = await readSides(into, from, options);
+    if (read === undefined) return repeatedMerge(into, options);
+    const source = { id: from.place.id, version: read.theirs };
+    const readyOf = (plan: MergePlan): ReadyMerge => ({ into: into.place.id, plan, source });
+    return {
+      version: read.head,
+      changed: read.changed,
+      sides: read.sides,
+      planned: (plan) => new ReviewedMerge(readyOf(plan), read.sides),
+      commit: (plan) => make(readyOf(plan)),
+    };
+  });
 }
 
 /** What one round trip reads for a merge. */
@@ -206,7 +199,7 @@ class KnownStates {
 }
 
 /** Returns the answer of a merge whose key is known, by a commit of nothing. */
-async function repeatedMerge(into: Storage, key: string, { signal }: MergeOfForkOptions): Promise<Merged> {
+async function repeatedMerge(into: Storage, { key, signal }: MergeOfForkOptions): Promise<Merged> {
   return { ...(await into.commit([], { key, signal })), conflicts: [] };
 }
 

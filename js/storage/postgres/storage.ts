@@ -4,8 +4,7 @@
  */
 import { checkStorageCalls } from "../call-options.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
-import { checkLimit } from "../../records/check.ts";
-import { checkCommitOptions, checkOps, checkStoredPath } from "../check.ts";
+import { checkOps, checkStoredPath } from "../check.ts";
 import { closedError, unknownVersionError } from "../failure.ts";
 import type {
   ContentName,
@@ -152,10 +151,6 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
 
   async list(request: ListRequest): Promise<EntryPage> {
     const { prefix = "/", depth, after, limit, signal } = request;
-    checkStoredPath(prefix);
-    checkLimit(limit);
-    if (depth !== undefined && !(depth >= 1))
-      throw new FilewrightError("INVALID_ARGUMENT", "depth must be at least 1");
     if (after !== undefined) checkStoredPath(after);
     const levels = depth === undefined || depth > MAX_LEVELS ? null : Math.floor(depth);
     const most = Math.min(limit, this.#limits.listPage);
@@ -179,7 +174,6 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
   }
 
   async changes(since: Version | null, options: ChangesOptions): Promise<ChangePage> {
-    checkLimit(options.limit, 0);
     const [, number, path] = /^(\d+)(?::(\/.*))?$/su.exec(since ?? "0") ?? [];
     const from = number === undefined ? null : numberOf(number);
     if (path !== undefined) checkStoredPath(path);
@@ -225,7 +219,6 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
     const values = this.#open(options);
     const { key = null, actor = {}, token, release = false, signal } = options;
     checkOps(ops, this.#limits);
-    checkCommitOptions(options);
     // Copies: the caller may go on with its buffers.
     const own = ops.map((op) => (op.op === "put" ? { ...op, body: new Uint8Array(op.body) } : { ...op }));
     const bodies = await this.#contents.prepare(own, this.place.id, signal);
@@ -369,7 +362,6 @@ export class PostgresStorageEngine implements PostgresStorage, MergedStorage {
   }
 
   async history(request: PastRequest): Promise<readonly Past[]> {
-    checkLimit(request.limit);
     const { version, key = null, agent = null, before, changes = false, limit, signal } = request;
     // A text that no version has names no commit.
     const numbers = [version, before].map((one) => (one === undefined ? null : (numberOf(one) ?? "-1")));

@@ -2,19 +2,19 @@
 import { isWithin, parentOf } from "../../backends/paths.ts";
 import type { Committed, CommitOptions, Expect, Op, UnmetExpect } from "../commit.ts";
 import { pathsOfOp, unmetBy } from "../check.ts";
-import { Draft, type ReadyOp, treeFor } from "../draft.ts";
-import type { StoredNode, Version } from "../entry.ts";
+import { Draft, entriesOf, type ReadyOp, treeFor } from "../draft.ts";
+import type { Version } from "../entry.ts";
 import type { UnmetRecord } from "../../records/check.ts";
 import { conflictError, fencedError } from "../failure.ts";
 import { hashOps, mapParallel, type Blobs } from "./blobs.ts";
 import { randomId, sha256, toJsonBytes } from "./codec.ts";
 import type { Commits } from "./commits.ts";
 import type { Keys } from "./keys.ts";
-import { type Row, TableView } from "./manifest.ts";
+import { TableView } from "./manifest.ts";
 import type { NewObject, Objects } from "./objects.ts";
 import { below, rowAt } from "./reading.ts";
 import { RecordDraft } from "./records.ts";
-import { type CommitLog, type Root, toEntry, toRow } from "./root.ts";
+import { type CommitLog, type Root, toEntry, toRow, toStoredLog } from "./root.ts";
 import type { Plan, RootState } from "./state.ts";
 
 /** The parts of a storage that a commit needs. */
@@ -38,7 +38,15 @@ export async function storeObjects(
 }
 
 const toAnswer = ({ answer }: CommitLog, version: string): Committed =>
-  Object.freeze({ version, entries: Object.freeze(answer.map(toEntry)) });
+  Object.freeze({ version, entries: Object.freeze([...answer]) });
+
+/** Returns the object of a log, which is remembered. */
+async function logObject({ keys, objects }: CommitParts, log: CommitLog): Promise<NewObject> {
+  const [key, stored] = [keys.log(log.id), toStoredLog(log)];
+  const body = toJsonBytes(stored);
+  objects.rememberJson(key, stored, body.length);
+  return { key, body, hex: await sha256(body) };
+}
 
 /** Makes a commit whose arguments were checked. `merged` notes the states of forks that it brings in. */
 export async function commit(
@@ -80,12 +88,14 @@ export async function commit(
     if (unmet.length > 0) throw conflictError(unmet);
     const draft = await draftOn(files, ready, id, now);
     await records.apply(options.records ?? []);
-    const log = logOf(draft, id);
+    const log = { id, changes: entriesOf(draft.changes()), answer: draft.entries() };
     const isChange = log.changes.length > 0;
     const version = isChange ? id : root.version;
     const answer = toAnswer(log, version);
     const [fileTable, recordTable] = [
-      isChange ? await files.change(log.changes.map(toChangedRow)) : { table: root.files, pages: [] },
+      isChange
+        ? await files.change(log.changes.map(({ path, after }) => (after ? toRow(after) : [path, "x"])))
+        : { table: root.files, pages: [] },
       await records.table(),
     ];
     const news: NewObject[] = [...fileTable.pages, ...recordTable.pages];
@@ -102,9 +112,7 @@ export async function commit(
       const { part, page } = await parts.commits.add(root, head);
       next = { ...next, ...part };
       if (page !== undefined) news.push(page);
-      const body = toJsonBytes(log);
-      news.push({ key: parts.keys.log(id), body, hex: await sha256(body) });
-      objects.rememberJson(parts.keys.log(id), log, body.length);
+      news.push(await logObject(parts, log));
     } else if (next.records === root.records && merged === undefined) {
       // The contents count for links that name nothing.
       await contents;
@@ -168,15 +176,4 @@ async function draftOn(files: TableView, ops: readonly ReadyOp[], id: Version, n
   const draft = new Draft(root, () => id, now);
   for (const op of ops) draft.apply(op);
   return draft;
-}
-
-function logOf(draft: Draft, id: Version): CommitLog {
-  const rowOf = (node: StoredNode | undefined): Row | null => (node === undefined ? null : toRow(node.entry));
-  const changes = draft.changes().map(({ before, after }) => [rowOf(before), rowOf(after)] as const);
-  return { id, changes, answer: draft.entries().map(toRow) };
-}
-
-/** Returns the row of a table for a change. */
-function toChangedRow([before, after]: CommitLog["changes"][number]): Row {
-  return after ?? [(before as Row)[0], "x"];
 }

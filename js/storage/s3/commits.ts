@@ -1,15 +1,15 @@
 /** The chain of past commits: what changed since a version, which keys are used, and the history. */
-import { compareCodePoints } from "../../backends/paths.ts";
-import type { Entry, Version } from "../entry.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
+import type { Version } from "../entry.ts";
+import { changePage, type LastChange } from "../past.ts";
 import type { Past, PastRequest } from "../shared.ts";
 import type { ChangePage } from "../storage.ts";
 import { mapParallel } from "./blobs.ts";
 import { randomId, sha256, toJsonBytes } from "./codec.ts";
 import { damageError } from "./failure.ts";
 import type { Keys } from "./keys.ts";
-import type { Row } from "./manifest.ts";
 import type { NewObject, Objects } from "./objects.ts";
-import { type CommitHead, type CommitLog, FIRST_VERSION, type PastPage, type Root, toEntry } from "./root.ts";
+import { type CommitHead, type CommitLog, FIRST_VERSION, type PastPage, type Root, toLog } from "./root.ts";
 
 /** The number of commits that the root has itself at most, and of those that are moved to a page beyond it. */
 const MAX_HEADS = 128;
@@ -64,7 +64,7 @@ export class Commits {
 
   /** Returns what a commit changed; undefined when a sweep has removed it. */
   async log(id: string, signal: AbortSignal | undefined): Promise<CommitLog | undefined> {
-    return (await this.#objects.json(this.#keys.log(id), undefined, signal)) as CommitLog | undefined;
+    return toLog(await this.#objects.json(this.#keys.log(id), undefined, signal));
   }
 
   /** Returns the commit of this workspace with a key, and the version of the workspace after it. */
@@ -137,7 +137,7 @@ export class Commits {
   ): Promise<Version | undefined> {
     const logs = await this.#logsSince(root, since, signal);
     if (logs === undefined) return root.version;
-    return logs.findLast(({ changes }) => changes.some((change) => matches(pathOf(change))))?.id;
+    return logs.findLast(({ changes }) => changes.some(({ path }) => matches(path)))?.id;
   }
 
   /** Returns the paths that changed after a version; undefined when that is not known any more. */
@@ -147,7 +147,7 @@ export class Commits {
     signal: AbortSignal | undefined,
   ): Promise<readonly string[] | undefined> {
     const logs = await this.#logsSince(root, since, signal);
-    return logs && [...new Set(logs.flatMap(({ changes }) => changes.map(pathOf)))];
+    return logs && [...new Set(logs.flatMap(({ changes }) => changes.map(({ path }) => path)))];
   }
 
   /** Returns a page of what changed after a version. */
@@ -167,23 +167,12 @@ export class Commits {
     const partly = after === undefined ? undefined : await this.log(from, signal);
     const logs = await this.#logsSince(root, from, signal);
     if (logs === undefined || (after !== undefined && partly === undefined)) return gap;
-    const last = new Map<string, { readonly commit: number; readonly id: string; readonly row: Row }>();
+    const last = new Map<string, LastChange>();
     const all = partly === undefined ? logs : [{ ...partly, at: 0 }, ...logs];
-    for (const [commit, { id, at, changes }] of all.entries()) {
-      for (const change of changes) {
-        const path = pathOf(change);
-        last.set(path, { commit, id, row: change[1] ?? [path, "x", id, at] });
-      }
-    }
-    const found = [...last.entries()]
-      .filter(
-        ([path, { commit }]) =>
-          partly === undefined || commit > 0 || compareCodePoints(path, after as string) > 0,
-      )
-      .sort(([a, one], [b, other]) => one.commit - other.commit || compareCodePoints(a, b));
-    const entries = found.slice(0, limit).map(([, { row }]): Entry => toEntry(row));
-    const end = found.length > limit ? found[limit - 1] : undefined;
-    return { head, entries, ...(end === undefined ? {} : { next: `${end[1].id} ${end[0]}` }) };
+    for (const [order, { id: version, at, changes }] of all.entries())
+      for (const { path, after: now } of changes)
+        last.set(path, { order, version, entry: () => now ?? { path, type: "gone", version, mtime: at } });
+    return changePage(head, last, limit, after === undefined ? undefined : { order: 0, after });
   }
 
   /** Returns past commits, the newest first. */
@@ -220,27 +209,6 @@ export class Commits {
   }
 }
 
-/** Returns the path of a change. */
-function pathOf([before, after]: CommitLog["changes"][number]): string {
-  return ((after ?? before) as Row)[0];
-}
-
 function toPast({ id, at, count, key, actor }: CommitHead, log: CommitLog | undefined): Past {
-  const entryOf = (row: Row | null): Entry | null => row && toEntry(row);
-  return Object.freeze({
-    version: id,
-    at,
-    ...(key === undefined ? {} : { key }),
-    ...(actor === undefined ? {} : { actor }),
-    count,
-    ...(log === undefined
-      ? {}
-      : {
-          changes: log.changes.map((change) => ({
-            path: pathOf(change),
-            before: entryOf(change[0]),
-            after: entryOf(change[1]),
-          })),
-        }),
-  });
+  return Object.freeze(withoutUndefined({ version: id, at, key, actor, count, changes: log?.changes }));
 }

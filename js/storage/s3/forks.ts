@@ -1,9 +1,9 @@
 /** Past states that are kept, forks, and their merge. */
 import { FilewrightError } from "../../engine/errors.ts";
 import { compareCodePoints } from "../../backends/paths.ts";
-import type { Entry, Version } from "../entry.ts";
+import type { Version } from "../entry.ts";
 import { unknownVersionError } from "../failure.ts";
-import { isAccepted, type MergePlan, type MergeSides, planMerge, toPlanned } from "../merge.ts";
+import { type MergeAttempt, mergeCommit, mergeFork, type MergeSide, toPlanned } from "../merge.ts";
 import type { MergeOfForkOptions } from "../merged.ts";
 import { mapParallel } from "./blobs.ts";
 import { randomId, sha256, toJsonBytes } from "./codec.ts";
@@ -31,8 +31,6 @@ export interface KeptState {
   readonly files: Table;
 }
 
-/** How often a merge is computed again when another writer was faster. */
-const MAX_MERGE_PLANS = 8;
 const MAX_LISTING_BYTES = 16 * 1024 * 1024;
 
 /** Keeps a state, so that every process can read it. Returns the key of its object. */
@@ -107,56 +105,56 @@ export interface MergeParty {
   readonly parts: CommitParts;
 }
 
-const isConflict = (error: unknown): boolean => error instanceof FilewrightError && error.code === "CONFLICT";
-
 /** Brings the changes of another workspace in. */
-export async function mergeWorkspaces(
+export function mergeWorkspaces(
   ours: MergeParty,
   theirs: MergeParty,
   options: MergeOfForkOptions,
 ): Promise<Merged> {
-  const { signal, key, actor } = options;
-  for (let attempt = 1; ; attempt += 1) {
-    const [{ root }, { root: other }] = await Promise.all([
-      ours.parts.state.current(signal),
-      theirs.parts.state.current(signal),
-    ]);
-    const origin = commonOrigin(ours.workspace, root, theirs.workspace, other);
-    const now = ours.parts.objects.client.now();
-    const known = key === undefined ? undefined : await ours.parts.commits.withKey(root, key, now, signal);
-    if (known !== undefined)
-      return {
-        version: known.version,
-        entries: known.log.answer.map(toEntry),
-        conflicts: [],
-        repeated: true,
-      };
-    const base = await originTable(ours.parts, origin, signal);
-    const view = (table: Table): TableView =>
-      new TableView(table, ours.parts.keys, ours.parts.objects, signal);
-    const { plan, sides } = await planTables(
-      ours.parts,
-      view(base),
-      view(root.files),
-      view(other.files),
-      options,
-      () => theirs.parts.commits.pathsSince(other, origin.version, signal),
-    );
-    if (!(await isAccepted(toPlanned(plan, sides), options)))
-      return { version: root.version, entries: [], conflicts: plan.conflicts };
-    const state = await stateObject(ours.parts, { version: other.version, files: other.files });
-    await storeObjects(ours.parts.objects, [state], signal);
-    const merged = {
-      [theirs.workspace]: { workspace: theirs.workspace, version: other.version, state: state.hex },
-    };
-    const expect = plan.seen.map(([path, entry]) => ({ path, version: entry?.version ?? null }));
-    try {
-      const answer = await commit(ours.parts, plan.ops, { expect, key, actor, signal }, merged);
-      return { ...answer, conflicts: [] };
-    } catch (error) {
-      if (!isConflict(error) || attempt === MAX_MERGE_PLANS) throw error;
-    }
+  return mergeFork(options, () => readMerge(ours, theirs, options));
+}
+
+/** Reads what an attempt at a merge needs, or the answer to an earlier merge with its key. */
+async function readMerge(
+  ours: MergeParty,
+  theirs: MergeParty,
+  options: MergeOfForkOptions,
+): Promise<MergeAttempt | Merged> {
+  const { signal, key } = options;
+  const { parts } = ours;
+  const [{ root }, { root: other }] = await Promise.all([
+    parts.state.current(signal),
+    theirs.parts.state.current(signal),
+  ]);
+  const origin = commonOrigin(ours.workspace, root, theirs.workspace, other);
+  const now = parts.objects.client.now();
+  const known = key === undefined ? undefined : await parts.commits.withKey(root, key, now, signal);
+  if (known !== undefined) {
+    return { version: known.version, entries: known.log.answer, conflicts: [], repeated: true };
   }
+  const [base, own, merged] = [await originTable(parts, origin, signal), root.files, other.files].map(
+    (table) => new TableView(table, parts.keys, parts.objects, signal),
+  ) as [TableView, TableView, TableView];
+  const sides = {
+    base: sideOf(parts, base, signal),
+    ours: { ...sideOf(parts, own, signal), children: (path: string) => childrenOf(own, path) },
+    theirs: sideOf(parts, merged, signal),
+  };
+  return {
+    version: root.version,
+    changed:
+      (await theirs.parts.commits.pathsSince(other, origin.version, signal)) ??
+      (await changedPaths(base, merged)),
+    sides,
+    planned: (plan) => toPlanned(plan, sides),
+    commit: async (plan) => {
+      const { version, files } = other;
+      const state = await stateObject(parts, { version, files });
+      await storeObjects(parts.objects, [state], signal);
+      const bringsIn = { workspace: theirs.workspace, version, state: state.hex };
+      return commit(parts, plan.ops, mergeCommit(plan, options), { [theirs.workspace]: bringsIn });
+    },
+  };
 }
 
 /** Returns the state that two workspaces had in common last. */
@@ -178,22 +176,13 @@ async function originTable(
   return kept.files;
 }
 
-/** Computes the merge of three tables. */
-async function planTables(
-  parts: CommitParts,
-  base: TableView,
-  ours: TableView,
-  theirs: TableView,
-  options: MergeOfForkOptions,
-  known: () => Promise<readonly string[] | undefined>,
-): Promise<{ readonly plan: MergePlan; readonly sides: MergeSides }> {
-  const { keys, objects, blobs } = parts;
-  const side = (
-    view: TableView,
-  ): {
-    entries(paths: readonly string[]): Promise<readonly (Entry | null)[]>;
-    bodies(paths: readonly string[]): Promise<readonly Uint8Array[]>;
-  } => ({
+/** Returns the reads of one side of a merge. */
+function sideOf(
+  { keys, objects, blobs }: CommitParts,
+  view: TableView,
+  signal: AbortSignal | undefined,
+): MergeSide {
+  return {
     entries: (paths) =>
       mapParallel(paths, async (path) => {
         const row = await rowAt(view, path);
@@ -204,22 +193,14 @@ async function planTables(
       mapParallel(paths, async (path) => {
         const row = await rowAt(view, path);
         if (row?.[1] !== "f") return new Uint8Array(0);
-        return objects.content(keys.blob(rowHex(row)), rowHex(row), rowSize(row), options.signal);
+        return objects.content(keys.blob(rowHex(row)), rowHex(row), rowSize(row), signal);
       }),
-  });
-  const sides = {
-    base: side(base),
-    ours: {
-      ...side(ours),
-      children: async (path: string) => {
-        const { entries } = await listBelow(ours, path, 1, "", Number.MAX_SAFE_INTEGER);
-        return entries.map((entry) => entry.path);
-      },
-    },
-    theirs: side(theirs),
   };
-  const changed = (await known()) ?? (await changedPaths(base, theirs));
-  return { plan: await planMerge(changed, sides, options.favour), sides };
+}
+
+async function childrenOf(view: TableView, path: string): Promise<readonly string[]> {
+  const { entries } = await listBelow(view, path, 1, "", Number.MAX_SAFE_INTEGER);
+  return entries.map((entry) => entry.path);
 }
 
 /** Returns the paths in which two tables differ, for a history that is not kept any more. */

@@ -1,5 +1,5 @@
 /** The root of a workspace: the one object that is replaced under a condition, and so decides every commit. */
-import { DEFAULT_DIR_MODE } from "../../backends/entry.ts";
+import { type Changed, DEFAULT_DIR_MODE } from "../../backends/entry.ts";
 import type { Actor, Entry, Version } from "../entry.ts";
 import { damageError } from "./failure.ts";
 import { EMPTY_TABLE, type Row, type Table } from "./manifest.ts";
@@ -26,10 +26,33 @@ export interface PastPage {
 /** The changes of a commit, in an object of their own. */
 export interface CommitLog {
   readonly id: string;
-  /** The states of every changed path before and after, sorted by path; null for nothing. */
-  readonly changes: readonly (readonly [before: Row | null, after: Row | null])[];
-  /** The rows of the commit's answer; those of the kind `x` are gone. */
+  /** The states of every changed path, sorted by path. */
+  readonly changes: readonly Changed<Entry>[];
+  /** The entries of the commit's answer. */
+  readonly answer: readonly Entry[];
+}
+
+/** Returns the content of the object of a log: rows, those of the kind `x` of what is gone. */
+export function toStoredLog({ id, changes, answer }: CommitLog): StoredLog {
+  const pairs = changes.map(({ before, after }) => [before && toRow(before), after && toRow(after)] as const);
+  return { id, changes: pairs, answer: answer.map(toRow) };
+}
+
+interface StoredLog {
+  readonly id: string;
+  readonly changes: readonly (readonly (Row | null)[])[];
   readonly answer: readonly Row[];
+}
+
+/** Returns the log that an object contains; undefined where there is none. */
+export function toLog(stored: unknown): CommitLog | undefined {
+  if (stored === undefined) return undefined;
+  const { id, changes, answer } = stored as StoredLog;
+  const states = changes.map((pair): Changed<Entry> => {
+    const [before = null, after = null] = pair.map((row) => row && toEntry(row));
+    return { path: ((after ?? before) as Entry).path, before, after };
+  });
+  return { id, changes: states, answer: answer.map(toEntry) };
 }
 
 /** Where a fork comes from. */

@@ -12,7 +12,7 @@ import type { KeptState } from "./forks.ts";
 import { decodeName, Keys } from "./keys.ts";
 import { type Row, type Table, TableView } from "./manifest.ts";
 import { MAX_META_BYTES, parseJson } from "./objects.ts";
-import { checkRoot, type CommitHead, type CommitLog, type PastPage, type Root, rowHex } from "./root.ts";
+import { checkRoot, type CommitHead, type PastPage, type Root, rowHex, toLog, toRow } from "./root.ts";
 import { type ListedObject, parseListing } from "./xml.ts";
 
 /** How a store is swept. */
@@ -155,8 +155,9 @@ class Named {
     await mapParallel(young, async ({ id }) => {
       this.logs.add(id);
       const key = this.#parts.keys.log(id);
-      const log = (await this.#parts.objects.json(key, undefined, this.#signal)) as CommitLog | undefined;
-      for (const change of log?.changes ?? []) for (const row of change) if (row !== null) this.#addRow(row);
+      const log = toLog(await this.#parts.objects.json(key, undefined, this.#signal));
+      for (const { before, after } of log?.changes ?? [])
+        for (const entry of [before, after]) if (entry !== null) this.#addRow(toRow(entry));
     });
   }
 

@@ -10,29 +10,27 @@ import { pathsOfOp } from "../check.ts";
 import { Draft, treeFor } from "../draft.ts";
 import type { Entry, Op, ReadEntry } from "../storage.ts";
 
-/** A path that a draft has changed. */
-interface DraftNode {
-  /** The present entry; null where none exists. */
-  readonly entry: Entry | null;
-  /** For a directory: the stored directory whose content it shows. Absent for one that the draft made. */
-  readonly source?: string | undefined;
+/** What a draft has at a path; `shows` is the stored directory whose content is in it, unless the draft made it. */
+interface DraftedPlace {
+  readonly found: ReadEntry | null;
+  readonly shows?: string | undefined;
 }
 
 /** Where a path of a draft is looked up: in the draft, or in the storage under the path there. */
-export type DraftPlace = { readonly found: ReadEntry | null } | { readonly stored: string };
+export type DraftPlace = DraftedPlace | { readonly stored: string };
 
 /** Returns what is at a path while the draft is made. */
 type Look = (path: string) => Promise<Entry | null>;
 
 /** The state of a draft that can be restored. */
 interface DraftMark {
-  readonly nodes: ReadonlyMap<string, DraftNode>;
+  readonly nodes: ReadonlyMap<string, DraftedPlace>;
   readonly ops: number;
 }
 
 /** The changes of one call. */
 export class StagedDraft {
-  readonly #nodes = new ChangedPaths<DraftNode>();
+  readonly #nodes = new ChangedPaths<DraftedPlace>();
   #ops: Op[] = [];
   #count = 0;
 
@@ -63,9 +61,8 @@ export class StagedDraft {
   place(path: string): DraftPlace {
     const [at, own] = this.#nodes.nearest(path) ?? [];
     if (at === undefined || own === undefined) return { stored: path };
-    if (at === path) return { found: own.entry && { entry: own.entry } };
-    if (own.entry?.type !== "dir" || own.source === undefined) return { found: null };
-    return { stored: movedPath(path, at, own.source) };
+    if (at === path) return own;
+    return own.shows === undefined ? { found: null } : { stored: movedPath(path, at, own.shows) };
   }
 
   /** Returns the directories whose listing is that of a stored one, at and below a path; and what the draft made. */
@@ -78,8 +75,8 @@ export class StagedDraft {
     const source = this.#sourceOf(prefix);
     if (source !== undefined) shown.push([prefix, source]);
     for (const [path, node] of this.#nodes.below(prefix)) {
-      if (node.entry !== null) made.push(node.entry);
-      if (node.source !== undefined) shown.push([path, node.source]);
+      if (node.found !== null) made.push(node.found.entry);
+      if (node.shows !== undefined) shown.push([path, node.shows]);
     }
     return { shown, made };
   }
@@ -120,20 +117,20 @@ export class StagedDraft {
     for (const [at] of below) this.#nodes.set(at, undefined);
     for (const entry of named) {
       const isShown = entry.path === to && entry.type === "dir";
-      const present = entry.type === "gone" ? null : entry;
-      this.#nodes.set(entry.path, { entry: present, source: isShown ? source : undefined });
+      const found = entry.type === "gone" ? null : { entry };
+      this.#nodes.set(entry.path, { found, shows: isShown ? source : undefined });
     }
     if (op.op !== "move") return;
     for (const [at, node] of below) {
       const moved = movedPath(at, from, to);
-      const entry = nodeAt(draft.root, moved)?.entry ?? null;
-      this.#nodes.set(moved, { entry, source: node.source });
+      const entry = nodeAt(draft.root, moved)?.entry;
+      this.#nodes.set(moved, { found: entry === undefined ? null : { entry }, shows: node.shows });
     }
   }
 
   /** Returns the stored directory whose content shows at a path; undefined for one that the draft made. */
   #sourceOf(path: string): string | undefined {
     const place = this.place(path);
-    return "stored" in place ? place.stored : this.#nodes.get(path)?.source;
+    return "stored" in place ? place.stored : place.shows;
   }
 }

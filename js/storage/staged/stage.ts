@@ -375,11 +375,11 @@ export class CallStage implements Stage, StorageView {
     const made = new Map(entries.map((entry) => [entry.path, entry]));
     this.#contention.committed(entries);
     this.#reads.forgetListings();
-    for (const [path, { entry: drafted }] of this.#draft.mark().nodes) {
+    for (const [path, { found: drafted }] of this.#draft.mark().nodes) {
       this.#reads.forget(path);
       const entry = made.get(path);
       if (entry === undefined) continue;
-      if (drafted !== null) this.#given.set(drafted.version, entry.version);
+      if (drafted !== null) this.#given.set(drafted.entry.version, entry.version);
       const body = this.#written.get(entry.hash ?? "");
       const found = body === undefined ? { entry } : { entry, body };
       this.#reads.made(path, entry.type === "gone" ? null : found, version);

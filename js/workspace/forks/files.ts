@@ -140,12 +140,12 @@ export function layerFiles({
       const merge = toPlanned(await planMerge(paths, sides, favour), sides);
       return { merge, merged: () => layer.inTurn(() => layer.forget(state)) };
     },
-    apply: ({ states, ops, bodies }, _options, { fs, signal, settings: { durability } }) => {
+    async apply({ states, ops, bodies }, _options, { fs, signal, settings: { durability } }) {
       const ours = new Map(states.map((state) => [state.path, state.ours]));
       const there = (path: string): Entry | null => ours.get(path) ?? null;
       const linked = async (path: string, hash: string): Promise<Uint8Array | undefined> =>
         there(path)?.hash === hash ? undefined : (await bodies("theirs", [path]))[0];
-      return makeOps(ops, { fs, signal, durability, there, linked });
+      await makeOps(ops, { fs, signal, durability, there, linked });
     },
     close: async () => layer.inTurn(async () => layer.draft.clear()),
   };
