@@ -14,11 +14,11 @@ export function recordedWritesOf(
   roots: NativeRoots,
   ofBackend: LocalOptions,
 ): RecordedWrite {
-  return async (path, bytes, options, { file, key, content, durable, last, ...texts }) => {
+  return async (path, bytes, options, { place, content, durable, last, ...texts }) => {
     checkPath(path);
     const { ifVersion, flags, mode, durability } = nativeWriteOptions(path, options, ofBackend);
     const lines = `${texts.id}\n${texts.begin}\n${texts.steps}\n${texts.commit}`;
-    const record = [file, key, lines, content, last, durable] as const;
+    const record = [place.files, place.number, lines, content, last, durable] as const;
     const packed = await cancellable(native, path, options.signal, (cancel) =>
       roots.writeRecorded(path, bytes, ifVersion, flags, mode, durability, ...record, cancel),
     );

@@ -27,6 +27,7 @@ mod flush;
 mod in_place;
 mod metadata;
 pub mod record;
+pub mod record_files;
 mod replacement;
 mod source;
 mod temp;
