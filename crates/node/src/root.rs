@@ -7,6 +7,7 @@ use filewright_core::text::path::decode_name;
 use filewright_core::wire::Wire;
 use filewright_core::{Code, Error, Result};
 use filewright_fs::confine::Lane;
+use filewright_fs::read::{LocatedContent, ReadOptions};
 use filewright_fs::records::RecordedFile;
 use filewright_fs::write::WriteOptions;
 use filewright_fs::write::record::{ChangeRecord, RecordTexts};
@@ -18,7 +19,7 @@ use napi_derive::napi;
 use crate::cancel::{CancelToken, token};
 use crate::convert::{guard, result_of};
 use crate::record_files::NativeRecordFiles;
-use crate::results::PackedResult;
+use crate::results::{LocatedResult, PackedResult};
 use crate::task::{Promise, Value};
 
 /// A set of roots, through which every access to the disk goes.
@@ -108,6 +109,26 @@ impl NativeRoots {
             }
             RecordFile::ToMake(_) => promise.after(move || *held(&made) = Some(file.open())),
         }
+    }
+
+    /// Resolves to the real path of a file and to its content, in one job: what `realpath` and
+    /// `read` resolve to, or their errors.
+    #[napi]
+    pub fn read_located(
+        &self,
+        path: String,
+        max_bytes: f64,
+        cancel: Option<&CancelToken>,
+    ) -> Promise<LocatedResult> {
+        let (cancel, asked) = (token(cancel), vec![asked(&path, Intent::Read)]);
+        let options = ReadOptions { max_bytes: given(max_bytes), ..ReadOptions::default() };
+        self.in_lane(Lane::Quick, asked, move |open, paths| {
+            let roots = &open.session.roots;
+            let LocatedContent { real, content } =
+                roots.read_located(paths[0].0, &options, &cancel);
+            let (real, content) = (roots.tell_layer(paths, real), roots.tell_layer(paths, content));
+            Ok(LocatedContent { real, content })
+        })
     }
 
     /// Runs work on a thread of a lane.

@@ -35,7 +35,7 @@ export function isPath(path: string): boolean {
 }
 
 /** Returns an error of the engine with the path that the caller gave. */
-function errorAt(path: string, thrown: unknown): FilewrightError {
+export function errorAt(path: string, thrown: unknown): FilewrightError {
   const { code, message, hint, details, cause } = fromEngine(thrown);
   return makeError(code, message, { path, hint, details, cause });
 }
@@ -81,15 +81,18 @@ export function writtenFile({
   });
 }
 
+/** The content of a file as the addon gives it. */
+type NativeContent = Packed & { readonly bytes?: Uint8Array | null | undefined };
+
 /** Decodes the result of a read; null where the file still has the version that the caller knows. */
-export function decodeRead(
-  content: Packed & { readonly bytes?: Uint8Array | null | undefined },
-  path: string,
-): VersionedBytes | null {
-  const { bytes } = content;
-  if (bytes === undefined || bytes === null) return null;
+export function decodeRead(content: NativeContent, path: string): VersionedBytes | null {
+  return content.bytes === undefined || content.bytes === null ? null : decodeContent(content, path);
+}
+
+/** Decodes the content of a file. */
+export function decodeContent(content: NativeContent, path: string): VersionedBytes {
   const stat = toFsStat(decodeEntryStat(new Unpacker(content)), path);
-  return Object.freeze({ bytes, version: stat.version as string, stat });
+  return Object.freeze({ bytes: content.bytes as Uint8Array, version: stat.version as string, stat });
 }
 
 /** Returns the result of a write, copy or move for the version of its file. */

@@ -224,6 +224,11 @@ export declare class NativeRoots {
    * those of [`RecordTexts::from_lines`], and the moment of the commit is after `last`.
    */
   writeRecorded(path: string, bytes: Uint8Array, ifVersion: string | undefined | null, flags: number, mode: number, durability: number, files: NativeRecordFiles, number: number, lines: string, content: Uint8Array, last: number, durable: boolean, cancel?: CancelToken | undefined | null): Promise<PackedResult>
+  /**
+   * Resolves to the real path of a file and to its content, in one job: what `realpath` and
+   * `read` resolve to, or their errors.
+   */
+  readLocated(path: string, maxBytes: number, cancel?: CancelToken | undefined | null): Promise<LocatedResult>
 }
 
 /** A compiled list of globs that paths must match or must not match. */
@@ -334,6 +339,19 @@ export declare function inspectAsync(bytes: Uint8Array, name: string, complete: 
 
 /** Returns the anchors of all lines of a text, joined. */
 export declare function lineAnchors(text: string): string
+
+/**
+ * The real path of a file, and its content with its packed `EntryStat`; or an error in place of
+ * each, as JSON.
+ */
+export interface LocatedResult {
+  real?: string
+  realError?: string
+  bytes?: Uint8Array
+  error?: string
+  nums: Float64Array
+  text: string
+}
 
 /** Merges two texts that were both made from `base`. The facts are a list of `MergeConflict`. */
 export declare function merge3(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array, flags: number, labels: Array<string>): PlanResult
