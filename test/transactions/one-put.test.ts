@@ -465,6 +465,7 @@ describe("of a process that ended before it put its records away", () => {
 
 test("the files of records that the history forgets are used again, and it keeps as many as before", async () => {
   const made = place();
+  const began = Date.now();
   for (let round = 0; round < 300; round++)
     await putFile(made.log, made.disk, { path: made.at("a"), content: `${round}` });
   const records = await made.log.list();
@@ -472,6 +473,9 @@ test("the files of records that the history forgets are used again, and it keeps
   expect(records.length).toBeLessThan(270);
   const { made: last } = (await made.log.get(records[0]?.header.callId as string)) ?? {};
   expect(last?.steps).toMatchObject([{ before: { bytes: Buffer.from("298") } }]);
+  // The note of removed records, which is written several times.
+  const until = made.store.prunedUntil(made.root) as number;
+  expect([until > began, until < (records.at(-1)?.at as number) + 1000]).toEqual([true, true]);
   const folder = join(made.state, "journal/done");
   const [group = ""] = fs.readdirSync(folder);
   await expect.poll(() => fs.readdirSync(join(made.state, "journal/open"))).toEqual([]);
