@@ -190,6 +190,13 @@ impl RecordFiles {
     }
 }
 
+impl Drop for RecordFiles {
+    /// A process that ends leaves no file without a record.
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
 /// The file of a record before it has an entry.
 #[derive(Debug)]
 pub enum RecordFile {
@@ -450,7 +457,7 @@ mod tests {
         assert_eq!(files.reuse(paths.clone()), paths[64..]);
         // The history names them until their files are used.
         assert_eq!(files.reuse(paths[..64].to_vec()), [[0u8; 0]; 0]);
-        files.close();
+        drop(files);
         assert_eq!(names(dir.path(), "done"), [""; 0]);
     }
 
