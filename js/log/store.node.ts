@@ -138,7 +138,7 @@ export class FileJournal implements JournalStore, RecordFiles {
     files.end(number, group === null ? undefined : `${this.#groupFolder(group)}/${id}`);
     // The change was taken back, so that no process may find a record of it.
     if (group === null) files.settle();
-    else this.#pruneLater(this.#groupFolder(group));
+    else if (this.#isPruneDue()) setImmediate(() => this.#prune(this.#groupFolder(group)));
     this.#endUse();
   }
 
@@ -340,10 +340,6 @@ export class FileJournal implements JournalStore, RecordFiles {
 
   #isPruneDue(): boolean {
     return this.#closed++ % CHANGES_PER_PRUNE === 0;
-  }
-
-  #pruneLater(folder: string): void {
-    if (this.#isPruneDue()) setImmediate(() => this.#prune(folder));
   }
 
   /** Removes the oldest records of a group beyond the maximum number and the maximum size. */

@@ -6,6 +6,7 @@ import {
   CHANGE_FLAGS,
   DURABILITY_WORDS,
   decodeEntryStat,
+  decodeRecordedFile,
   decodeTreeCounts,
   decodeWrittenFile,
 } from "../../engine/generated/records.ts";
@@ -23,6 +24,7 @@ import type {
 } from "./local-options.ts";
 import { decodeListing, fileIdOf, toFsStat } from "./local-unpack.ts";
 import { checkPath, nameOf, normalise } from "../paths.ts";
+import type { RecordedWrite } from "../transaction/recorded-write.ts";
 
 /** Returns true when a text can be a path. */
 export function isPath(path: string): boolean {
@@ -63,7 +65,7 @@ export function decodeWriteResult(packed: Packed): WriteResult {
 }
 
 /** Returns the result of a write from the facts of the engine. */
-export function writtenFile({
+function writtenFile({
   version,
   otherNames,
   inPlace,
@@ -243,4 +245,23 @@ export function runNativeTransfer<T>(
   const durability = nativeDurability(options, ofBackend);
   const moving = cancellable(native, from, options.signal, (cancel) => run(flags, durability, cancel));
   return withTargetInError(to, moving);
+}
+
+/** Returns the recorded writes of a disk. */
+export function recordedWritesOf(
+  native: Pick<typeof addon, "CancelToken">,
+  roots: NativeRoots,
+  ofBackend: LocalOptions,
+): RecordedWrite {
+  return async (path, bytes, options, { place, content, durable, last, ...texts }) => {
+    checkPath(path);
+    const { ifVersion, flags, mode, durability } = nativeWriteOptions(path, options, ofBackend);
+    const lines = `${texts.id}\n${texts.begin}\n${texts.steps}\n${texts.commit}`;
+    const record = [place.files, place.number, lines, content, last, durable] as const;
+    const packed = await cancellable(native, path, options.signal, (cancel) =>
+      roots.writeRecorded(path, bytes, ifVersion, flags, mode, durability, ...record, cancel),
+    );
+    const { moment, ...made } = decodeRecordedFile(new Unpacker(packed));
+    return { written: writtenFile(made), moment };
+  };
 }

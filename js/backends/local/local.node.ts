@@ -54,6 +54,7 @@ import {
   nativeWriteOptions,
   writeResultOf,
   openRoots,
+  recordedWritesOf,
   type NativeTransfer,
   runNativeTransfer,
   withPathInRejection,
@@ -72,7 +73,6 @@ import {
 } from "./local-options.ts";
 import type { Signalled } from "../../engine/errors.ts";
 import { Lookups } from "./lookups.node.ts";
-import { recordedWritesOf } from "./recorded-write.ts";
 import { decodeListingYielding, decodePathFacts, decodeTreePage } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
 import { defaultStateDir } from "../state-directory.node.ts";

@@ -9,29 +9,24 @@ import type { VersionedBytes } from "../backend.ts";
 import { cancellable, decodeContent, errorAt, withPathInRejection } from "./local-calls.ts";
 
 /** A promise that is settled from outside. */
-class Asked<T> {
-  resolve!: (value: T) => void;
-  reject!: (error: unknown) => void;
-  readonly promise = new Promise<T>((resolve, reject) => {
-    this.resolve = resolve;
-    this.reject = reject;
-  });
+interface Asked<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: unknown) => void;
+}
 
-  settleBy(promise: Promise<T>): void {
-    promise.then(this.resolve, this.reject);
-  }
+function asked<T>(): Asked<T> {
+  let settle: Omit<Asked<T>, "promise">;
+  const promise = new Promise<T>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  return { promise, ...settle! };
 }
 
 /** The content of a file that is asked for. */
-class AskedContent extends Asked<VersionedBytes> {
+interface AskedContent extends Asked<VersionedBytes> {
   readonly maxBytes: number;
   readonly signal: AbortSignal | undefined;
-
-  constructor(maxBytes: number, signal: AbortSignal | undefined) {
-    super();
-    this.maxBytes = maxBytes;
-    this.signal = signal;
-  }
 }
 
 /** What is asked about a path in this turn. */
@@ -55,14 +50,14 @@ export class Lookups {
   /** Returns the real path of a path. */
   realpath(path: string): Promise<string> {
     const lookup = this.#lookup(path);
-    lookup.real ??= new Asked();
+    lookup.real ??= asked();
     return lookup.real.promise;
   }
 
   /** Returns the content of a file, which has at most `maxBytes` unless that is negative. */
   read(path: string, maxBytes: number, signal: AbortSignal | undefined): Promise<VersionedBytes> {
     const lookup = this.#lookup(path);
-    const content = new AskedContent(maxBytes, signal);
+    const content = { ...asked<VersionedBytes>(), maxBytes, signal };
     if (lookup.content === undefined) lookup.content = content;
     // Another call asks for the same file.
     else this.#start({ path, content });
@@ -74,20 +69,20 @@ export class Lookups {
     if (known !== undefined) return known;
     const lookup: Lookup = { path };
     // Runs after all that the calls do before they wait for something else.
-    if (this.#waiting.size === 0) process.nextTick(() => this.#startAll());
+    if (this.#waiting.size === 0) process.nextTick(this.#startAll);
     this.#waiting.set(path, lookup);
     return lookup;
   }
 
-  #startAll(): void {
+  readonly #startAll = (): void => {
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
     for (const lookup of waiting) this.#start(lookup);
-  }
+  };
 
   #start({ path, real, content }: Lookup): void {
-    if (content === undefined) real?.settleBy(this.#realpath(path));
-    else if (real === undefined) content.settleBy(this.#read(path, content));
+    if (content === undefined) this.#realpath(path).then(real?.resolve, real?.reject);
+    else if (real === undefined) this.#read(path, content).then(content.resolve, content.reject);
     else this.#readLocated(path, real, content);
   }
 
@@ -117,7 +112,7 @@ export class Lookups {
       (error: unknown) => {
         content.reject(error);
         // Only the read is cancelled.
-        real.settleBy(this.#realpath(path));
+        this.#realpath(path).then(real.resolve, real.reject);
       },
     );
   }
