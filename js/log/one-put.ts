@@ -105,13 +105,7 @@ class PutWithRecord {
     try {
       const { createDirs: _, ...conditions } = options;
       const { written, moment } = await write(path, bytes, conditions, {
-        ...{
-          file: record.path,
-          key: record.key,
-          id: header.callId,
-          durable: place.durable,
-          last: lastMoment(),
-        },
+        ...{ place: record.place, id: header.callId, durable: place.durable, last: lastMoment() },
         ...{ begin: begin as string, steps: steps as string, commit: commit as string },
         content: put.was?.bytes ?? NO_BYTES,
       });

@@ -4,10 +4,13 @@
  */
 import * as crypto from "node:crypto";
 import * as fs from "node:fs";
-import { type RecordEntry, fromFrame, toFrame } from "../backends/transaction/step.ts";
+import { basename } from "node:path";
+import { type RecordEntry, type RecordHeader, fromFrame, toFrame } from "../backends/transaction/step.ts";
 import { Yielder } from "../engine/yielder.ts";
+import { isCallId } from "./call-id.ts";
 
-const { O_NOFOLLOW, O_RDONLY } = fs.constants;
+const { O_NOFOLLOW, O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
+const READ_FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 /**
  * The size of the facts at the start of a head, in bytes: the length of the JSON, the length of the contents, and
  * their hash.
@@ -106,6 +109,38 @@ export function recordKeyOf(bytes: Buffer): RecordKey {
   return { bytes, inner: mixed(0x36), outer: mixed(0x5c) };
 }
 
+/** The first character of the name of a file that was made before the record in it had an id. */
+const NUMBERED = "~";
+/** The maximum size in bytes of the beginning of a record that is written to a numbered file. */
+const MAX_BEGINNING_BYTES = 1024 * 1024;
+
+/**
+ * Returns the id of a record that is open, from the name of its file, or for a numbered file from the beginning of the
+ * record. The MACs cover the id, so that it need not be authentic here. Undefined for a file without a beginning.
+ */
+export function idOfOpenRecord(path: string): string | undefined {
+  const name = basename(path);
+  const id = name.slice(name.indexOf(".") + 1);
+  if (!id.startsWith(NUMBERED)) return id;
+  try {
+    const { header } = JSON.parse(readBeginning(path)) as { readonly header: RecordHeader };
+    return isCallId(header.callId) ? header.callId : undefined;
+  } catch {
+    return undefined; // It is not written yet, or not by us.
+  }
+}
+
+/** Returns the JSON of the first entry of a file. */
+function readBeginning(path: string): string {
+  const fd = fs.openSync(path, READ_FLAGS);
+  try {
+    const length = readRange(fd, 0, HEAD_BYTES).readUInt32LE(0);
+    return readRange(fd, HEAD_BYTES, Math.min(length, MAX_BEGINNING_BYTES)).toString();
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
 /** Decodes the authentic records of a file; contents only when requested. */
 export function decodeRecord(path: string, key: RecordKey, id: string, contents: boolean): RecordFile {
   const decoding = decodeStepwise(path, key, id, contents);
@@ -142,7 +177,7 @@ function* decodeStepwise(
   const damaged = (): RecordFile => ({ entries, end: "damaged" });
   let fd: number;
   try {
-    fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW | (fs.constants.O_NONBLOCK ?? 0));
+    fd = fs.openSync(path, READ_FLAGS);
   } catch {
     return damaged();
   }

@@ -2,6 +2,7 @@
  * The stores of the records of a log, which hosts know as journals: in memory here, in files in `store.node.ts`. A store
  * does not interpret the records.
  */
+import type { PlaceOfRecord } from "../backends/transaction/recorded-write.ts";
 import { concatBytes } from "../engine/wire/bytes.ts";
 import { callback, instance, type Options, required } from "../schema/option.ts";
 import {
@@ -21,10 +22,7 @@ export interface OpenRecord {
 
 /** The record of a change in a file that the disk writes, together with the change. */
 export interface RecordOnDisk {
-  /** The path of the file, which does not exist yet. */
-  readonly path: string;
-  /** The key of the MACs. */
-  readonly key: Uint8Array;
+  readonly place: PlaceOfRecord;
   /** Ends the record, as {@link OpenRecord.close} does. Nothing is appended to it. */
   close(group: string | null): void;
 }

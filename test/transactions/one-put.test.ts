@@ -46,7 +46,9 @@ function place({ byDisk = true, durable = false, content = OLD } = {}) {
     /** The records that no setting has closed, after those that are whole were moved to the history. */
     async left() {
       await store.history(root);
-      return fs.existsSync(open) ? fs.readdirSync(open) : [];
+      // The files that were made ahead of records are empty.
+      const names = fs.existsSync(open) ? fs.readdirSync(open) : [];
+      return names.filter((name) => fs.lstatSync(join(open, name)).size > 0);
     },
   };
 }
@@ -232,6 +234,13 @@ describe("is made by steps, and nothing is left of the record of the disk:", () 
   });
 });
 
+/** Returns the path of the only file of a record. */
+function openRecord(state: string): string {
+  const open = join(state, "journal/open");
+  const paths = fs.readdirSync(open).map((name) => join(open, name));
+  return paths.find((path) => fs.lstatSync(path).isFile()) as string;
+}
+
 /** The recorded write of a disk that fails: before it, or after it has written the file and the record. */
 function failingWrite(
   disk: LocalBackend,
@@ -241,8 +250,7 @@ function failingWrite(
   const write = shortcutsOf(disk).recordedWrite() as RecordedWrite;
   provideShortcuts(disk, {
     recordedWrite: () => async (path, content, options, record) => {
-      if (when === "before") fs.writeFileSync(record.file, "");
-      else await write(path, content, options, record);
+      if (when === "after") await write(path, content, options, record);
       throw new FilewrightError(code, "as the test wants it");
     },
   });
@@ -369,8 +377,9 @@ test("a record that cannot be removed changes neither the result nor the error o
   provideShortcuts(made.disk, {
     recordedWrite: () => async (path, content, options, record) => {
       const { written } = await write(path, content, options, record);
-      fs.rmSync(record.file);
-      fs.mkdirSync(record.file);
+      const file = openRecord(made.state);
+      fs.rmSync(file);
+      fs.mkdirSync(file);
       return { written, moment: null };
     },
   });
@@ -391,6 +400,86 @@ test("a put whose record has no end is made, cannot be undone, and leaves no rec
   expect([done.undo, made.text("a")]).toEqual(["nothing", NEW]);
   expect(await made.left()).toEqual([]);
   expect(await made.log.list()).toEqual([]);
+});
+
+describe("of a process that ended before it put its records away", () => {
+  /** The state directory and the log as the next process finds them, with a record cut to a part of its size. */
+  async function nextProcess(made: ReturnType<typeof place>, cutAt = 1) {
+    const state = `${made.state}-copy`;
+    fs.cpSync(made.state, state, { recursive: true });
+    const open = join(state, "journal/open");
+    const records = fs.readdirSync(open).filter((name) => fs.statSync(join(open, name)).size > 0);
+    expect(records.every((name) => name.includes(".~"))).toBe(true);
+    for (const name of cutAt < 1 ? records : [])
+      fs.truncateSync(join(open, name), Math.floor(fs.statSync(join(open, name)).size * cutAt));
+    const store = new FileJournal(state, () => ({ release: () => undefined }));
+    const log = makeRecordLog({ store, cwd: made.root, keep: true, durable: false });
+    const recover = () =>
+      log.rollbacks.recover(
+        made.disk,
+        () => true,
+        (_, action) => action(),
+      );
+    return { ...{ log, store, recover }, names: () => fs.readdirSync(open) };
+  }
+
+  test("whole records are history before and after the recovery", async () => {
+    const made = place();
+    const ids: string[] = [];
+    for (let round = 0; round < 6; round++) {
+      const { callId } = await putFile(made.log, made.disk, { path: made.at("a"), content: `${round}` });
+      ids.unshift(callId);
+    }
+    const next = await nextProcess(made);
+    expect((await next.log.list()).map(({ header }) => header.callId)).toEqual(ids);
+    const { steps } = (await next.log.get(ids[0] as string))?.made ?? {};
+    expect(steps).toMatchObject([{ before: { bytes: Buffer.from("4") } }]);
+    const recovery = { rolledBack: 0, ignored: 0, damaged: 0, conflicts: [] };
+    expect(await next.recover()).toMatchObject(recovery);
+    expect(next.names()).toEqual([]);
+    expect((await next.log.list()).map(({ header }) => header.callId)).toEqual(ids);
+    expect(made.text("a")).toBe("5");
+  });
+
+  test.each([0, 0.02, 0.1, 0.3, 0.5, 0.8, 0.99])("records cut to %f are removed", async (cutAt) => {
+    const made = place();
+    await putFile(made.log, made.disk, { path: made.at("a") });
+    const next = await nextProcess(made, cutAt);
+    const recovery = { rolledBack: 0, ignored: 0, damaged: 0, conflicts: [], problem: undefined };
+    expect(await next.recover()).toEqual(recovery);
+    expect([next.names(), await next.log.list(), made.text("a")]).toEqual([[], [], NEW]);
+  });
+
+  test("a record under the number of a file has no other id than its own", async () => {
+    const made = place();
+    const { callId } = await putFile(made.log, made.disk, { path: made.at("a") });
+    const next = await nextProcess(made);
+    const [name = ""] = next.names();
+    const path = join(`${made.state}-copy`, "journal/open", name);
+    const other = callId.replace(/.$/u, (last) => (last === "0" ? "1" : "0"));
+    fs.writeFileSync(path, fs.readFileSync(path, "latin1").replace(callId, other), "latin1");
+    expect(await next.log.list()).toEqual([]);
+    expect(await next.recover()).toMatchObject({ ignored: 1, rolledBack: 0 });
+  });
+});
+
+test("the files of records that the history forgets are used again, and it keeps as many as before", async () => {
+  const made = place();
+  const began = Date.now();
+  for (let round = 0; round < 300; round++)
+    await putFile(made.log, made.disk, { path: made.at("a"), content: `${round}` });
+  const records = await made.log.list();
+  expect(records.length).toBeGreaterThanOrEqual(200);
+  expect(records.length).toBeLessThan(270);
+  const { made: last } = (await made.log.get(records[0]?.header.callId as string)) ?? {};
+  expect(last?.steps).toMatchObject([{ before: { bytes: Buffer.from("298") } }]);
+  // The note of removed records, which is written several times.
+  const until = made.store.prunedUntil(made.root) as number;
+  expect([until > began, until < (records.at(-1)?.at as number) + 1000]).toEqual([true, true]);
+  const folder = join(made.state, "journal/done");
+  const [group = ""] = fs.readdirSync(folder);
+  await expect.poll(() => fs.readdirSync(join(made.state, "journal/open"))).toEqual([]);
+  expect(fs.readdirSync(join(folder, group)).length).toBeLessThanOrEqual(232);
 });
 
 describe("a call of a workspace", () => {

@@ -6,6 +6,7 @@
 // The tests use `std::fs`, because they access the disk from outside the roots.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+mod after_job;
 pub mod cancel;
 pub mod change_flags;
 pub mod confine;

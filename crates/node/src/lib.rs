@@ -22,6 +22,7 @@ mod hash;
 mod lock;
 mod prelude;
 mod promise;
+mod record_files;
 mod resident;
 mod results;
 mod root;

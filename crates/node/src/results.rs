@@ -1,11 +1,13 @@
 //! The objects in which results cross to JavaScript.
 
+use filewright_core::Result;
 use filewright_core::exports::texts::Planned;
 use filewright_core::hash::Hasher;
 use filewright_core::pack::Packed;
 use filewright_core::patch::PatchedFiles;
+use filewright_core::text::path::encode_name;
 use filewright_core::wire::Wire;
-use filewright_fs::read::ReadContent;
+use filewright_fs::read::{LocatedContent, ReadContent};
 use filewright_fs::records::EntryStat;
 use napi::bindgen_prelude::{Buffer, Either, External, ToNapiValue, TypeName, Uint8Array};
 use napi::{ValueType, sys};
@@ -124,5 +126,43 @@ impl From<ReadContent> for ReadResult {
     fn from(content: ReadContent) -> Self {
         let Packed { nums, text } = EntryStat::from(&content.stat).packed();
         Self { bytes: content.bytes.map(Buffer::from), nums: nums.into(), text }
+    }
+}
+
+/// The real path of a file, and its content with its packed `EntryStat`; or an error in place of
+/// each, as JSON.
+#[napi(object, object_from_js = false)]
+pub struct LocatedResult {
+    pub real: Option<String>,
+    pub real_error: Option<String>,
+    pub bytes: Option<Buffer>,
+    pub error: Option<String>,
+    #[napi(ts_type = "Float64Array")]
+    pub nums: Numbers,
+    pub text: String,
+}
+
+impl From<LocatedContent> for LocatedResult {
+    fn from(found: LocatedContent) -> Self {
+        let (real, real_error) = split(found.real);
+        let (content, error) = split(found.content);
+        let stat = content.as_ref().map(|content| EntryStat::from(&content.stat).packed());
+        let Packed { nums, text } = stat.unwrap_or_default();
+        Self {
+            real: real.map(|path| encode_name(&path).into_owned()),
+            real_error,
+            bytes: content.map(|content| content.bytes.into()),
+            error,
+            nums: nums.into(),
+            text,
+        }
+    }
+}
+
+/// Returns a value or the JSON of its error.
+fn split<T>(result: Result<T>) -> (Option<T>, Option<String>) {
+    match result {
+        Ok(value) => (Some(value), None),
+        Err(error) => (None, Some(error.to_json())),
     }
 }

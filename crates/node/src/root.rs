@@ -1,22 +1,25 @@
 //! The class of a set of roots. Its calls for files are declared in `exports/roots.rs`.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use filewright_core::pattern::policy::Intent;
 use filewright_core::text::path::decode_name;
 use filewright_core::wire::Wire;
 use filewright_core::{Code, Error, Result};
 use filewright_fs::confine::Lane;
+use filewright_fs::read::{LocatedContent, ReadOptions};
 use filewright_fs::records::RecordedFile;
 use filewright_fs::write::WriteOptions;
-use filewright_fs::write::record::{ChangeRecord, RecordKey, RecordTexts, create_record_file};
+use filewright_fs::write::record::{ChangeRecord, RecordTexts};
+use filewright_fs::write::record_files::RecordFile;
 use filewright_index::{ClosableRoots, OpenRoots};
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
 use crate::cancel::{CancelToken, token};
 use crate::convert::{guard, result_of};
-use crate::results::PackedResult;
+use crate::record_files::NativeRecordFiles;
+use crate::results::{LocatedResult, PackedResult};
 use crate::task::{Promise, Value};
 
 /// A set of roots, through which every access to the disk goes.
@@ -60,9 +63,9 @@ impl NativeRoots {
 
     /// Writes a file together with the record of the change. Resolves to a packed `RecordedFile`.
     ///
-    /// The file of the record, `record_path`, is created on this thread, because Landlock keeps the
-    /// others out of the state directory. `lines` and `content` are those of
-    /// [`RecordTexts::from_lines`], and the moment of the commit is after `last`.
+    /// The record is the one that `files` has begun as `number`. Its file is made before, on a
+    /// thread that Landlock does not restrict, unless it was made ahead. `lines` and `content` are
+    /// those of [`RecordTexts::from_lines`], and the moment of the commit is after `last`.
     #[napi]
     #[allow(clippy::too_many_arguments)] // an options object costs more
     pub fn write_recorded(
@@ -73,8 +76,8 @@ impl NativeRoots {
         flags: u32,
         mode: f64,
         durability: u32,
-        record_path: String,
-        key: Uint8Array,
+        files: &NativeRecordFiles,
+        number: u32,
         lines: String,
         content: Uint8Array,
         last: f64,
@@ -82,14 +85,15 @@ impl NativeRoots {
         cancel: Option<&CancelToken>,
     ) -> Promise<PackedResult> {
         let (cancel, asked) = (token(cancel), vec![asked(&path, Intent::Write)]);
-        let opened = create_record_file(&decode_name(&record_path))
-            .and_then(|file| Ok((file, RecordKey::new(&key)?)));
-        let mut opened = match opened {
-            Ok(opened) => Some(opened),
+        let key = files.0.key();
+        let file = match files.0.take(number) {
+            Ok(file) => file,
             Err(error) => return Promise::Refused(error),
         };
-        self.in_lane(Lane::Quick, asked, move |open, paths| {
-            let (file, key) = opened.take().ok_or_else(|| Error::new(Code::Internal, "done"))?;
+        let opened = Arc::new(Mutex::new(None));
+        let made = Arc::clone(&opened);
+        let promise = self.in_lane(Lane::Quick, asked, move |open, paths| {
+            let file = held(&opened).take().unwrap_or_else(|| Err(closed_record()))?;
             let version = if_version.as_deref();
             let options = WriteOptions::from_flags(version, flags, given(mode), durability, None)?;
             let texts = RecordTexts::from_lines(&path, &lines, &content)?;
@@ -97,6 +101,33 @@ impl NativeRoots {
             let roots = &open.session.roots;
             let made = roots.write_recorded(paths[0].0, &bytes, &options, record, &cancel)?;
             Ok(RecordedFile::from(&made).packed())
+        });
+        match file {
+            RecordFile::Open(file) => {
+                *held(&made) = Some(Ok(file));
+                promise
+            }
+            RecordFile::ToMake(_) => promise.after(move || *held(&made) = Some(file.open())),
+        }
+    }
+
+    /// Resolves to the real path of a file and to its content, in one job: what `realpath` and
+    /// `read` resolve to, or their errors.
+    #[napi]
+    pub fn read_located(
+        &self,
+        path: String,
+        max_bytes: f64,
+        cancel: Option<&CancelToken>,
+    ) -> Promise<LocatedResult> {
+        let (cancel, asked) = (token(cancel), vec![asked(&path, Intent::Read)]);
+        let options = ReadOptions { max_bytes: given(max_bytes), ..ReadOptions::default() };
+        self.in_lane(Lane::Quick, asked, move |open, paths| {
+            let roots = &open.session.roots;
+            let LocatedContent { real, content } =
+                roots.read_located(paths[0].0, &options, &cancel);
+            let (real, content) = (roots.tell_layer(paths, real), roots.tell_layer(paths, content));
+            Ok(LocatedContent { real, content })
         })
     }
 
@@ -138,6 +169,16 @@ fn tell_layer<T>(
 /// Returns a path from JavaScript with the access that a call needs.
 pub fn asked(path: &str, intent: Intent) -> (Vec<u8>, Intent) {
     (decode_name(path).into_owned(), intent)
+}
+
+/// Returns what two threads use in turn.
+fn held<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the error of a record whose file was not made.
+fn closed_record() -> Error {
+    Error::new(Code::Internal, "the record has no file")
 }
 
 /// Returns an option that JavaScript passes as a number; `None` for a negative number or NaN, which

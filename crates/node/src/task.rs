@@ -19,6 +19,8 @@ type Computation<J> = Box<dyn FnMut() -> napi::Result<J> + Send>;
 pub enum Promise<J: Value> {
     /// The work runs on a thread of this lane of the pool.
     Lane { work: Computation<J>, pool: Arc<Pool>, lane: Lane },
+    /// The same, after a step on a thread that Landlock does not restrict.
+    After { step: Box<dyn FnOnce() + Send>, work: Computation<J>, pool: Arc<Pool>, lane: Lane },
     /// The work runs on a new thread of its own.
     OwnThread(Computation<J>),
     /// The work runs on a thread of Node's thread pool.
@@ -40,6 +42,17 @@ impl<J: Value> Promise<J> {
         mut work: impl FnMut() -> Result<T> + Send + 'static,
     ) -> Self {
         Self::Lane { work: Box::new(move || guard(&mut work).map(Into::into)), pool, lane }
+    }
+
+    /// Returns the promise for the same work after a step on a thread that Landlock does not
+    /// restrict, if a lane does the work.
+    pub fn after(self, step: impl FnOnce() + Send + 'static) -> Self {
+        match self {
+            Self::Lane { work, pool, lane } => {
+                Self::After { step: Box::new(step), work, pool, lane }
+            }
+            other => other,
+        }
     }
 
     /// Returns a promise for work that may take any time, on a thread of its own.
@@ -107,6 +120,13 @@ impl<J: Value> ToNapiValue for Promise<J> {
         };
         match pending {
             Self::Lane { work, pool, lane } => pool.submit(lane, settling(work)),
+            Self::After { step, work, pool, lane } => {
+                let work = settling(work);
+                Pool::unrestricted().submit(lane, move || {
+                    step();
+                    pool.submit(lane, work);
+                });
+            }
             Self::OwnThread(work) => drop(std::thread::spawn(settling(work))),
             Self::NodeThread(_) => {}
             Self::Refused(error) => settling(Box::new(move || Err(to_napi(error.clone()))))(),

@@ -6,6 +6,7 @@ import {
   CHANGE_FLAGS,
   DURABILITY_WORDS,
   decodeEntryStat,
+  decodeRecordedFile,
   decodeTreeCounts,
   decodeWrittenFile,
 } from "../../engine/generated/records.ts";
@@ -23,6 +24,7 @@ import type {
 } from "./local-options.ts";
 import { decodeListing, fileIdOf, toFsStat } from "./local-unpack.ts";
 import { checkPath, nameOf, normalise } from "../paths.ts";
+import type { RecordedWrite } from "../transaction/recorded-write.ts";
 
 /** Returns true when a text can be a path. */
 export function isPath(path: string): boolean {
@@ -35,7 +37,7 @@ export function isPath(path: string): boolean {
 }
 
 /** Returns an error of the engine with the path that the caller gave. */
-function errorAt(path: string, thrown: unknown): FilewrightError {
+export function errorAt(path: string, thrown: unknown): FilewrightError {
   const { code, message, hint, details, cause } = fromEngine(thrown);
   return makeError(code, message, { path, hint, details, cause });
 }
@@ -63,7 +65,7 @@ export function decodeWriteResult(packed: Packed): WriteResult {
 }
 
 /** Returns the result of a write from the facts of the engine. */
-export function writtenFile({
+function writtenFile({
   version,
   otherNames,
   inPlace,
@@ -81,15 +83,18 @@ export function writtenFile({
   });
 }
 
+/** The content of a file as the addon gives it. */
+type NativeContent = Packed & { readonly bytes?: Uint8Array | null | undefined };
+
 /** Decodes the result of a read; null where the file still has the version that the caller knows. */
-export function decodeRead(
-  content: Packed & { readonly bytes?: Uint8Array | null | undefined },
-  path: string,
-): VersionedBytes | null {
-  const { bytes } = content;
-  if (bytes === undefined || bytes === null) return null;
+export function decodeRead(content: NativeContent, path: string): VersionedBytes | null {
+  return content.bytes === undefined || content.bytes === null ? null : decodeContent(content, path);
+}
+
+/** Decodes the content of a file. */
+export function decodeContent(content: NativeContent, path: string): VersionedBytes {
   const stat = toFsStat(decodeEntryStat(new Unpacker(content)), path);
-  return Object.freeze({ bytes, version: stat.version as string, stat });
+  return Object.freeze({ bytes: content.bytes as Uint8Array, version: stat.version as string, stat });
 }
 
 /** Returns the result of a write, copy or move for the version of its file. */
@@ -240,4 +245,23 @@ export function runNativeTransfer<T>(
   const durability = nativeDurability(options, ofBackend);
   const moving = cancellable(native, from, options.signal, (cancel) => run(flags, durability, cancel));
   return withTargetInError(to, moving);
+}
+
+/** Returns the recorded writes of a disk. */
+export function recordedWritesOf(
+  native: Pick<typeof addon, "CancelToken">,
+  roots: NativeRoots,
+  ofBackend: LocalOptions,
+): RecordedWrite {
+  return async (path, bytes, options, { place, content, durable, last, ...texts }) => {
+    checkPath(path);
+    const { ifVersion, flags, mode, durability } = nativeWriteOptions(path, options, ofBackend);
+    const lines = `${texts.id}\n${texts.begin}\n${texts.steps}\n${texts.commit}`;
+    const record = [place.files, place.number, lines, content, last, durable] as const;
+    const packed = await cancellable(native, path, options.signal, (cancel) =>
+      roots.writeRecorded(path, bytes, ifVersion, flags, mode, durability, ...record, cancel),
+    );
+    const { moment, ...made } = decodeRecordedFile(new Unpacker(packed));
+    return { written: writtenFile(made), moment };
+  };
 }

@@ -54,6 +54,7 @@ import {
   nativeWriteOptions,
   writeResultOf,
   openRoots,
+  recordedWritesOf,
   type NativeTransfer,
   runNativeTransfer,
   withPathInRejection,
@@ -71,7 +72,7 @@ import {
   type LocalWriteOptions,
 } from "./local-options.ts";
 import type { Signalled } from "../../engine/errors.ts";
-import { recordedWritesOf } from "./recorded-write.ts";
+import { Lookups } from "./lookups.node.ts";
 import { decodeListingYielding, decodePathFacts, decodeTreePage } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
 import { defaultStateDir } from "../state-directory.node.ts";
@@ -109,6 +110,7 @@ export class LocalBackend extends CompleteFiles {
   readonly #native: NativeBinding;
   readonly #roots: NativeRoots;
   readonly #search: TreeSearch;
+  readonly #lookups: Lookups;
   readonly #options: LocalOptions;
 
   /** A copy of the backend that enforces a policy natively. A confined backend is not confined again. */
@@ -139,6 +141,7 @@ export class LocalBackend extends CompleteFiles {
       confine: isOpen ? (within) => (this.confine ?? confine)(within) : undefined,
     });
     this.#roots = roots ?? openRoots(this, this.#native, options);
+    this.#lookups = new Lookups(this.#native, this.#roots);
     if (new.target === LocalBackend) {
       // A class of a host may have its own writes.
       const write = recordedWritesOf(this.#native, this.#roots, this.#options);
@@ -193,6 +196,7 @@ export class LocalBackend extends CompleteFiles {
   async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
     checkPath(path);
     const { range, ifNoneMatch, maxBytes = -1, signal } = options;
+    if (range === undefined && ifNoneMatch === undefined) return this.#lookups.read(path, maxBytes, signal);
     const [start, end] = range === undefined ? [-1, -1] : [range.start, range.end];
     const content = await cancellable(this.#native, path, signal, (cancel) =>
       this.#roots.read(path, start, end, maxBytes, ifNoneMatch, cancel),
@@ -389,7 +393,7 @@ export class LocalBackend extends CompleteFiles {
   }
   override async realpath(path: string): Promise<string> {
     checkPath(path);
-    return withPathInRejection(path, this.#roots.realpath(path));
+    return this.#lookups.realpath(path);
   }
   /**
    * Returns the content of git's `info/exclude` of the repository outside the roots of which a directory is a linked

@@ -2,17 +2,21 @@
  * A write that a backend makes together with the record of the change, in one step. A journal that keeps its records in
  * files uses it for a change that is one written file; its record is that of the same change made by steps.
  */
+import type { NativeRecordFiles } from "../../engine/generated/binding.ts";
 import type { WriteOptions, WriteResult } from "../backend.ts";
 
 /** Writes the one file of a change. */
 export type PutFile = (path: string, bytes: Uint8Array, options: WriteOptions) => Promise<WriteResult>;
 
+/** The place of a record that a journal has begun: one of the files of a writer. */
+export interface PlaceOfRecord {
+  readonly files: NativeRecordFiles;
+  readonly number: number;
+}
+
 /** The record of a written file, as the journal has prepared it. */
 interface PreparedRecord {
-  /** The file of the record. None exists there. */
-  readonly file: string;
-  /** The key of the MACs. */
-  readonly key: Uint8Array;
+  readonly place: PlaceOfRecord;
   readonly id: string;
   /** The JSON of the first entry. */
   readonly begin: string;

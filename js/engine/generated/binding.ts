@@ -83,6 +83,28 @@ export declare class NativeLocks {
   close(): void
 }
 
+/** The files of the records of one writer. `close` ends their use. */
+export declare class NativeRecordFiles {
+  /** Returns the files named `writer` in a directory, whose records have MACs by `key`. */
+  constructor(folder: string, writer: string, key: Uint8Array)
+  /** Begins a record, and returns its number. The file is there once the change is made. */
+  begin(): number
+  /**
+   * Ends a record, later and on another thread: moves its file to a path in the history, or
+   * removes it.
+   */
+  end(number: number, kept?: string | undefined | null): void
+  /**
+   * Takes records that the history forgets, to use their files again. Returns those that were
+   * not taken.
+   */
+  reuse(paths: Array<string>): Array<string>
+  /** Puts away all ended records now. */
+  settle(): void
+  /** Puts away all ended records, and removes the files that were made ahead. */
+  close(): void
+}
+
 /** A set of roots, through which every access to the disk goes. */
 export declare class NativeRoots {
   /** Returns the resolver in use as JSON: `{ resolver, reason? }`. */
@@ -197,11 +219,16 @@ export declare class NativeRoots {
   /**
    * Writes a file together with the record of the change. Resolves to a packed `RecordedFile`.
    *
-   * The file of the record, `record_path`, is created on this thread, because Landlock keeps the
-   * others out of the state directory. `lines` and `content` are those of
-   * [`RecordTexts::from_lines`], and the moment of the commit is after `last`.
+   * The record is the one that `files` has begun as `number`. Its file is made before, on a
+   * thread that Landlock does not restrict, unless it was made ahead. `lines` and `content` are
+   * those of [`RecordTexts::from_lines`], and the moment of the commit is after `last`.
    */
-  writeRecorded(path: string, bytes: Uint8Array, ifVersion: string | undefined | null, flags: number, mode: number, durability: number, recordPath: string, key: Uint8Array, lines: string, content: Uint8Array, last: number, durable: boolean, cancel?: CancelToken | undefined | null): Promise<PackedResult>
+  writeRecorded(path: string, bytes: Uint8Array, ifVersion: string | undefined | null, flags: number, mode: number, durability: number, files: NativeRecordFiles, number: number, lines: string, content: Uint8Array, last: number, durable: boolean, cancel?: CancelToken | undefined | null): Promise<PackedResult>
+  /**
+   * Resolves to the real path of a file and to its content, in one job: what `realpath` and
+   * `read` resolve to, or their errors.
+   */
+  readLocated(path: string, maxBytes: number, cancel?: CancelToken | undefined | null): Promise<LocatedResult>
 }
 
 /** A compiled list of globs that paths must match or must not match. */
@@ -312,6 +339,19 @@ export declare function inspectAsync(bytes: Uint8Array, name: string, complete: 
 
 /** Returns the anchors of all lines of a text, joined. */
 export declare function lineAnchors(text: string): string
+
+/**
+ * The real path of a file, and its content with its packed `EntryStat`; or an error in place of
+ * each, as JSON.
+ */
+export interface LocatedResult {
+  real?: string
+  realError?: string
+  bytes?: Uint8Array
+  error?: string
+  nums: Float64Array
+  text: string
+}
 
 /** Merges two texts that were both made from `base`. The facts are a list of `MergeConflict`. */
 export declare function merge3(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array, flags: number, labels: Array<string>): PlanResult

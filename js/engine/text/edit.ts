@@ -181,7 +181,8 @@ export function makeEditEngine(binding: EditBinding): EditEngine {
     planEditsBytes,
     async planEditsBytesAsync(bytes, edits, options = {}) {
       checkAborted(options.signal);
-      if (binding.planEditsAsync === undefined) return planEditsBytes(bytes, edits, options);
+      if (binding.planEditsAsync === undefined || isFoundAtOnce(bytes, edits, options.encoding))
+        return planEditsBytes(bytes, edits, options);
       try {
         if (options.hash === true && binding.planEditsHashed !== undefined) {
           const plan = binding.planEditsHashed(bytes, editCallJson(edits, options));
@@ -199,6 +200,30 @@ export function makeEditEngine(binding: EditBinding): EditEngine {
       }
     },
   };
+}
+
+/** The maximum size in bytes of a text whose edits are applied on the calling thread. */
+const MAX_BYTES_HERE = 16 * 1024;
+/** The maximum number of characters in the old and new texts of such edits. */
+const MAX_CHARS_HERE = 2048;
+
+/**
+ * Returns true for small edits of a small UTF-8 text that name what stands there once: they take 10 µs, and another thread
+ * takes 60 µs to begin. An edit whose text is not found can take 8 ms, in which the engine looks for what was meant.
+ */
+function isFoundAtOnce(
+  bytes: Uint8Array,
+  edits: readonly EditInput[],
+  encoding: string | undefined = "utf-8",
+): boolean {
+  if (bytes.length > MAX_BYTES_HERE || edits.length === 0 || encoding !== "utf-8") return false;
+  const text = decoder.decode(bytes);
+  let left = MAX_CHARS_HERE;
+  return edits.every(({ oldText = "", newText = "" }) => {
+    left -= oldText.length + newText.length;
+    const at = text.indexOf(oldText);
+    return oldText !== "" && left >= 0 && at >= 0 && text.indexOf(oldText, at + 1) < 0;
+  });
 }
 
 function toRefusal(error: unknown): PlanRefusal {

@@ -105,13 +105,14 @@ export function reboundRecord(value, entries, member = "") {
 
 /** Rewrites the records of a journal for the entries of a replayed disk; what follows the authentic part stays. */
 export async function rebindJournal(journal, entries) {
-  const { decodeRecord, encodeRecord, RECORD_MAC_BYTES, recordKeyOf } = await import(RECORDS);
+  const { decodeRecord, encodeRecord, idOfOpenRecord, RECORD_MAC_BYTES, recordKeyOf } = await import(RECORDS);
   const keyFile = join(journal, "key");
   const bytes = fs.existsSync(keyFile) ? fs.readFileSync(keyFile) : Buffer.alloc(0);
   if (bytes.length === 0) return;
   const key = recordKeyOf(bytes);
   for (const path of recordFiles(journal)) {
-    const id = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf(".")) + 1);
+    const id = idOfOpenRecord(path);
+    if (id === undefined) continue;
     const { entries: records } = decodeRecord(path, key, id, true);
     const encoded = (all) => {
       let previous = Buffer.alloc(RECORD_MAC_BYTES);

@@ -18,6 +18,7 @@ use filewright_core::{Code, Error, Result};
 use super::Lane;
 use super::landlock::Ruleset;
 use super::queue::{AfterPut, JobQueue};
+use crate::after_job::run_job;
 
 type BoxedJob = Box<dyn FnOnce() + Send>;
 
@@ -180,10 +181,6 @@ impl PoolState {
 
     /// Runs jobs of a lane on the calling thread until the pool is dropped.
     fn serve(&self, lane: Lane) {
-        self.queue(lane).serve(|work| {
-            // The panic hook has reported the panic already; the thread continues with the next
-            // job.
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-        });
+        self.queue(lane).serve(run_job);
     }
 }

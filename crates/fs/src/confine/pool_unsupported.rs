@@ -7,6 +7,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::Lane;
+use crate::after_job::run_job;
 
 type BoxedJob = Box<dyn FnOnce() + Send>;
 
@@ -50,9 +51,7 @@ fn start_lane() -> Mutex<Sender<BoxedJob>> {
             loop {
                 let next = work.lock().unwrap_or_else(|bad| bad.into_inner()).recv();
                 let Ok(next) = next else { return };
-                // The panic hook has reported the panic already; the thread continues with the next
-                // job.
-                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(next));
+                run_job(next);
             }
         });
     }

@@ -47,7 +47,15 @@ pub struct Lock {
     dir: Arc<LockDirectory>,
     name: String,
     /// `None` once it is released.
-    file: Option<OwnedFd>,
+    file: Option<LockedFile>,
+}
+
+/// A locked file, which has a name as long as no other program removes it.
+#[derive(Debug)]
+struct LockedFile {
+    /// Holds the lock until it is closed.
+    _fd: OwnedFd,
+    facts: Stat,
 }
 
 /// An open directory of lock files, with the locked file that the next lock renames.
@@ -55,17 +63,17 @@ pub struct Lock {
 struct LockDirectory {
     fd: OwnedFd,
     spare_name: Vec<u8>,
-    spare: Mutex<Option<OwnedFd>>,
+    spare: Mutex<Option<LockedFile>>,
 }
 
 impl LockDirectory {
-    fn spare(&self) -> MutexGuard<'_, Option<OwnedFd>> {
+    fn spare(&self) -> MutexGuard<'_, Option<LockedFile>> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes the spare file the lock `name`, and returns it. `None` without one, or if a lock has
     /// the name.
-    fn take_spare(&self, name: &str) -> Option<OwnedFd> {
+    fn take_spare(&self, name: &str) -> Option<LockedFile> {
         let mut spare = self.spare();
         let file = spare.take()?;
         match self.rename(&self.spare_name, name.as_bytes()) {
@@ -80,15 +88,12 @@ impl LockDirectory {
     /// Reports whether `name` refers to this open file. It does not after another program has deleted the
     /// file of a held lock and another process has made a new one, which the release then kept in
     /// its place: that one is the lock file `name` now, and it is locked by its holder, or not at all.
-    fn is_named(&self, name: &str, file: &OwnedFd) -> bool {
-        match (Stat::at(&self.fd, name.as_bytes()), Stat::of(file)) {
-            (Ok(named), Ok(held)) => named.same_file(&held),
-            _ => false,
-        }
+    fn is_named(&self, name: &str, file: &LockedFile) -> bool {
+        Stat::at(&self.fd, name.as_bytes()).is_ok_and(|named| named.same_file(&file.facts))
     }
 
     /// Releases the lock `name`.
-    fn release(&self, name: &str, file: OwnedFd) {
+    fn release(&self, name: &str, file: LockedFile) {
         let mut spare = self.spare();
         if spare.is_none() && self.rename(name.as_bytes(), &self.spare_name).is_ok() {
             *spare = Some(file);
@@ -169,7 +174,10 @@ impl Locks {
         let name = sha256(real)[7..].to_owned();
         let taken = match self.dir.take_spare(&name) {
             Some(file) => Some(file),
-            None => try_acquire(&NamedLockFile { dir: &self.dir.fd, name: &name })?,
+            None => match try_acquire(&NamedLockFile { dir: &self.dir.fd, name: &name })? {
+                Some(fd) => Some(LockedFile { facts: Stat::of(&fd).map_err(os_error)?, _fd: fd }),
+                None => None,
+            },
         };
         Ok(taken.map(|file| Lock { dir: Arc::clone(&self.dir), name, file: Some(file) }))
     }

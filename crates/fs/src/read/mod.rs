@@ -58,7 +58,34 @@ pub struct ReadContent {
     pub stat: Stat,
 }
 
+/// The real path of a file, and its content.
+#[derive(Debug)]
+pub struct LocatedContent {
+    /// What [`Roots::realpath`] returns.
+    pub real: Result<Vec<u8>>,
+    /// What [`Roots::read`] returns.
+    pub content: Result<Content>,
+}
+
 impl Roots {
+    /// Does the same as [`Roots::realpath`] and [`Roots::read`], and resolves the path once if it
+    /// leads to a file.
+    pub fn read_located(
+        &self,
+        path: &[u8],
+        options: &ReadOptions,
+        cancel: &CancelToken,
+    ) -> LocatedContent {
+        match cancel.check().and_then(|()| self.open_file(path, Intent::Read)) {
+            Ok(file) => {
+                let content = read_range(&file.fd, file.stat.size, options, cancel)
+                    .map(|bytes| Content { bytes, stat: file.stat });
+                LocatedContent { real: Ok(file.real), content }
+            }
+            Err(error) => LocatedContent { real: self.realpath(path), content: Err(error) },
+        }
+    }
+
     /// Like [`Roots::read`], but without the bytes if the file still has the version `known`. A
     /// text that is no version equals none.
     ///

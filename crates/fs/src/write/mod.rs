@@ -27,6 +27,7 @@ mod flush;
 mod in_place;
 mod metadata;
 pub mod record;
+pub mod record_files;
 mod replacement;
 mod source;
 mod temp;
@@ -46,6 +47,7 @@ pub(crate) use metadata::{copy_moved_metadata, copy_times, set_mode};
 pub(crate) use source::ContentSource;
 pub(crate) use temp::{TempEntry, sweep_stale_temp_files};
 
+use crate::after_job::wait_for_closes;
 use crate::cancel::CancelToken;
 use crate::dir::errno::{changing_path_error, not_regular_error, os_error, protected_error};
 use crate::dir::stat::{Kind, Stat, Version};
@@ -257,7 +259,8 @@ impl Roots {
             match self.attempt(&place, change, options, record.as_deref_mut(), cancel) {
                 Ok(ReplacementOutcome::Again) => {}
                 Err(error)
-                    if error.code == Code::NoSpace && deferred_close::wait_for_pending_close() => {}
+                    if error.code == Code::NoSpace
+                        && (deferred_close::wait_for_pending_close() || wait_for_closes()) => {}
                 Err(error) => return Err(error),
                 Ok(ReplacementOutcome::Done(written)) => {
                     made.keep();

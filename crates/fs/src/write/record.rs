@@ -43,7 +43,7 @@ const FILE_ID_MARK: &str = r#""\u0000fileId""#;
 const MOMENT_MARK: &str = r#""\u0000moment""#;
 
 /// The pads of HMAC for the key of a journal.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct RecordKey {
     inner: [u8; BLOCK_BYTES],
     outer: [u8; BLOCK_BYTES],

@@ -14,6 +14,7 @@ use super::metadata::{
     copy_times, set_mode,
 };
 use super::{ContentSource, Durability, OldFile, TempEntry, WriteOptions, Written, deferred_close};
+use crate::after_job::close_after_job;
 use crate::cancel::CancelToken;
 use crate::dir::errno::{os_error, sync_error};
 use crate::dir::stat::Stat;
@@ -89,7 +90,8 @@ impl FileReplacement<'_> {
             if !opened.as_ref().is_some_and(|opened| copy_attributes(&fd, opened)) {
                 self.options.preserve.check_loss(LOST_ATTRIBUTES_MESSAGE)?;
             }
-            going = opened.filter(|_| deferred_close::should_defer_close(&fd, old));
+            let is_large = deferred_close::should_defer_close(&fd, old);
+            going = opened.filter(|_| is_large || is_on_device(&made)).map(|open| (open, is_large));
         }
         if let Some(mode) = self.options.mode.or(self.old.map(|old| old.mode)) {
             set_mode(&fd, mode)?;
@@ -112,8 +114,10 @@ impl FileReplacement<'_> {
             CommitOutcome::Again => Ok(ReplacementOutcome::Again),
             CommitOutcome::InPlace => self.in_place(),
             CommitOutcome::Done => {
-                if let Some(old) = going {
-                    deferred_close::close_in_background(old);
+                match going {
+                    Some((old, true)) => deferred_close::close_in_background(old),
+                    Some((old, false)) => close_after_job(old),
+                    None => {}
                 }
                 self.done(&fd, false).map(ReplacementOutcome::Done)
             }
@@ -156,13 +160,24 @@ impl FileReplacement<'_> {
     }
 }
 
+/// Reports whether the file system of a file is on a device. A network file system is not, and keeps
+/// an open file without a name under a visible one.
+fn is_on_device(stat: &Stat) -> bool {
+    #[cfg(target_os = "linux")]
+    return rustix::fs::major(stat.dev) != 0;
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = stat;
+        false
+    }
+}
+
 /// Reports whether the file system may accept bytes now and fail on close, as network file systems
 /// do on a full disk.
 fn reports_errors_on_close(fd: &OwnedFd, stat: &Stat) -> bool {
     #[cfg(target_os = "linux")]
     {
-        // A network file system is on no device.
-        if rustix::fs::major(stat.dev) != 0 {
+        if is_on_device(stat) {
             return false;
         }
         const NFS: i64 = 0x6969;
