@@ -1,6 +1,6 @@
 /**
- * Combines several backends into one tree. Each is mounted at a directory. A move between mounts copies. A mount
- * point, or a directory that contains one, cannot be moved or removed.
+ * Combines several backends into one tree. Each is mounted at a directory. A rename between mounts is
+ * refused; `moveEntry` then copies. A mount point, or a directory that contains one, cannot be moved or removed.
  *
  * A backend is confined to its own directory: a link in it cannot lead out, and the target of an absolute link is
  * shown as its path in the tree.

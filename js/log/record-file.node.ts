@@ -130,6 +130,21 @@ export function idOfOpenRecord(path: string): string | undefined {
   }
 }
 
+/** Returns true for a file that has the whole of a first entry, whatever it says. */
+export function hasBeginning(path: string): boolean {
+  try {
+    const fd = fs.openSync(path, READ_FLAGS);
+    try {
+      const { size } = fs.fstatSync(fd);
+      return size >= HEAD_BYTES && size >= HEAD_BYTES + readRange(fd, 0, HEAD_BYTES).readUInt32LE(0);
+    } finally {
+      fs.closeSync(fd);
+    }
+  } catch {
+    return false; // Another process was faster.
+  }
+}
+
 /** Returns the JSON of the first entry of a file. */
 function readBeginning(path: string): string {
   const fd = fs.openSync(path, READ_FLAGS);

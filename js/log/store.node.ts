@@ -16,6 +16,7 @@ import {
   decodeRecord,
   decodeRecordYielding,
   encodeRecord,
+  hasBeginning,
   idOfOpenRecord,
   RECORD_MAC_BYTES,
   type RecordFile,
@@ -23,7 +24,7 @@ import {
   recordKeyOf,
 } from "./record-file.node.ts";
 import type { NativeRecordFiles } from "../engine/generated/binding.ts";
-import { requireAddon } from "../engine/load.node.ts";
+import { type NativeBinding, requireAddon } from "../engine/load.node.ts";
 import { staysInHistory } from "../backends/transaction/step.ts";
 import { noteSharedHistory } from "../backends/shared-history.node.ts";
 import { closesWithoutError, journalWriteError, appendBuffers } from "./store-write.node.ts";
@@ -67,6 +68,8 @@ export class FileJournal implements JournalStore, RecordFiles {
   #key: RecordKey | undefined;
   /** The files of the records that the disk writes, while the lock is held. */
   #files: NativeRecordFiles | undefined;
+  /** The addon, once it was needed: to find it costs calls of the disk. */
+  #addon: NativeBinding | undefined;
   /** The number of workspaces that use the journal. */
   #users = 0;
   #closed = 0;
@@ -128,8 +131,8 @@ export class FileJournal implements JournalStore, RecordFiles {
   /** Returns the files of the records that the disk writes for a writer. */
   #filesOf(writer: string): NativeRecordFiles {
     if (this.#files !== undefined) return this.#files;
-    const { NativeRecordFiles } = requireAddon("a record that the disk writes");
-    this.#files = new NativeRecordFiles(`${this.#directory}/open`, writer, this.#open().bytes);
+    this.#addon ??= requireAddon("a record that the disk writes");
+    this.#files = new this.#addon.NativeRecordFiles(`${this.#directory}/open`, writer, this.#open().bytes);
     return this.#files;
   }
 
@@ -231,8 +234,7 @@ export class FileJournal implements JournalStore, RecordFiles {
       for (const name of theirs) {
         const path = join(folder, name);
         const id = idOfOpenRecord(path);
-        // A file without an id was made ahead, or its writer ended while it wrote the beginning.
-        const { entries, end } = id === undefined ? NO_ENTRIES : decodeRecord(path, key, id, true);
+        const { entries, end } = id === undefined ? unnamedRecord(path) : decodeRecord(path, key, id, true);
         const close = (group: string | null): void => {
           if (end === "damaged") this.#putAway(path, name);
           else this.#end(path, id ?? "", group);
@@ -367,14 +369,17 @@ export class FileJournal implements JournalStore, RecordFiles {
   /** Removes records of a group, and notes before how far back the group is complete from then on. */
   #remove(folder: string, paths: readonly string[]): void {
     try {
-      const times = paths.map((path) => fs.lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+      const facts = paths.map((path) => fs.lstatSync(path, { throwIfNoEntry: false }));
       const until = Math.max(
         readPrunedTime(this.#prunedFile(folder)),
-        ...times.map((time) => time + CLOCK_TICK_MS),
+        ...facts.map((fact) => (fact?.mtimeMs ?? 0) + CLOCK_TICK_MS),
       );
       writePrunedTime(this.#prunedFile(folder), until);
-      const left = this.#files?.reuse([...paths]) ?? paths;
-      for (const path of left) fs.rmSync(path, { force: true });
+      const isSmall = (_: string, at: number): boolean => (facts[at]?.size ?? 0) <= MAX_REUSED_BYTES;
+      const small = paths.filter(isSmall);
+      const left = this.#files?.reuse(small) ?? small;
+      const large = paths.filter((path, at) => !isSmall(path, at));
+      for (const path of [...left, ...large]) fs.rmSync(path, { force: true });
     } catch {
       // The disk is full, or another process was faster: the next change tries again.
     }
@@ -409,8 +414,16 @@ interface RecordEnd {
   readonly group: string | null;
 }
 
-/** The content of a file without the beginning of a record. */
-const NO_ENTRIES: RecordFile = { entries: [], end: "cut" };
+/**
+ * Returns the record in a file without an id: none where the file was made ahead, or its writer ended while it wrote the
+ * beginning. A beginning that is not ours is damaged.
+ */
+function unnamedRecord(path: string): RecordFile {
+  return { entries: [], end: hasBeginning(path) ? "damaged" : "cut" };
+}
+
+/** The maximum size in bytes of a forgotten record whose file is used again. A larger one is removed at once. */
+const MAX_REUSED_BYTES = 1024 * 1024;
 
 /** Returns `read` if it is a complete record of this group that the history keeps; null otherwise. */
 function completeRecordOf(read: RecordFile, group: string): RecordFile | null {

@@ -101,3 +101,13 @@ test("a cancelled read leaves the real path", async () => {
   expect(await real).toBe(at);
   expect(await content).toMatchObject({ code: "CANCELLED" });
 });
+
+test("what was asked before the disk is closed is answered", async () => {
+  const base = fs.realpathSync(temporaryDirectory());
+  fs.writeFileSync(join(base, "f"), "text");
+  const disk = new LocalBackend();
+  const asked = [disk.read(join(base, "f")), disk.realpath(join(base, "f"))] as const;
+  disk.close();
+  expect(new TextDecoder().decode((await asked[0])?.bytes)).toBe("text");
+  expect(await asked[1]).toBe(join(base, "f"));
+});

@@ -206,8 +206,8 @@ function searches(backend: Files, top: string, one: WalkQuestion) {
     find: () =>
       attempt(async () => {
         const asked = { ...query, pattern, type };
-        const { paths, total, ...counts } = await backend.find(at, asked);
-        return [paths, total, counts.ignored, counts.ignoredDirectories, counts.unreadable];
+        const { paths, total, ignored, unreadable } = await backend.find(at, asked);
+        return [paths, total, ignored, unreadable];
       }),
     grep: (index: "off" | "auto") =>
       attempt(async () => {

@@ -23,6 +23,14 @@ const CASES: readonly [
   ["a text that occurs twice", false, [{ oldText: "two", newText: "2" }]],
   ["a text that is missing", false, [{ oldText: "four", newText: "4" }]],
   ["two texts of which one is missing", false, [{ oldText: "three" }, { oldText: "four" }]],
+  [
+    "a text that an earlier edit has replaced",
+    false,
+    [
+      { oldText: "three", newText: "3" },
+      { oldText: "three", newText: "4" },
+    ],
+  ],
   ["a line that an anchor names", false, [{ from: "1#aaaaaa", newText: "1" }]],
   ["a long new text", false, [{ oldText: "three", newText: "3".repeat(3000) }]],
   ["a large text", false, [{ oldText: "three", newText: "3" }], TEXT + "x\n".repeat(10_000)],

@@ -762,3 +762,50 @@ describe.each([
     expect(shown(files)).toEqual({ ...before, "/a": "foreign 600" });
   });
 });
+
+describe("files that nobody may write", () => {
+  const place = (seed: Record<string, number>) => {
+    const files = new Map<string, MapFile>();
+    for (const [path, mode] of Object.entries(seed))
+      files.set(path, { body: encoder.encode("old"), version: `seed ${path}`, mtime: 1, mode });
+    const inner = mapDriver(files);
+    const failing = new Set<string>();
+    const driver: Driver = {
+      ...inner,
+      write: (path, body, options) => {
+        if (failing.has(path)) throw new FilewrightError("NO_SPACE", "the driver is full");
+        return inner.write(path, body, options);
+      },
+    };
+    return { files, failing, storage: filesOf(driver) };
+  };
+
+  it("get other bits and other contents", async () => {
+    const { files, storage } = place({ "/f": 0o444, "/g": 0o444 });
+    await storage.commit([{ op: "chmod", path: "/f", mode: 0o644 }]);
+    await storage.commit([put("/g", "new")]);
+    expect(shown(files)).toEqual({ "/f": "old 644", "/g": "new 444" });
+  });
+
+  it("are what they were when a commit that made them so fails, and block no later one", async () => {
+    const { files, failing, storage } = place({ "/a": 0o644, "/b": 0o644 });
+    failing.add("/b");
+    for (const first of [put("/a", "new", 0o444), { op: "chmod", path: "/a", mode: 0o444 } as const])
+      await expect(storage.commit([first, put("/b", "new")])).rejects.toMatchObject({ code: "NO_SPACE" });
+    expect(shown(files)).toEqual({ "/a": "old 644", "/b": "old 644" });
+    failing.clear();
+    await storage.commit([put("/a", "next"), put("/b", "next")]);
+    expect(shown(files)).toEqual({ "/a": "next 644", "/b": "next 644" });
+  });
+
+  it("get other bits and a content in one commit, whose entries are true", async () => {
+    const { files, storage } = place({ "/f": 0o644 });
+    await storage.commit([{ op: "chmod", path: "/f", mode: 0o600 }, put("/f", "new", 0o600)]);
+    const { entries } = await storage.commit([put("/f", "last"), { op: "chmod", path: "/f", mode: 0o640 }]);
+    expect(shown(files)).toEqual({ "/f": "last 640" });
+    const { entries: found } = await storage.list({ prefix: "/", limit: 9 });
+    expect(entries).toEqual(found);
+    const version = entries[0]?.version ?? "";
+    await storage.commit([put("/f", "after")], { expect: [{ path: "/f", version }] });
+  });
+});

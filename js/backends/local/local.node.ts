@@ -318,6 +318,7 @@ export class LocalBackend extends CompleteFiles {
    * them, threads. Running calls finish; later ones fail with UNSUPPORTED_OPERATION.
    */
   override close(): void {
+    this.#lookups.start();
     this.#roots.close();
     this.#trusted?.close();
   }

@@ -69,12 +69,13 @@ export class Lookups {
     if (known !== undefined) return known;
     const lookup: Lookup = { path };
     // Runs after all that the calls do before they wait for something else.
-    if (this.#waiting.size === 0) process.nextTick(this.#startAll);
+    if (this.#waiting.size === 0) process.nextTick(this.start);
     this.#waiting.set(path, lookup);
     return lookup;
   }
 
-  readonly #startAll = (): void => {
+  /** Starts all that is asked for. */
+  readonly start = (): void => {
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
     for (const lookup of waiting) this.#start(lookup);

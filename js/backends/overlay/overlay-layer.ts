@@ -8,7 +8,7 @@ import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { FsEntry, FsStat, ListOptions } from "../backend.ts";
 import { backendError } from "../failure.ts";
-import { lstatOrNull, missingAbove, placeOfStat } from "../fallback/fallback.ts";
+import { lstatOrNull, missingAbove, placeOfStat, statWithPath } from "../fallback/fallback.ts";
 import { resolveLinks, type FoundEntry } from "../fallback/links.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { checkPath, childOf, isLongName, nameOf, normalise, parentOf } from "../paths.ts";
@@ -55,7 +55,9 @@ export class OverlayLayer {
   /** Returns the place of a path as a caller typed it. `versioned` for one whose version is compared. */
   async place(typed: string, follow: boolean, versioned = false): Promise<OverlayPlace> {
     const path = await this.real(typed, follow);
-    let stat = (path === "/" ? await this.lower.stat(path) : await this.at(path)) ?? undefined;
+    const found = path === "/" ? await this.lower.stat(path) : await this.at(path);
+    // A host's object may answer with another path.
+    let stat = found === null ? undefined : statWithPath(found, path);
     const missing = stat === undefined ? await missingAbove((at) => this.at(at), path, typed) : [];
     if (versioned && stat?.isFile === true && stat.version === undefined)
       stat = Object.freeze({ ...stat, version: await this.#versionOf(stat) });

@@ -92,7 +92,7 @@ export class OverlaySearch implements OwnSearches {
     }
     // What is after the end of the lower page comes after it in this one, too.
     for (; at < here.length && !below.truncated; at++) page.add({ path: here[at] as string, time: -1 });
-    const { ignored, ignoredDirectories, unreadable } = await changes.findCounts();
+    const { ignored, ignoredDirectories, unreadable } = await changes.findCounts(complete);
     const counts = {
       ignored: ignored + below.ignored,
       ignoredDirectories: ignoredDirectories + below.ignoredDirectories,
@@ -117,7 +117,7 @@ export class OverlaySearch implements OwnSearches {
   async #changes(
     parts: SearchParts,
     request: ChangedRequest,
-  ): Promise<ChangedEntries & { findCounts(): Promise<FindCounts> }> {
+  ): Promise<ChangedEntries & { findCounts(complete: boolean): Promise<FindCounts> }> {
     const { real } = parts;
     const isChanged = isChangedIn(parts);
     const leading = namesToChanges(parts);
@@ -153,7 +153,7 @@ export class OverlaySearch implements OwnSearches {
     return {
       entries: () => walk.entries(isRepository ? real : undefined),
       counts: () => walk.counts,
-      findCounts: () => walk.findCounts(),
+      findCounts: (complete) => walk.findCounts(complete),
     };
   }
 

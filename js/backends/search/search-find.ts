@@ -45,7 +45,7 @@ export async function findByWalk(
       sort === "path" ? -1 : Math.floor(entry.mtime ?? (await timeOf(backend, childOf(root, path))));
     page.add({ path, time });
   }
-  return page.result(await walk.findCounts(), complete);
+  return page.result(await walk.findCounts(complete), complete);
 }
 
 /** The page of a search for names, chosen from all entries that it found. */

@@ -4,14 +4,12 @@
  */
 import type { FindResult, PathGlobs, WalkQuery } from "../../engine/search.ts";
 import { Yielder } from "../../engine/yielder.ts";
-import { checkAborted } from "../../engine/errors.ts";
 import { WALK_LIMITS } from "../../engine/generated/records.ts";
 import type { FsEntry } from "../backend.ts";
 import { childOf } from "../paths.ts";
 import { walkRuns } from "../walk/drive.ts";
 import { IGNORE_FILES, type IgnoreSource, readIgnoreFiles, rulesAbove } from "../walk/ignore-files.ts";
-import { isTempName } from "../walk/temp-name.ts";
-import { TreeWalk, type WalkCounts } from "../walk/walk.ts";
+import { seesName, TreeWalk, type WalkCounts } from "../walk/walk.ts";
 import type { DirectoriesAbove, WalkCache, WalkItem } from "../walk/walk-memo.ts";
 
 /** Context from the caller in addition to the query. */
@@ -45,6 +43,9 @@ type WalkEntry = Pick<WalkItem, "path" | "entry" | "slot">;
 /** A file to search. Its size may be missing. */
 export type SearchedFile = Pick<WalkEntry, "path"> & { readonly entry: Pick<FsEntry, "path" | "size"> };
 
+/** The names that no search sees. */
+const SEEN = { skipGit: true, temporary: false } as const;
+
 /** A walk of the selected entries below a directory. */
 export class SearchWalk {
   /** The counts so far. */
@@ -73,9 +74,8 @@ export class SearchWalk {
     const [backend, names] = [this.#backend, this.#names];
     const walk = new TreeWalk<FsEntry>(this.#root, {
       unreadable: "count",
-      temporary: false,
+      ...SEEN,
       hidden: query.hidden,
-      skipGit: true,
       ignore: names && (await this.#above(names, top)),
       globs,
       wants,
@@ -93,10 +93,10 @@ export class SearchWalk {
     yield* walkRuns(walk, source, new Yielder(query));
   }
 
-  /** Returns the counts of a search for names, after the entries. */
-  async findCounts(): Promise<FindCounts> {
+  /** Returns the counts of a search for names, after the entries. `complete` is false where its time is up. */
+  async findCounts(complete: boolean): Promise<FindCounts> {
     const { unreadable, ignoredMatches, ignoredDirectories } = this.counts;
-    const found = await this.#matchesIn(ignoredDirectories);
+    const found = complete ? await this.#matchesIn(ignoredDirectories) : undefined;
     if (found === undefined)
       return { unreadable, ignored: ignoredMatches, ignoredDirectories: ignoredDirectories.length };
     return { unreadable, ignored: ignoredMatches + found, ignoredDirectories: 0 };
@@ -106,14 +106,15 @@ export class SearchWalk {
   async #matchesIn(directories: readonly string[]): Promise<number | undefined> {
     const { query, globs, wants } = this.#request;
     const left = [...directories];
+    const yielder = new Yielder(query);
     let [seen, found] = [0, 0];
     for (let directory = left.pop(); directory !== undefined; directory = left.pop()) {
       const place = childOf(this.#root, directory);
       const entries = await this.#backend.listDir(place, { facts: false }).catch(() => undefined);
-      checkAborted(query.signal);
+      await yielder.yieldIfDue();
       seen += entries?.length ?? 0;
       if (entries === undefined || seen > WALK_LIMITS.maxIgnoredEntries) return undefined;
-      for (const entry of entries.filter(({ name }) => isSeen(name, query.hidden))) {
+      for (const entry of entries.filter(({ name }) => seesName(name, { ...SEEN, hidden: query.hidden }))) {
         const path = `${directory}/${entry.name}`;
         if (wants(path, entry)) found++;
         const enters = entry.type === "dir" && globs.mayContain(path) && !globs.excluded(path, true);
@@ -134,9 +135,4 @@ export class SearchWalk {
     memo?.keepAbove(found, stamps);
     return found;
   }
-}
-
-/** Returns true for a name that a search with this option `hidden` sees. */
-function isSeen(name: string, hidden: boolean | undefined): boolean {
-  return name !== ".git" && !(hidden === false && name.startsWith(".")) && !isTempName(name);
 }

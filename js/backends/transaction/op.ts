@@ -138,8 +138,9 @@ class OpMaker {
     if (mode === undefined || there?.mode === mode) return;
     // What another program has written since is not given other bits.
     const { version } = this.#results.get(path) ?? {};
-    const now = version === undefined ? undefined : (await fs.lstat(path)).version;
-    if (now === undefined || now === version) await this.#chmod(path, mode);
+    const now = version === undefined ? undefined : await fs.lstat(path);
+    const isOther = now !== undefined && now.type !== "file";
+    if (!isOther && (now?.version === undefined || now.version === version)) await this.#chmod(path, mode);
   }
 
   async #change(op: Exclude<Op, FileOp>): Promise<void> {
@@ -157,11 +158,13 @@ class OpMaker {
         return this.#note(op.path, "symlink");
       case "chmod":
         if (!fs.abilities.modes) return;
-        if (this.#there(op.path)?.type !== "dir" || (await fs.lstat(op.path)).mode === undefined)
-          return fs.chmod(op.path, op.mode);
-        return this.#chmodDirectory(op.path, op.mode);
+        if (this.#there(op.path)?.type === "dir" && (await fs.lstat(op.path)).mode !== undefined)
+          return this.#chmodDirectory(op.path, op.mode);
+        await fs.chmod(op.path, op.mode);
+        return this.#noteBits(op.path);
       case "move": {
         const there = this.#there(op.from);
+        await this.#assertType(op.from, there);
         await this.#parentsOf(op.to);
         const ifVersion = (there?.type === "file" && there.version) || undefined;
         const made = await moveEntry(fs, op.from, op.to, { ifVersion, signal });
@@ -175,12 +178,16 @@ class OpMaker {
     const { fs, signal } = this.#making;
     const there = this.#there(path);
     const isFile = there?.type === "file";
-    // Only a file has a version that the removal itself compares.
-    if (there !== null && !isFile && (await fs.lstat(path)).type !== there.type)
-      throw backendError("CONFLICT", path);
+    await this.#assertType(path, there);
     if (tree) await fs.removeTree(path, { signal });
     else await fs.delete(path, { ifVersion: (isFile && there.version) || undefined });
     this.#gone(path);
+  }
+
+  /** Compares the type of what is removed or moved. Only a file has a version that the files themselves compare. */
+  async #assertType(path: string, there: Expected | null): Promise<void> {
+    if (there === null || there.type === "file") return;
+    if ((await this.#making.fs.lstat(path)).type !== there.type) throw backendError("CONFLICT", path);
   }
 
   async #chmodDirectory(path: string, mode: number): Promise<void> {
@@ -193,8 +200,15 @@ class OpMaker {
     const { fs } = this.#making;
     if (!fs.abilities.modes || !(await hasOtherMode(fs, path, mode))) return;
     await asPlanned(path, () => fs.chmod(path, mode));
-    // Its version may have changed with the bits.
-    if (this.#left.get(path)?.type === "file") this.#note(path, "file");
+    await this.#noteBits(path);
+  }
+
+  /** Notes a file that got other bits, with which its version may have changed. */
+  async #noteBits(path: string): Promise<void> {
+    if (this.#there(path)?.type !== "file") return;
+    const { version = "" } = await this.#making.fs.lstat(path);
+    this.#left.set(path, { type: "file", version });
+    this.#results.delete(path);
   }
 
   async #parentsOf(path: string): Promise<void> {

@@ -1,5 +1,7 @@
 /**
- * Rolls steps back, the last one first.
+ * Rolls steps back, the last one first: those of a transaction that failed, those of a dead process (`js/log/recovery.ts`),
+ * and those that an undo or a rewind has planned (`js/log/rewind/steps.ts`), whose files record what is put back. A planned
+ * step has no file that was set aside, so an undo never writes past its record.
  *
  * A path is restored only if it still has the version that the step gave it. Any other state belongs to another
  * process and is left as a conflict. If the process ended before that version was recorded, the path is compared
@@ -55,6 +57,11 @@ interface RollbackOptions {
   readonly restored?: Restored | undefined;
   /** Only an undo, which is a change of its own, has a signal. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * What becomes of a step whose directory another process has removed: it is tried again, since that process may make it
+   * again, or it is left as a conflict. Default `retry`.
+   */
+  readonly gone?: "retry" | "conflict" | undefined;
 }
 
 /** The result of one step. */
@@ -75,9 +82,9 @@ export async function rollBack(
   fs: Files,
   steps: readonly Step[],
   given: ReadonlyMap<number, StepResult>,
-  { restored, signal }: RollbackOptions = {},
+  { restored, signal, gone }: RollbackOptions = {},
 ): Promise<RollbackOutcome> {
-  const run = new Rollback(fs, given, restored);
+  const run = new Rollback(fs, given, { restored, gone });
   const yielder = new Yielder({ signal });
   for (const step of steps.toReversed()) {
     await yielder.yieldIfDue();
@@ -107,6 +114,7 @@ class Rollback {
    */
   readonly #trusted: Files;
   readonly #given: ReadonlyMap<number, StepResult>;
+  readonly #gone: "retry" | "conflict";
   /** The results of this rollback at each path, with the state that the rolled-back step had recorded. */
   readonly #restored: Map<string, RestoredNote>;
   readonly #settled: number[] = [];
@@ -117,8 +125,13 @@ class Rollback {
   #failure: FilewrightError | null = null;
   readonly #remade = new Set<string>();
 
-  constructor(fs: Files, given: ReadonlyMap<number, StepResult>, restored: Restored = new Map()) {
+  constructor(
+    fs: Files,
+    given: ReadonlyMap<number, StepResult>,
+    { restored, gone = "retry" }: Omit<RollbackOptions, "signal">,
+  ) {
     this.#restored = new Map(restored);
+    this.#gone = gone;
     this.#fs = fs;
     this.#trusted = fs.trusted();
     this.#given = given;
@@ -152,7 +165,8 @@ class Rollback {
     } catch (thrown) {
       // A host's files may throw anything.
       const error = fromEngine(thrown);
-      if (FINAL_FAILURE_CODES.has(error.code)) return "conflict";
+      const isFinal = FINAL_FAILURE_CODES.has(error.code);
+      if (isFinal || (error.code === "NOT_FOUND" && this.#gone === "conflict")) return "conflict";
       this.#failure ??= error;
       return "failed";
     }

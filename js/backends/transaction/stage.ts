@@ -1,8 +1,10 @@
 /**
- * Stages: what one call reads and changes, kept apart from the files until all of it is committed at once.
+ * Stages: runs of changes of one call of which all stay or none. Two kinds of files have one: those over a storage keep the
+ * changes apart until all are committed at once (`js/storage/staged`), and the recorded files of a transaction make each at
+ * once and take it back (`recorder.ts`).
  *
- * A backend over a storage of many files offers one. Backends that wrap another pass it on: the wrapped backend of a
- * stage has the same rules. This interface is internal to the backends.
+ * Backends that wrap another pass it on: the wrapped backend of a stage has the same rules. This interface is internal to
+ * the backends.
  */
 import type { Files } from "../files.ts";
 

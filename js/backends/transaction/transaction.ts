@@ -33,6 +33,8 @@ export interface TransactionOptions {
    * step.
    */
   readonly sink?: (steps: readonly Step[], notes: StepNotes) => MaybePromise<void>;
+  /** What becomes of a step that cannot be rolled back because its directory is gone: see `rollBack`. Default `retry`. */
+  readonly gone?: "retry" | "conflict" | undefined;
   /** True to refuse a step that the sink cannot store. A step beyond the limits is made all the same. Default: false. */
   readonly mustStore?: boolean | undefined;
 }
@@ -118,8 +120,10 @@ export class Transaction {
       return { settled: [], conflicts: [], failed: [], failure: null, remade: [], restored: new Map() };
     // Without these notes, a process that takes over would assume that refused steps may have been made.
     await this.#tell([]).catch(() => undefined);
-    const outcome = await rollBack(fs, steps, this.#given, { restored: this.#restored });
-    this.#restored = outcome.restored;
+    const { gone } = this.#options;
+    const outcome = await rollBack(fs, steps, this.#given, { restored: this.#restored, gone });
+    // What was restored for steps that are settled says nothing about later ones.
+    this.#restored = outcome.failed.length > 0 ? outcome.restored : new Map();
     const settled = new Set(outcome.settled);
     // After the rollback these are where they were set aside; those below moved directories have moved
     // along.

@@ -1,6 +1,7 @@
 /**
- * The conditions of a change of files: whether what stands at its paths allows it. The backend in memory asks them of
- * its tree, a backend over a storage of the entries that it has read. Errors name the paths as the caller typed them.
+ * The conditions of a change of files: whether what stands at its paths allows it. The tree in memory asks them, and with
+ * it overlays, the files of a host or a driver, and a backend over a storage, each of what it has read. Errors name the
+ * paths as the caller typed them.
  */
 import type { MoveOptions, WriteOptions } from "../backend.ts";
 import type { EntryType } from "../entry.ts";
@@ -33,7 +34,8 @@ interface TypedPaths {
 /** @throws CONFLICT when a version is expected and something else stands there */
 function checkVersion({ entry }: Standing, wanted: string | undefined, path: string): void {
   if (wanted === undefined) return;
-  if (entry?.type !== "file" || entry.version !== wanted) throw backendError("CONFLICT", path);
+  // A link has a version, too, on a disk.
+  if ((entry?.version ?? "") !== wanted) throw backendError("CONFLICT", path);
 }
 
 function checkFile({ entry }: Standing, path: string): void {

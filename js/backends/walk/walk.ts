@@ -118,6 +118,15 @@ interface WalkLevel<E> {
 const NO_FILES: IgnoreFiles = Object.freeze({ files: [], border: false });
 const PAUSE = { kind: "pause" } as const;
 
+/** Returns true for a name that a walk with these options sees. */
+export function seesName(
+  name: string,
+  { hidden, skipGit, temporary }: Pick<WalkRequest<WalkedEntry>, "hidden" | "skipGit" | "temporary">,
+): boolean {
+  if (hidden === false && name.startsWith(".")) return false;
+  return !(skipGit === true && name === ".git") && (temporary || !isTempName(name));
+}
+
 /** A walk of the selected entries below a directory. */
 export class TreeWalk<E extends WalkedEntry> {
   readonly counts: WalkCounts = { unreadable: 0, ignored: 0, ignoredMatches: 0, ignoredDirectories: [] };
@@ -172,7 +181,7 @@ export class TreeWalk<E extends WalkedEntry> {
       memo?.keep(directory, opened);
       this.counts.ignored += opened.ignored;
       this.counts.ignoredMatches += opened.ignoredMatches;
-      this.counts.ignoredDirectories.push(...opened.ignoredDirectories);
+      for (const path of opened.ignoredDirectories) this.counts.ignoredDirectories.push(path);
       return { prefix, rules: opened.rules, items: opened.items, at: 0 };
     };
     // `.git/info/exclude` can change while the directory that holds `.git` stays as it is.
@@ -220,7 +229,7 @@ export class TreeWalk<E extends WalkedEntry> {
     mayEnter: boolean,
     found: FoundInDirectory<E>,
   ): void {
-    if (!this.#sees(entry.name)) return;
+    if (!seesName(entry.name, this.#request)) return;
     const { globs, wants } = this.#request;
     const { name, type } = entry;
     const path = prefix + name;
@@ -233,12 +242,6 @@ export class TreeWalk<E extends WalkedEntry> {
     const item = { key: "", path, entry, selected, enter };
     if (type !== "other" && rules?.ignored(above + path, isDir) === true) this.#countIgnored(item, found);
     else this.#addItems(item, found.items);
-  }
-
-  #sees(name: string): boolean {
-    const { hidden, skipGit, temporary } = this.#request;
-    if (hidden === false && name.startsWith(".")) return false;
-    return !(skipGit === true && name === ".git") && (temporary || !isTempName(name));
   }
 
   #countIgnored({ path, entry, selected, enter }: WalkItem<E>, found: FoundInDirectory<E>): void {

@@ -799,7 +799,7 @@ export interface FindTotals {
   readonly ignored: number;
   /**
    * The number of excluded directories whose contents are not counted: 0, or all that may
-   * contain matches, if they have many entries.
+   * contain matches, if they have many entries, or cannot all be read in time.
    */
   readonly ignoredDirectories: number;
   /** The number of entries that could not be read. */

@@ -128,7 +128,7 @@ export type TextPlan = (PlanFacts & { readonly text: string }) | PlanRefusal;
 export type BytesPlan =
   | (PlanFacts & {
       readonly bytes: Uint8Array;
-      /** The `sha256:` of the new bytes, when it was requested and threads exist. */
+      /** The `sha256:` of the new bytes, when it was requested and another thread has made the edits. */
       readonly hash?: Promise<string>;
     })
   | PlanRefusal;
@@ -217,12 +217,15 @@ function isFoundAtOnce(
   encoding: string | undefined = "utf-8",
 ): boolean {
   if (bytes.length > MAX_BYTES_HERE || edits.length === 0 || encoding !== "utf-8") return false;
-  const text = decoder.decode(bytes);
+  let text = decoder.decode(bytes);
   let left = MAX_CHARS_HERE;
   return edits.every(({ oldText = "", newText = "" }) => {
     left -= oldText.length + newText.length;
     const at = text.indexOf(oldText);
-    return oldText !== "" && left >= 0 && at >= 0 && text.indexOf(oldText, at + 1) < 0;
+    if (oldText === "" || left < 0 || at < 0 || text.indexOf(oldText, at + 1) >= 0) return false;
+    // The next edit finds what this one leaves.
+    text = text.replace(oldText, () => newText);
+    return true;
   });
 }
 

@@ -1,4 +1,7 @@
-/** Carries out a plan of a rewind. An undo is the rewind of one record; it fails where a rewind would leave a path. */
+/**
+ * Carries out a plan of a rewind. An undo is the rewind of one record; it fails where a rewind would leave a path
+ * (docs/decisions/0030).
+ */
 import type { Files } from "../../backends/files.ts";
 import { backendError } from "../../backends/failure.ts";
 import { parentOf } from "../../backends/paths.ts";

@@ -25,6 +25,7 @@ import {
   readWhole,
 } from "../../backends/fallback/fallback.ts";
 import { nameOf, parentOf } from "../../backends/paths.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { checkReplaced, checkWrite } from "../../backends/tree/checks.ts";
 import type { Driver, DriverEntry } from "./driver.ts";
 import type { Entry } from "../entry.ts";
@@ -118,8 +119,8 @@ class DriverFiles extends CompleteFiles {
   async writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<DriverResult> {
     const there = await lstatOrNull(this, path);
     const { ifAbsent, ifVersion: wanted, mode = there?.mode } = options;
-    // The driver itself makes the directories above.
-    const place = placeOfStat(path, there);
+    // The driver itself makes the directories above, and judges the bits of the file.
+    const place = placeOfStat(path, there && withoutUndefined({ ...there, mode: undefined }));
     if (ifAbsent === true) checkReplaced(place, false, path);
     checkWrite(place, { ifVersion: wanted }, path);
     const ifVersion = there?.version ?? null;

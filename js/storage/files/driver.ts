@@ -7,8 +7,8 @@
  * one otherwise (a backslash as a separator) refuses it in `stat`, which is asked before any other call about a path:
  * else the path leads out of the roots of a workspace. A directory exists while a file is below it: a driver need not
  * store directories. One that does (a disk) makes the missing parents of a file that is written, and answers them as
- * `dir`. A failure is a `FilewrightError` with a code; any other exception counts as IO_ERROR, after which the files
- * are read to find out whether the call has happened. `write` replaces a content as a whole or not at all.
+ * `dir`. A failure is a `FilewrightError` with a code; any other exception counts as IO_ERROR, after which a
+ * commit of one change reads the files to find out whether the call has happened, and one of several is taken back. `write` replaces a content as a whole or not at all.
  */
 
 /** A file or a directory of a driver. */

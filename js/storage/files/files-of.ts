@@ -7,7 +7,7 @@
  * caller says that there are none.
  */
 import { checkStorageCalls } from "../call-options.ts";
-import { checkAborted, FilewrightError, makeError } from "../../engine/errors.ts";
+import { checkAborted, FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import { engine } from "../../engine/current.ts";
 import { randomHex } from "../../engine/hex.ts";
 import { type FsBackend, isFsBackend } from "../../backends/backend.ts";
@@ -110,6 +110,8 @@ const KEPT_STEPS: TransactionOptions = {
   contents: false,
   maxBytes: GIGABYTE,
   maxSteps: Number.POSITIVE_INFINITY,
+  // A commit that waited for it would block all later ones.
+  gone: "conflict",
 };
 
 /** The paths that a message names. `details.left` has all of them. */
@@ -277,7 +279,7 @@ class PlacedStorage implements Storage {
    */
   async #make(steps: readonly Op[], draft: Draft): Promise<ReadonlyMap<string, WriteResult>> {
     const { files } = this.#store;
-    // One step is made as a whole or not at all, and needs no copy of the content that it replaces.
+    // One step is usually one call, which needs no copy of the content that it replaces.
     if (steps.length <= 1)
       return this.#makeSteps(files, steps).catch(async (error: unknown) =>
         this.#settled(await this.#conflict(error), draft),
@@ -345,12 +347,13 @@ class PlacedStorage implements Storage {
   }
 
   #failure(thrown: unknown, paths: readonly string[]): unknown {
-    if (!(thrown instanceof FilewrightError)) return thrown;
     const left = [...new Set(paths)].sort();
     if (left.length === 0) return notMade(thrown);
-    const { code, path, hint, cause, details } = thrown;
+    // A host's files may throw anything.
+    const error = fromEngine(thrown);
+    const { code, path, hint, cause, details } = error;
     const shown = left.slice(0, MAX_SHOWN_PATHS).join(", ");
-    const message = `${thrown.message}; ${left.length} of the commit's paths are not as before: ${shown}`;
+    const message = `${error.message}; ${left.length} of the commit's paths are not as before: ${shown}`;
     const facts = { ...details, rolled_back: false, left };
     return makeError(this.#pendingRollback === undefined ? code : "IO_ERROR", message, {
       path,
@@ -579,8 +582,7 @@ function notMade(error: unknown): unknown {
 }
 
 function withFacts(error: unknown, facts: Readonly<Record<string, unknown>>): unknown {
-  if (!(error instanceof FilewrightError)) return error;
-  const { message, path, hint, cause, details } = error;
+  const { message, path, hint, cause, details } = fromEngine(error);
   return makeError("IO_ERROR", message, { path, hint, cause, details: { ...details, ...facts } });
 }
 

@@ -206,7 +206,7 @@ export class CallStage implements Stage, StorageView {
     }
   }
 
-  /** Runs changes that stay in the draft until `commit`. What is not committed at the end is dropped. */
+  /** Runs changes that stay in the draft until `commitDraft`. What is not committed at the end is dropped. */
   async draft<T>(run: () => Promise<T>): Promise<T> {
     this.#isDrafting = true;
     try {
@@ -285,6 +285,7 @@ export class CallStage implements Stage, StorageView {
     return this.#listDraft(prefix, request);
   }
 
+  /** Adds changes to the draft while one is open; otherwise commits them to the storage at once. */
   async commit(ops: readonly Op[], options: CommitOptions = {}): Promise<Committed> {
     if (this.#isEnded || !this.#isDrafting) {
       const answer = await this.#storage.commit(ops, options);

@@ -53,11 +53,12 @@ const WITH_IGNORED = {
   sort: "path",
   cursor: undefined,
   limit: 1,
+  timeoutMs: 1000,
 } as const;
 
 /**
  * Runs a search for names. If it finds nothing, and has not looked into large ignored directories, its `ignored` is the
- * number of all ignored matches: only then the reader is told of them.
+ * number of all ignored matches, as far as they are counted within a second: only then the reader is told of them.
  */
 export async function findCountingIgnored(
   search: (changes: Partial<typeof WITH_IGNORED>) => Promise<FindResult>,

@@ -84,7 +84,7 @@ export function findWarnings(
   unread: LeftOutEntry | undefined,
   names: ReaderNames,
 ): readonly string[] {
-  // The number is only a lower bound, because the walk does not count inside very large ignored directories.
+  // The number is a lower bound where counting in very large ignored directories took too long.
   const hidden =
     total === 0 && ignored > 0
       ? `at least ${plural(ignored, "match", "matches")} left out: ignored by .gitignore or the like${searchIgnoredAdvice(names)}`

@@ -19,8 +19,8 @@ import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import { plural } from "../../engine/escape.ts";
 
 /**
- * Returns the hash of a content by its hash. For several contents, returns the hash of the list of their hashes, one on
- * each line, where `-` stands for a deleted file.
+ * Returns the hash of one content as it is; for several contents the hash of the list of their hashes, one on each line,
+ * where `-` stands for a deleted file.
  */
 export function hashOfList(hashes: readonly string[]): string {
   const [only] = hashes;

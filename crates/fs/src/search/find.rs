@@ -122,7 +122,7 @@ wire! {
         /// The number of matching entries excluded by ignore files.
         pub ignored: u64,
         /// The number of excluded directories whose contents are not counted: 0, or all that may
-        /// contain matches, if they have many entries.
+        /// contain matches, if they have many entries, or cannot all be read in time.
         pub ignored_directories: u64,
         /// The number of entries that could not be read.
         pub unreadable: u64,

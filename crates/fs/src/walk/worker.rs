@@ -117,7 +117,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
             if decision.ignored {
                 ignored += u64::from(decision.selected);
                 if decision.enter {
-                    ignored_dirs.extend(needed(place, listing, index, &options.from));
+                    ignored_dirs.extend(needed(place, listing, index, b""));
                 }
                 return;
             }

@@ -122,7 +122,7 @@ impl RecordFiles {
     /// `INTERNAL` for a record that is not open.
     pub fn take(&self, number: u32) -> Result<RecordFile> {
         match self.shared.state().begun.get_mut(&number) {
-            Some(file) => Ok(match file.take() {
+            Some(file) => Ok(match file.take().filter(has_name) {
                 Some(file) => RecordFile::Open(file),
                 None => RecordFile::ToMake(self.shared.path(number)),
             }),
@@ -276,14 +276,20 @@ impl Shared {
     }
 }
 
-/// Moves the file of a forgotten record to `path` and empties it. Returns `None` if another process
-/// has removed it, or if it is no file for a record.
+/// Reports whether a file that was made ahead still has a name: a record in one that was removed
+/// meanwhile would be in no history.
+fn has_name(file: &OwnedFd) -> bool {
+    Stat::of(file).is_ok_and(|stat| stat.nlink > 0)
+}
+
+/// Empties the file of a forgotten record and moves it to `path`, in this order, so that a process
+/// that ends in between leaves no record in an open file. Returns `None` if another process has
+/// removed it, or if it is no file for a record.
 fn use_again(forgotten: &[u8], path: &[u8]) -> Option<OwnedFd> {
-    rustix::fs::rename(forgotten, path).ok()?;
     let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let open = || rustix::fs::open(path, flags, Mode::empty());
+    let open = |path: &[u8]| rustix::fs::open(path, flags, Mode::empty());
     let empty = || {
-        let file = open()?;
+        let file = open(forgotten)?;
         let stat = Stat::of(&file)?;
         // A file with another name would change there, too.
         if stat.kind != Kind::File || stat.nlink != 1 {
@@ -291,11 +297,13 @@ fn use_again(forgotten: &[u8], path: &[u8]) -> Option<OwnedFd> {
         }
         rustix::fs::ftruncate(&file, 0)?;
         drop(file);
+        rustix::fs::rename(forgotten, path)?;
         // ext4 writes a file to the disk when the descriptor that has emptied it is closed.
-        open()
+        open(path)
     };
     let emptied = empty().ok();
     if emptied.is_none() {
+        let _ = rustix::fs::unlink(forgotten);
         let _ = rustix::fs::unlink(path);
     }
     emptied
