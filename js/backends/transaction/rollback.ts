@@ -165,8 +165,8 @@ class Rollback {
     } catch (thrown) {
       // A host's files may throw anything.
       const error = fromEngine(thrown);
-      const isFinal = FINAL_FAILURE_CODES.has(error.code);
-      if (isFinal || (error.code === "NOT_FOUND" && this.#gone === "conflict")) return "conflict";
+      if (FINAL_FAILURE_CODES.has(error.code)) return "conflict";
+      if (error.code === "NOT_FOUND" && this.#gone === "conflict") return "conflict";
       this.#failure ??= error;
       return "failed";
     }
