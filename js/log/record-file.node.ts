@@ -123,7 +123,7 @@ export function idOfOpenRecord(path: string): string | undefined {
   const id = name.slice(name.indexOf(".") + 1);
   if (!id.startsWith(NUMBERED)) return id;
   try {
-    const { header } = JSON.parse(readBeginning(path)) as { readonly header: RecordHeader };
+    const { header } = JSON.parse(beginningOf(path) ?? "") as { readonly header: RecordHeader };
     return isCallId(header.callId) ? header.callId : undefined;
   } catch {
     return undefined; // It is not written yet, or not by us.
@@ -133,23 +133,18 @@ export function idOfOpenRecord(path: string): string | undefined {
 /** Returns true for a file that has the whole of a first entry, whatever it says. */
 export function hasBeginning(path: string): boolean {
   try {
-    const fd = fs.openSync(path, READ_FLAGS);
-    try {
-      const { size } = fs.fstatSync(fd);
-      return size >= HEAD_BYTES && size >= HEAD_BYTES + readRange(fd, 0, HEAD_BYTES).readUInt32LE(0);
-    } finally {
-      fs.closeSync(fd);
-    }
+    return beginningOf(path) !== undefined;
   } catch {
     return false; // Another process was faster.
   }
 }
 
-/** Returns the JSON of the first entry of a file. */
-function readBeginning(path: string): string {
+/** Returns the JSON of the first entry of a file; undefined where it is not whole. */
+function beginningOf(path: string): string | undefined {
   const fd = fs.openSync(path, READ_FLAGS);
   try {
     const length = readRange(fd, 0, HEAD_BYTES).readUInt32LE(0);
+    if (fs.fstatSync(fd).size < HEAD_BYTES + length) return undefined;
     return readRange(fd, HEAD_BYTES, Math.min(length, MAX_BEGINNING_BYTES)).toString();
   } finally {
     fs.closeSync(fd);

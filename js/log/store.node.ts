@@ -375,11 +375,12 @@ export class FileJournal implements JournalStore, RecordFiles {
         ...facts.map((fact) => (fact?.mtimeMs ?? 0) + CLOCK_TICK_MS),
       );
       writePrunedTime(this.#prunedFile(folder), until);
-      const isSmall = (_: string, at: number): boolean => (facts[at]?.size ?? 0) <= MAX_REUSED_BYTES;
-      const small = paths.filter(isSmall);
-      const left = this.#files?.reuse(small) ?? small;
-      const large = paths.filter((path, at) => !isSmall(path, at));
-      for (const path of [...left, ...large]) fs.rmSync(path, { force: true });
+      const small: string[] = [];
+      const removed: string[] = [];
+      for (const [at, path] of paths.entries())
+        ((facts[at]?.size ?? 0) <= MAX_REUSED_BYTES ? small : removed).push(path);
+      removed.push(...(this.#files?.reuse(small) ?? small));
+      for (const path of removed) fs.rmSync(path, { force: true });
     } catch {
       // The disk is full, or another process was faster: the next change tries again.
     }

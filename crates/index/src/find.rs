@@ -14,7 +14,7 @@ use filewright_fs::walk::options::IndexMode;
 use filewright_fs::walk::{StopSignal, WalkRoot};
 
 use crate::lifecycle::build_in_background;
-use crate::names::{for_each_matching_file, matching_names};
+use crate::names::{MatchedNames, for_each_matching_file, matching_names};
 use crate::{MIN_SCAN_TIME, Session};
 
 /// Does the same as [`find()`], in the tree of an index if there is one. Otherwise, a walk of at
@@ -45,12 +45,12 @@ pub fn find_indexed(
         if let Some(mut listed) =
             for_each_matching_file(session, &walk_root, walk, &finder, &stop, &mut take)
         {
-            let mut summary = listed.summary();
-            find::count_ignored(&walk_root, options, &stop, &mut summary);
-            return Ok(page.pack(total, &summary));
+            find::count_ignored(&walk_root, options, &stop, &mut listed.summary);
+            return Ok(page.pack(total, &listed.summary));
         }
-    } else if let Some(mut listed) = matching_names(session, &walk_root, &finder, &stop) {
-        let (mut summary, mut groups) = (listed.summary(), listed.groups);
+    } else if let Some(MatchedNames { mut groups, mut summary }) =
+        matching_names(session, &walk_root, &finder, &stop)
+    {
         find::count_ignored(&walk_root, options, &stop, &mut summary);
         if options.sort != FindOrder::Path {
             mtimes::read_mtimes(&walk_root, &mut groups, &stop);

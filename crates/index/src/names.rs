@@ -15,9 +15,7 @@ use filewright_fs::walk::{DirPath, StopSignal, Summary, Visitor, WalkOptions, Wa
 /// The matching names that a tree contains, and the counts of what it does not contain.
 pub(crate) struct MatchedNames {
     pub groups: Vec<DirMatches>,
-    pub ignored: u64,
-    pub ignored_dirs: Vec<DirPath>,
-    pub unreadable: u64,
+    pub summary: Summary,
 }
 
 /// Passes the matching files to `take` in path order. The second argument of `take` is true if all
@@ -65,8 +63,7 @@ pub(crate) fn for_each_matching_file(
             take(path, laid.ascii);
         }
     }
-    let mut listed =
-        MatchedNames { groups: Vec::new(), ignored: 0, ignored_dirs: Vec::new(), unreadable: 0 };
+    let mut listed = MatchedNames { groups: Vec::new(), summary: Summary::default() };
     for other in laid.others() {
         let path = match other.path.strip_prefix(&start[..]) {
             Some(path) => path,
@@ -79,14 +76,16 @@ pub(crate) fn for_each_matching_file(
         }
         let enters = || options.globs.may_contain(path) && !options.globs.excluded(path, true);
         match &other.what {
-            NonFileKind::Ignored(kind) => listed.ignored += u64::from(visitor.wants(path, *kind)),
+            NonFileKind::Ignored(kind) => {
+                listed.summary.ignored += u64::from(visitor.wants(path, *kind))
+            }
             NonFileKind::IgnoredDir(raw) if enters() => {
                 let shown = [path, b"/"].concat();
                 let raw = raw.get(cut_raw..).unwrap_or_default();
-                listed.ignored_dirs.push(DirPath { raw: raw.into(), shown: shown.into() });
+                listed.summary.ignored_dirs.push(DirPath { raw: raw.into(), shown: shown.into() });
             }
             NonFileKind::IgnoredDir(_) => {}
-            NonFileKind::Unread => listed.unreadable += u64::from(enters()),
+            NonFileKind::Unread => listed.summary.unreadable += u64::from(enters()),
         }
     }
     Some(listed)
@@ -113,8 +112,7 @@ pub(crate) fn matching_names(
     let tree = &state.tree;
     let start = tree.find_dir(&walk_root.real[base.real.len()..])?;
     let below = Below { tree, start, options };
-    let mut listed =
-        MatchedNames { groups: Vec::new(), ignored: 0, ignored_dirs: Vec::new(), unreadable: 0 };
+    let mut listed = MatchedNames { groups: Vec::new(), summary: Summary::default() };
     if visitor.options.wanted == EntryFilter::Symlink {
         // The other directories contain only files and directories.
         let special = tree.special.iter().copied();
@@ -126,18 +124,11 @@ pub(crate) fn matching_names(
 }
 
 impl MatchedNames {
-    /// Returns the counts.
-    pub fn summary(&mut self) -> Summary {
-        let Self { unreadable, ignored, .. } = *self;
-        let ignored_dirs = std::mem::take(&mut self.ignored_dirs);
-        Summary { unreadable, ignored, ignored_dirs, stopped_at: None }
-    }
-
     /// Adds the matching entries of a directory.
     fn add(&mut self, below: Below<'_>, id: u32, visitor: &impl Visitor) {
         let dir = &below.tree.dirs[id as usize];
         let shown = below.shown(dir);
-        self.unreadable += u64::from(dir.unreadable);
+        self.summary.unreadable += u64::from(dir.unreadable);
         let mut group = DirMatches {
             prefix: shown.into(),
             names: Vec::new(),
@@ -156,16 +147,18 @@ impl MatchedNames {
             let is_closed =
                 entry.kind == Kind::Dir && entry.below == NO_NUMBER && below.enters_path(&path);
             if entry.ignored {
-                self.ignored += u64::from(wanted);
+                self.summary.ignored += u64::from(wanted);
                 if is_closed {
                     let cut_raw = below.tree.dirs[below.start as usize].raw.len();
                     let raw = [&dir.raw[cut_raw..], dir.name(entry), b"/"].concat();
                     let shown = [&path[..], b"/"].concat();
-                    self.ignored_dirs.push(DirPath { raw: raw.into(), shown: shown.into() });
+                    self.summary
+                        .ignored_dirs
+                        .push(DirPath { raw: raw.into(), shown: shown.into() });
                 }
                 continue;
             }
-            self.unreadable += u64::from(is_closed);
+            self.summary.unreadable += u64::from(is_closed);
             if wanted {
                 plain &= entry.plain;
                 group.names.extend_from_slice(&path[shown.len()..]);

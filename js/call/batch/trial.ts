@@ -383,7 +383,7 @@ export async function repeatAsApproved(operation: Operation, call: Call): Promis
   // The plan is the one that was shown, so the reviewer's revisions make of it what he approved.
   for (const revision of approvedOf(operation)?.reviewed?.revisions ?? [])
     plan = await choose(plan, revision.files, revision.isSelection);
-  return applyGuarded({ ...judged, tool, args, uses, call }, plan);
+  return applyGuarded({ ...judged, tool, args, call }, plan);
 }
 
 function changedSinceApprovalError({ locations }: Call): FilewrightError {
@@ -398,13 +398,12 @@ export async function repeatOperation(operation: Operation, call: Call): Promise
   const { args } = meant;
   const judged = judgedOf(operation);
   if (tool.kind === "read") return readInTurn(judged, tool, call);
-  const { uses } = judged;
   let plan: Plan<unknown> | undefined;
   for (let attempt = 1; ; attempt++) {
     plan = await tool.plan(args, call, plan);
     if (plan.kind === "settled") return plan.answer;
     try {
-      return await applyGuarded({ ...judged, tool, args, uses, call }, plan);
+      return await applyGuarded({ ...judged, tool, args, call }, plan);
     } catch (error) {
       if (attempt === MAX_PLANS_PER_CALL || isGuardRefusal(error) || !isConflict(error)) throw error;
     }

@@ -74,11 +74,7 @@ pub fn search_disk(
     let (unreadable, ignored, stopped_at) = match walk_root {
         Some(walk_root) => {
             let (summary, _) = walk(walk_root, &options.walk, stop, &search)?;
-            (
-                summary.unreadable,
-                summary.ignored + summary.ignored_dirs.len() as u64,
-                summary.stopped_at,
-            )
+            (summary.unreadable, summary.ignored_entries(), summary.stopped_at)
         }
         None => (0, 0, search.named_file(roots, path, stop)?),
     };

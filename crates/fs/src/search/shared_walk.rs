@@ -185,7 +185,7 @@ fn walk_together(roots: &Roots, path: &[u8], waiting: Vec<WaitingSearch>) {
         if summary.stopped_at.is_none() && !member.waiting.cancel.is_cancelled() {
             let results = member.search.results(
                 summary.unreadable,
-                summary.ignored + summary.ignored_dirs.len() as u64,
+                summary.ignored_entries(),
                 None,
                 Freshness::Scan,
             );

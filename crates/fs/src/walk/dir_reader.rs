@@ -176,3 +176,9 @@ pub(super) fn subdirectory(
     }
     DirPath { raw, shown: join(&place.shown, &shown()) }
 }
+
+/// Returns the path of the subdirectory with this index in the listing.
+pub(super) fn path_below(place: &DirPath, listing: &Listing, index: usize) -> DirPath {
+    let shown = || listing.shown(index).into_owned();
+    subdirectory(place, listing.name(index), listing.is_plain(index), shown)
+}

@@ -41,7 +41,7 @@ use crate::dir::stat::Kind;
 use crate::root::{AskedName, Resolver, Roots};
 
 pub use dir_reader::walked;
-use dir_reader::{DirReader, ReadEntry};
+use dir_reader::{DirReader, ReadEntry, path_below};
 pub use filewright_core::walk::WalkOptions;
 #[cfg(target_os = "linux")]
 pub(crate) use git_exclude::start_outside_reader;
@@ -141,6 +141,13 @@ pub struct Summary {
     /// The first path that was not visited, if the walk ended early: everything that sorts before
     /// it was visited.
     pub stopped_at: Option<Box<[u8]>>,
+}
+
+impl Summary {
+    /// Returns the number of ignored files and directories of a walk for files.
+    pub fn ignored_entries(&self) -> u64 {
+        self.ignored + self.ignored_dirs.len() as u64
+    }
 }
 
 /// The counters that the threads of a walk share.
@@ -275,7 +282,7 @@ pub fn matches_in_ignored<V: Visitor>(
         reader.entries(&dir, wants, |ReadEntry { index, listing, decision, .. }| {
             found += u64::from(decision.selected);
             if decision.enter {
-                left.extend(worker::needed(&place, listing, index, b""));
+                left.push(path_below(&place, listing, index));
             }
         });
         seen += reader.listed();

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use filewright_core::pattern::ignore::Stack;
 
-use super::dir_reader::{DirReader, ReadEntry, has_vanished, subdirectory};
+use super::dir_reader::{DirReader, ReadEntry, has_vanished, path_below};
 use super::queue::{DirPath, Task, TaskKind, WalkQueue};
 use super::{
     AfterFile, Counters, Directory, FileEntry, Listing, MAX_DEPTH, StopSignal, Visitor,
@@ -117,7 +117,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
             if decision.ignored {
                 ignored += u64::from(decision.selected);
                 if decision.enter {
-                    ignored_dirs.extend(needed(place, listing, index, b""));
+                    ignored_dirs.push(path_below(place, listing, index));
                 }
                 return;
             }
@@ -198,14 +198,8 @@ fn push_shown(path: &mut Vec<u8>, name: &[u8]) {
 
 /// Returns the path of the subdirectory with this index in the listing, or `None` if everything in
 /// it sorts before `from`.
-pub(super) fn needed(
-    place: &DirPath,
-    listing: &Listing,
-    index: usize,
-    from: &[u8],
-) -> Option<DirPath> {
-    let shown = || listing.shown(index).into_owned();
-    let below = subdirectory(place, listing.name(index), listing.is_plain(index), shown);
+fn needed(place: &DirPath, listing: &Listing, index: usize, from: &[u8]) -> Option<DirPath> {
+    let below = path_below(place, listing, index);
     let passed = *below.shown < *from && !from.starts_with(&below.shown);
     (!passed).then_some(below)
 }
