@@ -110,7 +110,7 @@ class HostFiles extends CompleteFiles {
     const { ifVersion, ifAbsent, ...rest } = options;
     const stat = await lstatOrNull(this, path);
     const missing = stat === null ? await missingParents(this, path) : [];
-    // The bits are the host's to judge.
+    // The host decides by the bits.
     const place = placeOfStat(path, stat && withoutUndefined({ ...stat, mode: undefined }), missing);
     if (ifAbsent === true) checkReplaced(place, false, path);
     await assertVersion(this, path, ifVersion, stat);

@@ -35,7 +35,7 @@ import { decideStep } from "./sources.ts";
 
 /** A change that the guard checks. */
 interface GuardedChange extends AskedChange {
-  /** What decides by what the guard finds. */
+  /** The source that decides by the findings of the guard. */
   readonly admitted: { readonly sources: readonly DecisionSource[] };
 }
 

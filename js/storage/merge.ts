@@ -92,7 +92,7 @@ export function toPlanned({ states, ops, conflicts }: MergePlan, sides: MergeSid
   return { states, ops, conflicts, bodies: (side, paths) => sides[side].bodies(paths) };
 }
 
-/** What one attempt at a merge has read, and how its commit is made. */
+/** The states that one attempt at a merge has read, and how its commit is made. */
 export interface MergeAttempt {
   /** The version of the storage that receives the changes. */
   readonly version: Version;

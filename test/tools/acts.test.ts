@@ -11,7 +11,7 @@ const SANDBOX: SandboxProvider = {
   run: async () => ({ exitCode: 0, signal: null, timedOut: false, truncated: false, stdout: "", stderr: "" }),
 };
 
-/** What a reviewer sees of a question. */
+/** The parts of a question that a reviewer sees. */
 interface ShownQuestion {
   readonly title: string;
   readonly risk: string;

@@ -1,8 +1,8 @@
 //! Descriptors that a thread of a pool closes after a job, when its caller has the answer already.
 //!
 //! The last descriptor of a replaced file frees the inode and its blocks, which costs ext4 about
-//! 35 µs for 4 KiB. A process that meets a full disk waits for what is being freed
-//! ([`wait_for_closes`]).
+//! 35 µs for 4 KiB. Only for replaced files below 8 MiB on a device; larger ones go to
+//! `write/deferred_close.rs`. A write that meets a full disk calls both waits and tries again.
 
 use std::cell::RefCell;
 use std::os::fd::OwnedFd;
@@ -13,22 +13,22 @@ use std::time::{Duration, Instant};
 /// The longest wait for descriptors of other threads.
 const MAX_WAIT: Duration = Duration::from_millis(100);
 
-/// The descriptors of all threads that are not closed yet.
-static OPEN: AtomicUsize = AtomicUsize::new(0);
+/// The number of descriptors that all threads together still have to close.
+static PENDING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// The descriptors of the job that this thread runs; `None` outside a job.
     static OF_JOB: RefCell<Option<Vec<OwnedFd>>> = const { RefCell::new(None) };
 }
 
-/// Runs a job, and then closes what it left to be closed. The panic hook has reported a panic of
-/// the job already, and the thread continues with the next one.
+/// Runs a job, and then closes its descriptors, also after a panic, which the panic hook has
+/// reported.
 pub(crate) fn run_job(job: impl FnOnce()) {
     OF_JOB.set(Some(Vec::new()));
     let _ = catch_unwind(AssertUnwindSafe(job));
     for fd in OF_JOB.take().unwrap_or_default() {
         drop(fd);
-        OPEN.fetch_sub(1, Ordering::Relaxed);
+        PENDING.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -37,16 +37,17 @@ pub(crate) fn close_after_job(fd: OwnedFd) {
     OF_JOB.with_borrow_mut(|left| {
         // Otherwise the descriptor is dropped here.
         if let Some(left) = left {
-            OPEN.fetch_add(1, Ordering::Relaxed);
+            PENDING.fetch_add(1, Ordering::Relaxed);
             left.push(fd);
         }
     });
 }
 
-/// Waits until other threads have closed what their jobs left. Returns false if there was nothing.
+/// Waits at most [`MAX_WAIT`] until other threads have closed the descriptors of their jobs. Returns
+/// true if there were any, even if the time ran out: the write is worth another attempt.
 pub(crate) fn wait_for_closes() -> bool {
     let own = OF_JOB.with_borrow(|left| left.as_ref().map_or(0, Vec::len));
-    let are_closed = || OPEN.load(Ordering::Relaxed) <= own;
+    let are_closed = || PENDING.load(Ordering::Relaxed) <= own;
     if are_closed() {
         return false;
     }

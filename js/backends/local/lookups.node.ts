@@ -29,14 +29,17 @@ interface AskedContent extends Asked<VersionedBytes> {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What is asked about a path in this turn. */
+/** The questions about a path in this turn. */
 interface Lookup {
   readonly path: string;
   real?: Asked<string>;
   content?: AskedContent;
 }
 
-/** The lookups of a disk. */
+/**
+ * Collects the questions about paths until the next tick, and starts one native job for each path then. A read of a range,
+ * or one that depends on a version, does not pass here.
+ */
 export class Lookups {
   readonly #native: Pick<typeof addon, "CancelToken">;
   readonly #roots: NativeRoots;
@@ -59,7 +62,7 @@ export class Lookups {
     const lookup = this.#lookup(path);
     const content = { ...asked<VersionedBytes>(), maxBytes, signal };
     if (lookup.content === undefined) lookup.content = content;
-    // Another call asks for the same file.
+    // A second read of the file is not joined: it has a limit and a signal of its own.
     else this.#start({ path, content });
     return content.promise;
   }
@@ -68,13 +71,13 @@ export class Lookups {
     const known = this.#waiting.get(path);
     if (known !== undefined) return known;
     const lookup: Lookup = { path };
-    // Runs after all that the calls do before they wait for something else.
+    // Runs when the present synchronous code has ended.
     if (this.#waiting.size === 0) process.nextTick(this.start);
     this.#waiting.set(path, lookup);
     return lookup;
   }
 
-  /** Starts all that is asked for. */
+  /** Starts all that is asked for; also before the disk is closed, so that these calls count as running ones. */
   readonly start = (): void => {
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
@@ -112,7 +115,7 @@ export class Lookups {
       },
       (error: unknown) => {
         content.reject(error);
-        // Only the read is cancelled.
+        // Usually the signal, which belongs to the read alone.
         this.#realpath(path).then(real.resolve, real.reject);
       },
     );

@@ -1,4 +1,7 @@
-/** One change of an overlay: what it makes of the entry at a place, and of the directories above, is that of any tree. */
+/**
+ * One change of an overlay: applies the rules of all trees (`TreeDraft`) to the entry at one place, and yields the paths that
+ * the overlay has to record.
+ */
 import type { FsStat } from "../backend.ts";
 import type { FoundPlace } from "../fallback/fallback.ts";
 import { LINK_MODE } from "../entry.ts";
@@ -23,7 +26,10 @@ interface OverlayEntry extends NodeEntry {
   readonly now: ChangedNode | Extract<ChangedPath["now"], { readonly type: "mode" }> | undefined;
 }
 
-/** The tree of a place: what stands there, and the directories above. */
+/**
+ * A tree made for one change: the entry at the place, and the nearest directory above that exists. Directories have no
+ * children here: the caller checks what depends on them (NOT_EMPTY).
+ */
 export class OverlayEdit extends TreeDraft<OverlayEntry, OverlayContent> {
   /** The lower backend may be a disk, which keeps every bit. */
   protected override readonly bits: number = 0o7777;
@@ -36,12 +42,13 @@ export class OverlayEdit extends TreeDraft<OverlayEntry, OverlayContent> {
     this.#newVersion = newVersion;
     const nearest = parentOf(missing.at(-1) ?? path);
     if (nearest !== "/") this.set(nearest, this.newDirectory(DIRECTORY));
+    // None of that is a part of the change.
     this.#paths.clear();
     if (there === undefined || path === "/") return;
     this.set(path, there.type === "dir" ? this.newDirectory(there) : { entry: there });
   }
 
-  /** Yields the changed paths, each directory before its content, with what is there; undefined for nothing. */
+  /** Yields the changed paths, each directory before its content, with its entry; undefined where none is left. */
   *changes(): Generator<readonly [path: string, now: OverlayEntry["now"]]> {
     for (const path of this.#paths) yield [path, this.at(path)?.entry.now];
   }
@@ -78,15 +85,17 @@ export class OverlayEdit extends TreeDraft<OverlayEntry, OverlayContent> {
     return entryOf(path, stat, { type: "file", content: entry.stat as FsStat, stat });
   }
 
+  /** No caller moves anything in this tree. */
   protected override moved(entry: OverlayEntry): OverlayEntry {
     return entry;
   }
 }
 
-/** A directory above a place, of which no change depends on anything else. */
+/** Stands for a directory above a place. Its facts are never read, nor is its path. */
 const DIRECTORY: OverlayEntry = Object.freeze({ path: "/", type: "dir", stat: undefined, now: undefined });
 
 function entryOf(path: string, stat: FsStat, now: OverlayEntry["now"]): OverlayEntry {
   const { type, mode, target } = stat;
+  // A tree has no type for devices and sockets, which are only removed or replaced.
   return { path, type: type === "other" ? "gone" : type, mode, target, stat, now };
 }

@@ -18,7 +18,7 @@ export interface SearchPlace {
   readonly top?: string | undefined;
 }
 
-/** What a search for names counts besides the entries that it finds. */
+/** The counts of a search for names besides the entries that it finds. */
 export type FindCounts = Pick<FindResult, "ignored" | "ignoredDirectories" | "unreadable">;
 
 /** The options of a search's walk. */
@@ -107,6 +107,7 @@ export class SearchWalk {
     const { query, globs, wants } = this.#request;
     const left = [...directories];
     const yielder = new Yielder(query);
+    const names = { ...SEEN, hidden: query.hidden };
     let [seen, found] = [0, 0];
     for (let directory = left.pop(); directory !== undefined; directory = left.pop()) {
       const place = childOf(this.#root, directory);
@@ -114,7 +115,7 @@ export class SearchWalk {
       await yielder.yieldIfDue();
       seen += entries?.length ?? 0;
       if (entries === undefined || seen > WALK_LIMITS.maxIgnoredEntries) return undefined;
-      for (const entry of entries.filter(({ name }) => seesName(name, { ...SEEN, hidden: query.hidden }))) {
+      for (const entry of entries.filter(({ name }) => seesName(name, names))) {
         const path = `${directory}/${entry.name}`;
         if (wants(path, entry)) found++;
         const enters = entry.type === "dir" && globs.mayContain(path) && !globs.excluded(path, true);

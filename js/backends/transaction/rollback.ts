@@ -44,21 +44,21 @@ export interface RollbackOutcome {
    * the old ones.
    */
   readonly remade: readonly string[];
-  /** What was restored, for another attempt. */
+  /** The restored states, for another attempt. */
   readonly restored: Restored;
 }
 
-/** What a rollback has restored at each path. */
+/** The state that a rollback has restored at each path. */
 type Restored = ReadonlyMap<string, RestoredNote>;
 
 /** How steps are rolled back. */
 interface RollbackOptions {
-  /** What an earlier attempt has restored. Default: there was none. */
+  /** The states that an earlier attempt has restored. Default: there was none. */
   readonly restored?: Restored | undefined;
   /** Only an undo, which is a change of its own, has a signal. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * What becomes of a step whose directory another process has removed: it is tried again, since that process may make it
+   * The outcome of a step whose directory another process has removed: it is tried again, since that process may make it
    * again, or it is left as a conflict. Default `retry`.
    */
   readonly gone?: "retry" | "conflict" | undefined;

@@ -33,7 +33,7 @@ export interface TransactionOptions {
    * step.
    */
   readonly sink?: (steps: readonly Step[], notes: StepNotes) => MaybePromise<void>;
-  /** What becomes of a step that cannot be rolled back because its directory is gone: see `rollBack`. Default `retry`. */
+  /** The outcome of a step that cannot be rolled back because its directory is gone: see `rollBack`. Default `retry`. */
   readonly gone?: "retry" | "conflict" | undefined;
   /** True to refuse a step that the sink cannot store. A step beyond the limits is made all the same. Default: false. */
   readonly mustStore?: boolean | undefined;
@@ -50,7 +50,7 @@ export class Transaction {
   #steps: Step[] = [];
   #nextId = 0;
   readonly #given = new Map<number, StepResult>();
-  /** What the attempts to roll back have restored. */
+  /** The states that the attempts to roll back have restored. */
   #restored: RollbackOutcome["restored"] = new Map();
   #done: (readonly [id: number, given: StepResult])[] = [];
   #dropped: number[] = [];

@@ -1,6 +1,6 @@
 /**
  * The conditions of a change of files: whether what stands at its paths allows it. The tree in memory asks them, and with
- * it overlays, the files of a host or a driver, and a backend over a storage, each of what it has read. Errors name the
+ * it overlays, the files of a host or a driver, and a backend over a storage, each of its own entries. Errors name the
  * paths as the caller typed them.
  */
 import type { MoveOptions, WriteOptions } from "../backend.ts";

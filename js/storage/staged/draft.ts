@@ -10,7 +10,7 @@ import { pathsOfOp } from "../check.ts";
 import { Draft, treeFor } from "../draft.ts";
 import type { Entry, Op, ReadEntry } from "../storage.ts";
 
-/** What a draft has at a path; `shows` is the stored directory whose content is in it, unless the draft made it. */
+/** The place of a path in a draft; `shows` is the stored directory whose content is in it, unless the draft made it. */
 interface DraftedPlace {
   readonly found: ReadEntry | null;
   readonly shows?: string | undefined;

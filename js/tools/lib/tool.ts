@@ -369,7 +369,7 @@ interface OtherNames {
   readonly does: string;
 }
 
-/** What is said of a successful call. */
+/** The texts of a successful call. */
 interface ToolTexts<Args, Data> {
   /** Returns the text for the model. `shownDiff` is that of the answer. */
   render(data: Data, args: Args, call: Call, shownDiff?: string): string;

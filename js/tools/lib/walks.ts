@@ -58,7 +58,7 @@ const WITH_IGNORED = {
 
 /**
  * Runs a search for names. If it finds nothing, and has not looked into large ignored directories, its `ignored` is the
- * number of all ignored matches, as far as they are counted within a second: only then the reader is told of them.
+ * number of all ignored matches, as far as they are counted within a second: only then the answer mentions them.
  */
 export async function findCountingIgnored(
   search: (changes: Partial<typeof WITH_IGNORED>) => Promise<FindResult>,

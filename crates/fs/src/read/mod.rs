@@ -61,9 +61,9 @@ pub struct ReadContent {
 /// The real path of a file, and its content.
 #[derive(Debug)]
 pub struct LocatedContent {
-    /// What [`Roots::realpath`] returns.
+    /// The result of [`Roots::realpath`].
     pub real: Result<Vec<u8>>,
-    /// What [`Roots::read`] returns.
+    /// The result of [`Roots::read`].
     pub content: Result<Content>,
 }
 

@@ -3,7 +3,7 @@
 //!
 //! A record begins in a file with a number for a name, `WRITER.~NUMBER`, because its file is made
 //! before its change has an id. After the change the file becomes one of the history, under the id.
-//! Both happen beside the calls, for several records at once.
+//! Both happen in the background, for several records at once.
 //!
 //! The file of a record that the history forgets is emptied and used again. To remove it and make
 //! another costs ext4 up to 200 µs where many files were removed before, because it looks for an
@@ -78,7 +78,7 @@ struct Ended {
     kept: Option<Vec<u8>>,
 }
 
-/// A step of the work beside the calls.
+/// A step of the background work.
 enum Step {
     PutAway(Ended),
     /// Makes a file, from that of a forgotten record if there is one.
@@ -414,7 +414,7 @@ mod tests {
         }
     }
 
-    /// Waits until the work beside the calls is done.
+    /// Waits until the background work is done.
     fn wait(files: &RecordFiles) {
         while files.shared.state().is_at_work {
             std::thread::sleep(Duration::from_millis(1));

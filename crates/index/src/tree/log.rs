@@ -1,18 +1,20 @@
-//! The log of the changes of a tree, which what is computed from the tree follows.
+//! The log of the changes of a tree. What is computed from the tree (`QueryView`, `PathColumns`) is
+//! brought up to date from it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The changes of a tree since the begin of an epoch.
+/// The changes of a tree since the log was last emptied. Each emptying begins an epoch.
 pub(crate) struct ChangeLog {
     /// A number that no other epoch of any tree in the process has.
     epoch: u64,
     /// The directories whose entries changed, or became readable or unreadable, or that were removed.
     pub dirs: Vec<u32>,
-    /// The files whose state changed, or that were removed.
+    /// The files whose state changed, or that were removed, some several times. A file that was added
+    /// has a number of those that the tree did not have before, and its directory is in `dirs`.
     pub files: Vec<u32>,
 }
 
-/// The minimum number of changes of an epoch. Smaller in tests, whose trees are small.
+/// The number of changes that the log of even an empty tree may hold. Smaller in tests, whose trees are small.
 const MIN_EPOCH_CHANGES: usize = if cfg!(test) { 16 } else { 4096 };
 
 impl Default for ChangeLog {
@@ -42,12 +44,12 @@ pub(crate) struct SeenChanges {
 }
 
 impl SeenChanges {
-    /// Returns the whole of a log.
+    /// Returns the position at the end of a log.
     pub fn of(log: &ChangeLog) -> Self {
         Self { epoch: log.epoch, dirs: log.dirs.len(), files: log.files.len() }
     }
 
-    /// Reports whether the log still has the later changes. Otherwise the follower begins anew.
+    /// Reports whether the log still has the later changes. Otherwise the follower starts again from the whole tree.
     pub fn is_kept_by(&self, log: &ChangeLog) -> bool {
         self.epoch == log.epoch
     }

@@ -40,7 +40,7 @@ pub(crate) struct QueryView {
     seen: SeenChanges,
 }
 
-/// What a view knows about a file.
+/// The class of a file in a view.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FileClass {
     /// Its name was not looked at yet.
@@ -174,7 +174,7 @@ impl QueryView {
         }
     }
 
-    /// Sets the class of a file to what it is now.
+    /// Sets the class of a file to the current one.
     fn set_class(&mut self, tree: &Tree, file: u32, is_searched: bool) {
         let known = &tree.files[file as usize];
         let class = match known.state {
