@@ -13,6 +13,7 @@ import type { ChangedNode } from "./overlay/draft.ts";
 import type { ContentProvider } from "./search/held.ts";
 import type { MomentOf } from "./search/moments.ts";
 import type { BeginReadAhead } from "./search/read-ahead.ts";
+import { type FileKeeper, NO_KEEPER } from "./transaction/file-keeper.ts";
 import type { RecordedWrite } from "./transaction/recorded-write.ts";
 import type { EnterStage, Stage } from "./transaction/stage.ts";
 
@@ -52,6 +53,8 @@ export interface Shortcuts {
   readonly enterStage: EnterStage | undefined;
   /** Returns the function that writes a file together with the record of the change; undefined where there is none. */
   readonly recordedWrite: () => RecordedWrite | undefined;
+  /** Keeps large files that a change sets aside, for an undo. */
+  readonly keeper: FileKeeper;
   /** Refuses to read a file which the policy hides under another name. @throws OUTSIDE_ALLOWED, GRANT_DENIED */
   readonly checkNames: (path: string) => Promise<void>;
   /** Returns the same files under a policy that they enforce themselves, without a gap between check and use. */
@@ -90,6 +93,7 @@ const NONE: Shortcuts = Object.freeze({
   stage: undefined,
   enterStage: undefined,
   recordedWrite: () => undefined,
+  keeper: NO_KEEPER,
   checkNames: async () => {},
   confine: undefined,
 });

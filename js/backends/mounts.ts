@@ -136,6 +136,7 @@ export class MountBackend extends CompleteFiles {
         "checkNames",
         "confine",
         "recordedWrite",
+        "keeper",
       ],
       gives: {
         paths: isFolding ? () => true : "posix",

@@ -10,6 +10,7 @@ import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { backendError } from "../backends/failure.ts";
+import { forgetKeptFiles } from "../backends/local/file-keeper.node.ts";
 import { readOrMakeKey } from "../backends/key-file.node.ts";
 import { isOursAlone } from "../backends/ownership.node.ts";
 import {
@@ -363,6 +364,7 @@ export class FileJournal implements JournalStore, RecordFiles {
       }
     }
     this.#sizes.set(folder, sizes);
+    forgetKeptFiles(this.#stateDir).catch(() => undefined);
     if (removed.length > 0) this.#remove(folder, removed);
   }
 

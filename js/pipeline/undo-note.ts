@@ -1,5 +1,6 @@
 /** The texts about a change that the history cannot take back: in the question about it, and with its answer. */
 import type { Files } from "../backends/files.ts";
+import { shortcutsOf } from "../backends/abilities.ts";
 import { concurrentGroups } from "../backends/concurrent.ts";
 import { lstatOrNull } from "../backends/fallback/fallback.ts";
 import type { Log, Made } from "../log/index.ts";
@@ -28,13 +29,20 @@ export async function titleWithUndoNote(
   return (await isAbove(maxUndoneBytes, replaced, fs)) ? `${title} (too large to be undone)` : title;
 }
 
-/** Returns true if the files at the paths have more bytes together. Links count nothing. */
+/**
+ * Returns true if the files at the paths have more bytes together, but for those that are kept without a copy. Links count
+ * nothing.
+ */
 async function isAbove(maxBytes: number, paths: readonly string[], fs: Files): Promise<boolean> {
+  const { keeper } = shortcutsOf(fs);
   let bytes = 0;
   for (const some of concurrentGroups(paths)) {
     const found = await Promise.all(some.map((path) => lstatOrNull(fs, path)));
-    for (const stat of found) if (stat?.isFile === true) bytes += stat.size;
-    if (bytes > maxBytes) return true;
+    for (const stat of found) {
+      if (stat?.isFile !== true) continue;
+      if (bytes + stat.size <= maxBytes) bytes += stat.size;
+      else if ((await keeper.nameFor(stat)) === undefined) return true;
+    }
   }
   return false;
 }

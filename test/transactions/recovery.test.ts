@@ -4,6 +4,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { shortcutsOf } from "../../js/backends/abilities.ts";
 import { copyEntry, moveEntry } from "../../js/backends/fallback/fallback-tree.ts";
 import {
   FilewrightError,
@@ -22,14 +23,27 @@ let base: string;
 let root: string;
 let stateDir: string;
 const open: Workspace[] = [];
-beforeEach(() => {
+/** The content of a file that is too large for a record. */
+const LARGE = "large\n".repeat(200_000);
+
+beforeEach(async () => {
   base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-recovery-")));
   [root, stateDir] = [join(base, "ws"), join(base, "state")];
   fs.mkdirSync(join(root, "tree/deep"), { recursive: true });
+  fs.mkdirSync(stateDir, { mode: 0o700 });
   fs.writeFileSync(join(root, "a"), "port 8080");
   fs.writeFileSync(join(root, "old"), "old");
   fs.writeFileSync(join(root, "tree/one"), "port 8080");
   fs.writeFileSync(join(root, "tree/deep/two"), "port 8080");
+  fs.mkdirSync(join(root, "with"));
+  fs.writeFileSync(join(root, "large"), LARGE);
+  fs.writeFileSync(join(root, "with/large"), LARGE);
+  const disk = new LocalBackend({ stateDir });
+  fs.writeFileSync(join(root, "gone"), LARGE);
+  const [aside, { keeper }] = [disk.asidePath(join(root, "gone")), shortcutsOf(disk)];
+  const name = await keeper.nameFor(await disk.stat(join(root, "gone")));
+  fs.renameSync(join(root, "gone"), aside);
+  await keeper.putAway(aside, name as string);
 });
 afterEach(async () => {
   for (const ws of open.splice(0)) await ws.close();
@@ -50,7 +64,7 @@ async function cut(
   {
     untold = false,
     required = true,
-    backend = new LocalBackend() as Files,
+    backend = new LocalBackend({ stateDir }) as Files,
     storage = undefined as string | undefined,
   } = {},
 ): Promise<void> {
@@ -82,6 +96,18 @@ async function reopen(
 const hidden = (): readonly string[] =>
   (fs.readdirSync(root, { recursive: true }) as string[]).filter((name) => name.includes(".filewright-"));
 
+/** Puts a large file at a path, as an undo does. Before, it is where large files are kept. */
+async function restoreLarge(own: Files, path = "gone"): Promise<void> {
+  const { keeper } = shortcutsOf(own);
+  const name = fs.readdirSync(join(stateDir, "kept"))[0] as string;
+  const [dev, ino, size, mtime] = name.split(".") as [string, string, string, string];
+  const image = {
+    ...({ type: "file", source: { kept: name }, version: `${name}.0`, fileId: `${dev}.${ino}` } as const),
+    ...{ size: Number.parseInt(size, 16), mtime: Number(BigInt(`0x${mtime}`)) / 1e6 },
+  };
+  await keeper.restore(image, at(path), path !== "gone");
+}
+
 /** Each kind of operation, and the path at which a person saves other text of the same size after the cut. */
 const OPERATIONS: readonly (readonly [string, (fs: Files) => unknown, string])[] = [
   ["a copy of a file", (own) => own.copyFile(at("a"), at("new")), "new"],
@@ -91,6 +117,13 @@ const OPERATIONS: readonly (readonly [string, (fs: Files) => unknown, string])[]
   ["a move over a file", (own) => moveEntry(own, at("a"), at("old"), { overwrite: true }), "old"],
   ["a move of a directory", (own) => moveEntry(own, at("tree"), at("moved")), "moved/deep/two"],
   ["a write", (own) => own.writeBytes(at("old"), bytes("port 8080")), "old"],
+  ["a removal of a large file", (own) => own.delete(at("large")), "large"],
+  ["a write over a large file", (own) => own.writeBytes(at("large"), bytes("port 8080")), "large"],
+  ["a copy over a large file", (own) => own.copyFile(at("a"), at("large"), { overwrite: true }), "large"],
+  ["a move over a large file", (own) => own.rename(at("a"), at("large"), { overwrite: true }), "large"],
+  ["a removal of a tree with a large file", (own) => own.removeTree(at("with")), "with"],
+  ["a large file that came back", restoreLarge, "gone"],
+  ["a large file that came back over another", (own) => restoreLarge(own, "old"), "old"],
   ["a new file", (own) => own.writeBytes(at("x/new"), bytes("port 8080"), { createDirs: true }), "x/new"],
 ];
 
@@ -296,7 +329,7 @@ describe("the journal of a backend", () => {
     const ws = await openWorkspace({ root, stateDir, backend: new LocalBackend() });
     open.push(ws);
     expect([ws.recovery.rolledBack, ws.capabilities().journal]).toEqual([1, "disk"]);
-    expect(fs.readdirSync(root).sort()).toEqual(["a", "old", "tree"]);
+    expect(fs.readdirSync(root).sort()).toEqual(["a", "large", "old", "tree", "with"]);
   });
 
   test("is on the disk when it has a name, and is not taken for that of another", async () => {

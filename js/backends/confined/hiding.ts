@@ -66,6 +66,7 @@ export function hidePaths(inner: Files, hidden: HiddenPaths): Files {
       "checkNames",
       "confine",
       "recordedWrite",
+      "keeper",
     ],
     gives: {},
   });

@@ -72,6 +72,7 @@ import {
   type LocalWriteOptions,
 } from "./local-options.ts";
 import type { Signalled } from "../../engine/errors.ts";
+import { fileKeeperOf } from "./file-keeper.node.ts";
 import { Lookups } from "./lookups.node.ts";
 import { decodeListingYielding, decodePathFacts, decodeTreePage } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
@@ -143,6 +144,11 @@ export class LocalBackend extends CompleteFiles {
     this.#roots = roots ?? openRoots(this, this.#native, options);
     this.#lookups = new Lookups(this.#native, this.#roots);
     if (new.target === LocalBackend) {
+      const { stateDir, durability } = options;
+      const isDurable = durability === "durable";
+      provideShortcuts(this, {
+        keeper: fileKeeperOf({ disk: this, roots: this.#roots, stateDir, durable: isDurable }),
+      });
       // A class of a host may have its own writes.
       const write = recordedWritesOf(this.#native, this.#roots, this.#options);
       const { writeBytes } = LocalBackend.prototype;

@@ -91,6 +91,7 @@ export class OverlayBackend extends CompleteFiles {
         "checkNames",
         "confine",
         "recordedWrite",
+        "keeper",
       ],
       gives: {
         contents: overlayContents(this.#layer, own),

@@ -29,10 +29,22 @@ export interface PreImage {
   readonly fileId?: string;
   /** The time of the last change of a file, in milliseconds since 1970. */
   readonly mtime?: number;
-  /** For a copied file: the path that its content comes from, and the copied version. */
-  readonly source?: { readonly path: string; readonly version: string };
+  /** Where the content is, if that is known. */
+  readonly source?: ContentSource;
   /** The content of a file; present when it can be restored by content. */
   readonly bytes?: Uint8Array;
+}
+
+/**
+ * Where the content of a file is: for a copied one, the path that it comes from and the copied version; for one that was
+ * too large for the record, the name under which it is kept (`file-keeper.ts`).
+ */
+type ContentSource = { readonly path: string; readonly version: string } | { readonly kept: string };
+
+/** Returns the name under which a file is kept; undefined for one that is not. */
+export function keptNameOf(image: PreImage | null | undefined): string | undefined {
+  const source = image?.source;
+  return source !== undefined && "kept" in source ? source.kept : undefined;
 }
 
 /** The state of one path before a change, to which taking the change back restores it. */
@@ -66,19 +78,27 @@ export function preImageOf(stat: FsStat): PreImage {
   };
 }
 
+/** The maximum size in bytes of a file whose content is copied where it can be kept in another way. */
+export const MAX_COPIED_BYTES: number = 64 * 1024 * 1024;
+
 /**
- * Returns the state of a path with its content. @throws LIMIT_EXCEEDED when the content exceeds
- * the budget
+ * Returns the state of a path with its content. That of a file beyond the budget, or beyond {@link MAX_COPIED_BYTES}, can be kept in another way, for which the
+ * step has to set the file aside. @throws LIMIT_EXCEEDED where it cannot
  */
 export async function capturePreImage(
   fs: Files,
   path: string,
   budget: CaptureBudget,
+  nameToKeep: (stat: FsStat) => Promise<string | undefined>,
 ): Promise<PreImage | null> {
   const stat = await lstatOrNull(fs, path);
   if (stat === null) return null;
   if (stat.type !== "file") return preImageOf(stat);
-  if (stat.size > budget.bytes) throw tooMuchError(path);
+  if (stat.size > Math.min(budget.bytes, MAX_COPIED_BYTES)) {
+    const kept = await nameToKeep(stat);
+    if (kept !== undefined) return { ...preImageOf(stat), source: { kept } };
+    if (stat.size > budget.bytes) throw tooMuchError(path);
+  }
   // The pre-image is for restoring only and never shown, so it includes secrets.
   const content = await fs.trusted().read(path, { maxBytes: budget.bytes });
   const image = imageOfFile(content as VersionedBytes);
@@ -87,15 +107,10 @@ export async function capturePreImage(
 }
 
 /**
- * Returns the state and content of a file in one step; null for any other entry, no entry, and a file beyond the
- * budget, which {@link capturePreImage} distinguishes. Links are followed, so the caller must pass a real path.
- * The budget stays unchanged.
+ * Returns the state and content of a file in one step; null for any other entry, no entry, and a larger file,
+ * which {@link capturePreImage} distinguishes. Links are followed, so the caller must pass a real path.
  */
-export async function captureFile(
-  fs: Files,
-  path: string,
-  { bytes: maxBytes }: CaptureBudget,
-): Promise<PreImage | null> {
+export async function captureFile(fs: Files, path: string, maxBytes: number): Promise<PreImage | null> {
   try {
     return imageOfFile((await fs.trusted().read(path, { maxBytes })) as VersionedBytes);
   } catch {
@@ -143,7 +158,7 @@ export async function hasContentOf(fs: Files, path: string, stat: FsStat, image:
   if (image.bytes !== undefined) return equalBytes(await reader.readBytes(path), image.bytes);
   if (image.hash !== undefined) return (await hashOf(reader, path)) === image.hash;
   const { source } = image;
-  if (source === undefined) return false;
+  if (source === undefined || "kept" in source) return false;
   const content = await reader.read(source.path).catch((error: unknown) => {
     // Files that do not answer are asked again by the next attempt.
     if (isUncertain(error)) throw error;
@@ -198,70 +213,7 @@ export function withoutMode({ mode: _mode, ...image }: PreImage): PreImage {
 }
 
 /**
- * Restores the state of an image by content. `there` is the current state: no other entry is
- * replaced.
- * @throws CONFLICT when the path has another state by now, NOT_EMPTY when a directory is in use
- */
-export async function restoreByContent(
-  fs: Files,
-  path: string,
-  there: FsStat | null,
-  image: PreImage | null,
-): Promise<void> {
-  let now = there;
-  const inPlace = now !== null && now.type === image?.type && now.type !== "symlink";
-  if (now !== null && !inPlace) {
-    await deleteIfVersion(fs, path, now);
-    now = null;
-  }
-  if (image === null) return;
-  switch (image.type) {
-    case "file":
-      if (image.bytes === undefined)
-        throw backendError("UNSUPPORTED_OPERATION", path, "its content was not kept");
-      // A file that the change made read-only must still be restored.
-      if (now?.mode !== undefined && (now.mode & 0o222) === 0 && fs.abilities.modes) {
-        await fs.chmod(path, now.mode | 0o200);
-        now = await lstatOrNull(fs, path);
-      }
-      await fs.writeBytes(path, image.bytes, {
-        ...(image.mode === undefined ? {} : { mode: image.mode }),
-        ...(now === null ? { ifAbsent: true } : now.version === undefined ? {} : { ifVersion: now.version }),
-      });
-      return;
-    case "dir":
-      await restoreDirectory(fs, path, inPlace ? now : null, image);
-      return;
-    case "symlink":
-      await fs.symlink(image.target ?? "", path);
-      return;
-    case "other":
-      throw backendError("UNSUPPORTED_OPERATION", path, "a FIFO, socket or device cannot be made again");
-  }
-}
-
-/** Makes a directory, or gives one that is there (`now`) its former bits. */
-async function restoreDirectory(
-  fs: Files,
-  path: string,
-  now: FsStat | null,
-  { mode }: PreImage,
-): Promise<void> {
-  if (now === null) await fs.mkdir(path, { parents: false, existOk: false, ...FLUSHED_BY_RECORD });
-  if (mode === undefined || !fs.abilities.modes) return;
-  // A storage without permission bits shows the ordinary ones, and refuses to set them.
-  const there = now ?? (await lstatOrNull(fs, path));
-  if (there?.mode !== mode) await fs.chmod(path, mode);
-}
-
-/**
  * The options of removals and made directories of a recorded change and of its rollback. They are not flushed one by one:
  * the flush of the record, after them, is theirs too (docs/decisions/0005-what-durable-means.md).
  */
 export const FLUSHED_BY_RECORD: { readonly durability: "atomic" } = Object.freeze({ durability: "atomic" });
-
-/** Deletes an entry if it is still as it was read. */
-async function deleteIfVersion(fs: Files, path: string, seen: FsStat): Promise<void> {
-  const ifVersion = seen.type === "dir" ? undefined : seen.version;
-  await fs.delete(path, { ...FLUSHED_BY_RECORD, ifVersion });
-}

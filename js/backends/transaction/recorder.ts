@@ -7,7 +7,7 @@
  * a removed tree always is.
  */
 import type { Files } from "../files.ts";
-import { inheritShortcuts } from "../abilities.ts";
+import { inheritShortcuts, shortcutsOf } from "../abilities.ts";
 import { PassingFiles } from "../delegating.ts";
 import type { DeleteOptions, MoveOptions, WriteOptions, WriteResult } from "../backend.ts";
 import { entryPath, lstatOrNull, missingAbove } from "../fallback/fallback.ts";
@@ -15,7 +15,8 @@ import { parentOf } from "../paths.ts";
 import { encodeText } from "../text.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { engine } from "../../engine/current.ts";
-import { captureFile, imageOfFile, preImageOf, type PreImage } from "./pre-image.ts";
+import type { FileKeeper } from "./file-keeper.ts";
+import { captureFile, imageOfFile, preImageOf, type PreImage, withoutMode } from "./pre-image.ts";
 import { changeDetectingFacts } from "./rollback.ts";
 import { type NewStep, toStepResult } from "./step.ts";
 import {
@@ -61,11 +62,12 @@ const MAX_COMPARED_ENTRIES = 5000;
 
 /** Wraps files so that their changes are recorded. */
 export function recordingBackend(inner: Files, recording: Recording): Files {
-  const files = Object.assign(new PassingFiles(inner), new Recorder(inner, recording).changing());
+  const recorder = new Recorder(inner, recording);
+  const files = Object.assign(new PassingFiles(inner), recorder.changing());
   inheritShortcuts(files, inner, {
     passes: PASSED,
     drops: ["enterStage", "confine", "recordedWrite"],
-    gives: { stage: recording },
+    gives: { stage: recording, keeper: recorder.keeper() },
   });
   return files;
 }
@@ -84,6 +86,22 @@ class Recorder {
   /** Returns the recorder of operations on whole trees, which few changes have. */
   #trees(): TreeRecorder {
     return new TreeRecorder(this.#inner, this.#recording, this.#steps);
+  }
+
+  /** Returns what keeps large files. One that comes back is recorded as a step. */
+  keeper(): FileKeeper {
+    const { keeper } = shortcutsOf(this.#inner);
+    const restore: FileKeeper["restore"] = (image, path, replaces) =>
+      this.#recording.step(
+        async () => {
+          const before = replaces ? await this.#steps.keep(path, true) : null;
+          const kind = before === null ? "create" : "write";
+          return [await this.#steps.pathStep(kind, path, before, withoutMode(image), before !== null)];
+        },
+        ([step]) => keeper.bringBack(image, path, step?.aside),
+        (_, step) => this.#steps.now(step),
+      );
+    return { ...keeper, restore };
   }
 
   changing(): ChangingMethods {
@@ -182,7 +200,11 @@ class Recorder {
     // The real path and the file are looked up at the same time, because most writes replace a file at its real path.
     const [real, file] = await Promise.all([
       known?.real ?? this.#inner.realpath(path),
-      aside && !contents ? null : known ? imageOfFile(known) : captureFile(this.#inner, path, budget),
+      aside && !contents
+        ? null
+        : known
+          ? imageOfFile(known)
+          : captureFile(this.#inner, path, this.#steps.mostCopied),
     ]);
     const isCaptured = file !== null && real === path;
     if (isCaptured) budget.bytes -= file.size as number;
@@ -275,7 +297,7 @@ class Recorder {
               moved: preImageOf(stat),
               over,
               ...(below === undefined ? {} : { below }),
-              ...(aside && over !== null ? { aside: this.#inner.asidePath(target) } : {}),
+              ...this.#steps.asideOf(target, over, aside && over !== null),
             },
           ];
         },

@@ -9,6 +9,7 @@
  * Permission bits that another process has set since are kept; where the step itself had set bits, they are a conflict.
  */
 import type { Files } from "../files.ts";
+import { shortcutsOf } from "../abilities.ts";
 import type { FsStat } from "../backend.ts";
 import { entryPath, lstatOrNull } from "../fallback/fallback.ts";
 import { isWithin, parentOf } from "../paths.ts";
@@ -21,12 +22,13 @@ import {
   isModeLost,
   isPreImage,
   isSameEntry,
+  keptNameOf,
   type PreImage,
-  restoreByContent,
   stateToRestore,
   withoutMode,
   FLUSHED_BY_RECORD,
 } from "./pre-image.ts";
+import { restoreByContent } from "./restore.ts";
 import { type MoveStep, type PathStep, type Step, type StepResult, toStepResult } from "./step.ts";
 
 /** The result of a rollback. */
@@ -192,8 +194,11 @@ class Rollback {
     const given = this.#given.get(step.id);
     const isOurs = await this.#isOurs(step, stat, given);
     const old = await this.#asideOf(step.aside, before, given !== undefined, isOurs);
-    // Without a set-aside entry the step was not made: the path contains a half-written new file.
-    if (given === undefined && step.aside !== undefined && old === undefined) return true;
+    // Without a set-aside entry the step was not made: the path contains a half-written new file. A large file was
+    // moved on to where it is kept.
+    const isKept =
+      keptNameOf(before) !== undefined && !(stat !== null && isSameEntry(stat, before as PreImage));
+    if (step.aside !== undefined && given === undefined && old === undefined && !isKept) return true;
     if (!isOurs) return this.#isAsBefore(path, stat, before);
     if (given === undefined && old === undefined && (await isPreImage(fs, path, stat, before))) return true;
     await this.#restore(step, stat, before, old);
@@ -211,11 +216,14 @@ class Rollback {
   /** Restores the state before a step: from the entry that was set aside, or by content. */
   async #restore(
     step: PathStep,
-    stat: FsStat | null,
+    found: FsStat | null,
     before: PreImage | null,
     old: FsStat | undefined,
   ): Promise<void> {
     const { path } = step;
+    const kept = keptNameOf(step.after);
+    if (kept !== undefined && found !== null) await this.#putAway(path, found, kept);
+    const stat = kept === undefined ? found : null;
     if (old !== undefined) {
       const target = stat === null ? {} : { overwrite: true, ifTargetVersion: stat.version };
       // Before the move, so that the old content never has bits that the other process has taken away.
@@ -225,7 +233,19 @@ class Rollback {
       await this.#fs.chmod(path, before.mode as number);
     } else {
       await restoreByContent(this.#fs, path, stat, before);
-      if (before !== null) this.#remade.add(path);
+      this.#noteRemade(path, before);
+    }
+  }
+
+  /** Moves a file that had come back to where it was kept. */
+  async #putAway(path: string, { version }: FsStat, kept: string): Promise<void> {
+    const aside = this.#fs.asidePath(path);
+    await this.#fs.delete(path, { ...FLUSHED_BY_RECORD, aside, ifVersion: version });
+    try {
+      await shortcutsOf(this.#fs).keeper.putAway(aside, kept);
+    } catch (error) {
+      await this.#trusted.rename(aside, path, { overwrite: false });
+      throw error;
     }
   }
 
@@ -308,10 +328,15 @@ class Rollback {
       await this.#trusted.rename(step.aside as string, to, { overwrite: false });
     } else {
       await restoreByContent(fs, to, null, over);
-      this.#remade.add(to);
+      this.#noteRemade(to, over);
     }
     await this.#note(to, over);
     return true;
+  }
+
+  /** Notes a path that was restored by content. A file that was kept is the old one. */
+  #noteRemade(path: string, image: PreImage | null): void {
+    if (image !== null && keptNameOf(image) === undefined) this.#remade.add(path);
   }
 
   /** Removes the set-aside name of a file that was to be replaced, while the file still has its own name. */

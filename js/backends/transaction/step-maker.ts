@@ -2,13 +2,22 @@
  * The steps of a change: what is recorded of a path before it changes, and whether the old entry is set
  * aside or its content kept; and the conditions with which an operation changes just what is recorded.
  */
+import { shortcutsOf } from "../abilities.ts";
 import type { Files } from "../files.ts";
 import type { DeleteOptions, VersionedBytes } from "../backend.ts";
 import { lstatOrNull, hashOf } from "../fallback/fallback.ts";
 import { parentOf } from "../paths.ts";
 import { backendError } from "../failure.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { type CaptureBudget, capturePreImage, preImageOf, type PreImage } from "./pre-image.ts";
+import { type FileKeeper, NO_KEEPER } from "./file-keeper.ts";
+import {
+  type CaptureBudget,
+  capturePreImage,
+  keptNameOf,
+  MAX_COPIED_BYTES,
+  preImageOf,
+  type PreImage,
+} from "./pre-image.ts";
 import { type NewStep, type PathStepKind, type Step, type StepResult, toStepResult } from "./step.ts";
 
 /** A file as the plan of a change found it. A write with `ifVersion` of this version uses it and reads nothing. */
@@ -60,6 +69,8 @@ export interface Recording {
 export class StepMaker {
   readonly #inner: Files;
   readonly #recording: Recording;
+  /** True once an entry could not be set aside. */
+  #isWithoutAsides = false;
 
   constructor(inner: Files, recording: Recording) {
     this.#inner = inner;
@@ -96,14 +107,31 @@ export class StepMaker {
       before,
       after,
       ...(parent === undefined ? {} : { parent }),
-      ...(aside ? { aside: this.#inner.asidePath(path) } : {}),
+      ...this.asideOf(path, before, aside),
     };
+  }
+
+  /** Returns where the entry of a path is set aside: where `aside` is true, and where its content is kept in this way. */
+  asideOf(path: string, before: PreImage | null, aside: boolean): { readonly aside?: string } {
+    return aside || keptNameOf(before) !== undefined ? { aside: this.#inner.asidePath(path) } : {};
   }
 
   /** Returns the identity of an entry's directory; undefined where no rollback is required. */
   async parentId(path: string): Promise<string | undefined> {
     if (!this.#recording.required) return undefined;
     return (await lstatOrNull(this.#inner, parentOf(path)))?.fileId;
+  }
+
+  /** What keeps the files that are too large for the record. */
+  get keeper(): FileKeeper {
+    const isUsed = this.#recording.contents && this.#inner.abilities.asides && !this.#isWithoutAsides;
+    return isUsed ? shortcutsOf(this.#inner).keeper : NO_KEEPER;
+  }
+
+  /** The maximum size in bytes of a content that is copied without a look at the file. */
+  get mostCopied(): number {
+    const { bytes } = this.#recording.budget;
+    return this.keeper === NO_KEEPER ? bytes : Math.min(bytes, MAX_COPIED_BYTES);
   }
 
   /** Returns the state of a path: with its content, unless the entry is set aside and no undo needs the content. */
@@ -114,7 +142,7 @@ export class StepMaker {
     };
     if (aside && !this.#recording.contents) return facts();
     try {
-      return await capturePreImage(this.#inner, path, this.#recording.budget);
+      return await capturePreImage(this.#inner, path, this.#recording.budget, this.keeper.nameFor);
     } catch (error) {
       // The path was real when it was resolved. If a link is there by now, the state has changed.
       if (hasErrorCode(error, "OUTSIDE_ALLOWED") && (await this.#inner.realpath(path)) !== path)
@@ -169,14 +197,14 @@ export class StepMaker {
    * where the backend cannot set it aside.
    */
   async settingAside<T>(run: (setsAside: boolean) => Promise<T>, tree = false): Promise<T> {
-    if (!this.#inner.abilities.asides || !(this.#recording.required || tree)) return run(false);
-    const { budget } = this.#recording;
+    const { budget, required } = this.#recording;
     const left = budget.bytes;
     try {
-      return await run(true);
+      return await run(this.#inner.abilities.asides && (required || tree));
     } catch (error) {
       if (!(error instanceof FilewrightError && error.details?.["reason"] === "aside")) throw error;
       budget.bytes = left;
+      this.#isWithoutAsides = true;
       return run(false);
     }
   }

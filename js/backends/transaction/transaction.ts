@@ -9,7 +9,7 @@ import type { MaybePromise } from "../backend.ts";
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import { isUncertain } from "../failure.ts";
 import { forEachYielding, STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
-import { FLUSHED_BY_RECORD, tooMuchError } from "./pre-image.ts";
+import { FLUSHED_BY_RECORD, keptNameOf, tooMuchError } from "./pre-image.ts";
 import { recordingBackend } from "./recorder.ts";
 import { shortcutsOf } from "../abilities.ts";
 import type { FilesFound, Recording } from "./step-maker.ts";
@@ -189,9 +189,21 @@ export class Transaction {
     const yielder = new Yielder({});
     for (const step of steps) {
       this.#noteDone(step, await gave(result, step));
+      await this.#keepFile(step);
       await yielder.yieldIfDue();
     }
     return result;
+  }
+
+  /** Moves a large file that a step has set aside to where it is kept. Where that is not possible, there is no undo. */
+  async #keepFile(step: Step): Promise<void> {
+    const kept = keptNameOf(step.kind === "move" ? step.over : step.before);
+    if (kept === undefined || step.aside === undefined) return;
+    try {
+      await shortcutsOf(this.#fs).keeper.putAway(step.aside, kept);
+    } catch {
+      this.undoable = false;
+    }
   }
 
   /** Records steps with their expected results, and makes them all at once. */

@@ -5,7 +5,8 @@ import { entryPath, lstatOrNull } from "../fallback/fallback.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { capturePreImage, preImageOf, type PreImage, tooMuchError } from "./pre-image.ts";
+import { NO_KEEPER } from "./file-keeper.ts";
+import { capturePreImage, keptNameOf, preImageOf, type PreImage, tooMuchError } from "./pre-image.ts";
 import { type NewStep, type StepResult, toStepResult } from "./step.ts";
 import { asideOption, hasErrorCode, type Recording, type StepMaker } from "./step-maker.ts";
 
@@ -76,14 +77,20 @@ export class TreeRecorder {
     const { budget, maxEntries } = this.#recording;
     const entries = await entriesOfTree(this.#inner, real, maxEntries, signal);
     // The sizes are checked before the first file is read: half of a tree is useless.
-    if (entries.reduce((sum, { size }) => sum + (size ?? 0), 0) > budget.bytes) throw tooMuchError(real);
+    const { keeper } = this.#steps;
+    const isTooMuch = entries.reduce((sum, { size }) => sum + (size ?? 0), 0) > budget.bytes;
+    if (isTooMuch && (keeper === NO_KEEPER || !aside)) throw tooMuchError(real);
+    const top = aside ? this.#inner.asidePath(real) : undefined;
     const steps: NewStep[] = [];
     const yielder = new Yielder({ signal });
     for (const { path } of entries) {
       await yielder.yieldIfDue();
-      const before = await capturePreImage(this.#inner, path, budget);
-      if (before !== null)
-        steps.push(await this.#steps.pathStep("delete", path, before, null, aside && path === real));
+      const before = await capturePreImage(this.#inner, path, budget, keeper.nameFor);
+      if (before === null) continue;
+      const step = await this.#steps.pathStep("delete", path, before, null);
+      // The files of the tree are set aside with it.
+      const isAside = top !== undefined && (path === real || keptNameOf(before) !== undefined);
+      steps.push(isAside ? { ...step, aside: top + path.slice(real.length) } : step);
     }
     return steps.reverse();
   }

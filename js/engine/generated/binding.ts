@@ -174,6 +174,13 @@ export declare class NativeRoots {
    * `TreeCounts`.
    */
   removeTree(path: string, aside: string | undefined | null, durability: number, cancel?: CancelToken | undefined | null): Promise<PackedResult>
+  /** Moves a file that was set aside at `path` to the absolute path `kept` in a private directory. */
+  putAway(path: string, kept: string, durable: boolean): Promise<undefined>
+  /**
+   * Moves a file that had this version back from the absolute path `kept`. The file that is at `path`
+   * is renamed to `aside`; without that name none may be there.
+   */
+  bringBack(path: string, kept: string, version: string, aside?: string | undefined | null): Promise<undefined>
   /**
    * Resolves to the version of the entry under its new name; null after a move to another file
    * system, or if another program has replaced the entry already.

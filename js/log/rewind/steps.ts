@@ -1,5 +1,6 @@
 /** Joins the steps of several changes that are undone at once, so that each path is restored once. */
 import { isWithin } from "../../backends/paths.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { PreImage } from "../../backends/transaction/pre-image.ts";
 import type { MoveStep, PathStep, Step, StepResult } from "../../backends/transaction/step.ts";
 
@@ -34,7 +35,9 @@ export class StepJoiner {
     const later = this.#open.get(step.path);
     if (later === undefined) {
       const { aside: _aside, parent: _parent, ...bare } = step;
-      const taken = { age, step: { ...bare, after: found }, given };
+      // A file that is kept when it goes is kept by the change that this undo is itself.
+      const after = found === null ? null : withoutSource(found);
+      const taken = { age, step: { ...bare, after }, given };
       this.#taken.push(taken);
       this.#open.set(step.path, taken);
       return;
@@ -82,11 +85,10 @@ function joinedBefore({ kind, before }: PathStep, later: PathStep): PreImage | n
   // A change of the permission bits leaves the content, so that of the later step was there before it, too.
   const isContentLater = kind === "chmod" && before?.type === "file" && later.before?.type === "file";
   if (before === null || !isContentLater) return before;
-  const { bytes, size, hash } = later.before as PreImage;
-  return {
-    ...before,
-    ...(bytes === undefined ? {} : { bytes }),
-    ...(size === undefined ? {} : { size }),
-    ...(hash === undefined ? {} : { hash }),
-  };
+  const { bytes, size, hash, source } = later.before as PreImage;
+  return { ...before, ...withoutUndefined({ bytes, size, hash, source }) };
+}
+
+function withoutSource({ source: _source, ...image }: PreImage): PreImage {
+  return image;
 }

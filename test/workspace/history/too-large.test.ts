@@ -5,10 +5,10 @@ import { describe, expect, test } from "vitest";
 import { type Confirm, openWorkspace } from "../../../js/index.node.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-/** A sparse file of a size that the history does not keep. */
-function putLarge(path: string): void {
+/** A sparse file of a size that a record does not keep. */
+function putLarge(path: string, size = 65 * 1024 * 1024): void {
   writeFileSync(path, "");
-  truncateSync(path, 65 * 1024 * 1024);
+  truncateSync(path, size);
 }
 
 const CALLS: readonly (readonly [tool: string, args: object])[] = [
@@ -26,6 +26,9 @@ async function open(confirm?: Confirm) {
   putLarge(join(root, "large"));
   putLarge(join(root, "dir/large"));
   writeFileSync(join(root, "small"), "small\n");
+  // There is no room for a file that is kept without a copy.
+  mkdirSync(join(folder, "state/kept"), { recursive: true, mode: 0o700 });
+  putLarge(join(folder, "state/kept/1.1.1.1"), 4 * 1024 ** 3);
   const asking = confirm === undefined ? {} : { confirm };
   return openWorkspace({ root, stateDir: join(folder, "state"), ...asking });
 }

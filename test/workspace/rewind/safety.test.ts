@@ -1,5 +1,5 @@
 /** A rewind is a change like any other: policy, approvals and hooks apply, commands are named, nothing is half made. */
-import { chmod, lstat, readFile, writeFile } from "node:fs/promises";
+import { chmod, lstat, readFile, truncate } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Confirmation, openWorkspace, type WorkspaceOptions } from "../../../js/index.node.ts";
@@ -155,7 +155,7 @@ test("restores permission bits, and leaves a file whose bits a person changed si
 
 test("a command and a change that was too large are named as what cannot be taken back", async () => {
   const at = await temporary({ big: "x" });
-  await writeFile(join(at.root, "big"), Buffer.alloc(65 * 1024 * 1024, 1));
+  await truncate(join(at.root, "big"), 5 * 1024 ** 3);
   const ws = await open(at, { commands: { tier: "fast", degrade: "allow" } });
   await ws.mark("start");
   const ran = await ws.call("run_command", { command: ["true"] });

@@ -282,6 +282,12 @@ impl Version {
             == (now.dev, now.ino, now.size, now.mtime, now.ctime)
     }
 
+    /// Reports whether size and time of the last change of the content equal those of this version,
+    /// which a rename leaves alone.
+    pub fn same_content_facts(&self, stat: &Stat) -> bool {
+        (self.size, self.mtime) == (stat.size, stat.mtime)
+    }
+
     /// Reports whether the content may equal that of this version although the metadata differs, so
     /// that hashing it is worthwhile.
     pub fn worth_hashing(&self, stat: &Stat) -> bool {

@@ -81,6 +81,7 @@ impl Roots {
 }
 
 /// The result of removing an entry from its directory.
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum AsideOutcome {
     Done,
     /// The entry was not removed, because another one has the name now: the caller resolves the

@@ -25,6 +25,7 @@ mod commit;
 mod deferred_close;
 mod flush;
 mod in_place;
+mod keep;
 mod metadata;
 pub mod record;
 pub mod record_files;

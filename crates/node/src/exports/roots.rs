@@ -7,6 +7,7 @@ use filewright_core::page::PageRequest;
 use filewright_core::text::path::{decode_name, encode_name};
 use filewright_core::wire::Wire;
 use filewright_fs::cancel::CancelToken;
+use filewright_fs::dir::stat::Version;
 use filewright_fs::read::{ReadContent, ReadOptions, page};
 use filewright_fs::records::{FileHash, PathStat, WrittenFile};
 use filewright_fs::root::Roots;
@@ -201,6 +202,24 @@ pub fn remove_tree(
 ) -> Scan<Packed> {
     let conditions = Conditions::from_text(None, None, aside)?;
     Ok(roots.remove_tree_if(path, &conditions, Durability::of_index(durability), cancel)?.packed())
+}
+
+/// Moves a file that was set aside at `path` to the absolute path `kept` in a private directory.
+pub fn put_away(roots: &Roots, path: &WritePath, kept: &str, durable: bool) -> Quick<()> {
+    roots.put_away(path, &decode_name(kept), durable)
+}
+
+/// Moves a file that had this version back from the absolute path `kept`. The file that is at `path`
+/// is renamed to `aside`; without that name none may be there.
+pub fn bring_back(
+    roots: &Roots,
+    path: &WritePath,
+    kept: &str,
+    version: &str,
+    aside: Option<&str>,
+) -> Quick<()> {
+    let aside = aside.map(bytes_of);
+    roots.bring_back(&decode_name(kept), path, &Version::parse(version)?, aside.as_deref())
 }
 
 /// Resolves to the version of the entry under its new name; null after a move to another file

@@ -294,6 +294,31 @@ impl NativeRoots {
         })
     }
 
+    /// Moves a file that was set aside at `path` to the absolute path `kept` in a private directory.
+    #[napi]
+    pub fn put_away(&self, path: String, kept: String, durable: bool) -> Promise<()> {
+        let asked = vec![asked(&path, Intent::Write)];
+        self.in_lane(Lane::Quick, asked, move |open, paths| {
+            exports::put_away(&open.session.roots, paths[0].0, &kept, durable)
+        })
+    }
+
+    /// Moves a file that had this version back from the absolute path `kept`. The file that is at `path`
+    /// is renamed to `aside`; without that name none may be there.
+    #[napi]
+    pub fn bring_back(
+        &self,
+        path: String,
+        kept: String,
+        version: String,
+        aside: Option<String>,
+    ) -> Promise<()> {
+        let asked = vec![asked(&path, Intent::Write)];
+        self.in_lane(Lane::Quick, asked, move |open, paths| {
+            exports::bring_back(&open.session.roots, paths[0].0, &kept, &version, aside.as_deref())
+        })
+    }
+
     /// Resolves to the version of the entry under its new name; null after a move to another file
     /// system, or if another program has replaced the entry already.
     #[napi]

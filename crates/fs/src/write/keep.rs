@@ -1,0 +1,188 @@
+//! Moves files that a change has set aside to a private directory outside the roots, and back.
+//!
+//! A large file that is deleted or replaced is kept for an undo by a rename: its content is neither
+//! read nor copied. Landlock does not let a restricted thread move a file out of the roots, so one
+//! that is not restricted renames it. It gets the descriptor of the directory, which was opened
+//! below the roots, and one name. Only a file that was set aside leaves the roots, and it comes back
+//! by the rules for any written path.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::mpsc::sync_channel;
+
+use filewright_core::pattern::policy::Intent;
+use filewright_core::{Code, Error, Result};
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+
+use super::aside::{AsideOutcome, check_aside_name, conflict_error, link_aside, no_aside_error};
+use crate::confine::{Lane, Pool};
+use crate::dir::errno::{
+    changing_path_error, not_regular_error, os_error, protected_error, sync_error,
+};
+use crate::dir::stat::{Kind, Stat, Version};
+use crate::dir::temp_name::is_aside_name;
+use crate::dir::unlink;
+use crate::root::{FinalSymlink, MAX_PATH_ATTEMPTS, MissingPolicy, Roots, parent_of};
+
+impl Roots {
+    /// Moves a file that was set aside at `path`, or is in a directory that was, to the absolute path
+    /// `kept`, whose directory is made if it is missing. With `durable`, it is on disk there when the call returns.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED_OPERATION` with the reason `aside` for another file system; `NOT_FOUND`,
+    /// `NOT_REGULAR_FILE`, `ALREADY_EXISTS`, `INVALID_ARGUMENT` where nothing is set aside,
+    /// and the system's errors.
+    pub fn put_away(&self, path: &[u8], kept: &[u8], durable: bool) -> Result<()> {
+        let place = self.locate(path, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail)?;
+        if !place.real.split(|&byte| byte == b'/').any(is_aside_name) {
+            let message = "nothing is set aside under this path";
+            return Err(Error::new(Code::InvalidArgument, message));
+        }
+        let name = match (&place.name, &place.found) {
+            (Some(name), Some(stat)) if stat.kind == Kind::File => name.clone(),
+            (_, None) => return Err(os_error(Errno::NOENT)),
+            _ => return Err(not_regular_error()),
+        };
+        let dir = rustix::io::fcntl_dupfd_cloexec(&place.dir, 0).map_err(os_error)?;
+        let kept = kept.to_vec();
+        unrestricted(move || {
+            let moved = rename_new(&dir, &name, CWD, &kept).or_else(|errno| match errno {
+                Errno::NOENT => {
+                    // Makes only this directory: the whole state directory may have been removed.
+                    rustix::fs::mkdir(parent_of(&kept), Mode::from_raw_mode(0o700))?;
+                    rename_new(&dir, &name, CWD, &kept)
+                }
+                errno => Err(errno),
+            });
+            moved.map_err(|errno| match errno {
+                Errno::XDEV => no_aside_error(),
+                errno => os_error(errno),
+            })?;
+            if durable { flush_directory(parent_of(&kept)) } else { Ok(()) }
+        })
+    }
+
+    /// Moves a file back from the absolute path `kept` to `path`, and keeps the file that is there
+    /// under the name `aside` in the same directory; without `aside` none may be there. `version` is
+    /// the one that the file had before it was set aside.
+    ///
+    /// # Errors
+    /// `CONFLICT` if the file has changed since, as by another of its names; `NOT_FOUND`,
+    /// `ALREADY_EXISTS`, `PROTECTED_PATH`, `OUTSIDE_ALLOWED` and the system's errors.
+    pub fn bring_back(
+        &self,
+        kept: &[u8],
+        path: &[u8],
+        version: &Version,
+        aside: Option<&[u8]>,
+    ) -> Result<()> {
+        check_aside_name(aside)?;
+        for _ in 0..MAX_PATH_ATTEMPTS {
+            let place =
+                self.locate(path, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail)?;
+            let Some(name) = place.name.clone() else { return Err(os_error(Errno::EXIST)) };
+            if self.rules().is_or_contains_protected(&place.real) {
+                return Err(protected_error());
+            }
+            let old = place.found;
+            match (&old, aside) {
+                (None, _) => {}
+                (Some(old), Some(aside)) if old.kind == Kind::File => {
+                    if link_aside(&place.dir, &name, old, aside)? == AsideOutcome::Again {
+                        continue;
+                    }
+                }
+                (Some(_), _) => return Err(os_error(Errno::EXIST)),
+            }
+            let dir = rustix::io::fcntl_dupfd_cloexec(&place.dir, 0).map_err(os_error)?;
+            let kept = KeptFile { path: kept.to_vec(), version: version.clone() };
+            let moved = unrestricted(move || kept.move_to(&dir, &name, old));
+            if !matches!(moved, Ok(AsideOutcome::Done)) && old.is_some() {
+                unlink(&place.dir, aside.unwrap_or_default()).map_err(os_error)?;
+            }
+            if moved? == AsideOutcome::Done {
+                return Ok(());
+            }
+        }
+        Err(changing_path_error())
+    }
+}
+
+/// A kept file that is moved back.
+struct KeptFile {
+    path: Vec<u8>,
+    /// The version that it had before it was set aside.
+    version: Version,
+}
+
+impl KeptFile {
+    /// Moves the file, if it still is as it was, to a name in a directory. `old` is the file of that
+    /// name, which is set aside by a second name. Returns `Again` if another one has replaced it.
+    fn move_to(&self, dir: &OwnedFd, name: &[u8], old: Option<Stat>) -> Result<AsideOutcome> {
+        let now = Stat::at(CWD, &self.path).map_err(os_error)?;
+        if now.kind != Kind::File || !self.version.same_content_facts(&now) {
+            return Err(conflict_error("the kept file has changed since it was set aside"));
+        }
+        let Some(old) = old else {
+            rename_new(CWD, &self.path, dir, name).map_err(os_error)?;
+            return Ok(AsideOutcome::Done);
+        };
+        match self.exchange(dir, name) {
+            Ok(()) => {}
+            Err(Errno::NOENT) => return Ok(AsideOutcome::Again),
+            // Old file systems cannot exchange two names.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                rustix::fs::renameat(CWD, self.path.as_slice(), dir, name).map_err(os_error)?;
+                return Ok(AsideOutcome::Done);
+            }
+            Err(errno) => return Err(os_error(errno)),
+        }
+        if Stat::at(CWD, &self.path).is_ok_and(|replaced| replaced.same_file(&old)) {
+            unlink(CWD, &self.path).map_err(os_error)?;
+            return Ok(AsideOutcome::Done);
+        }
+        self.exchange(dir, name).map_err(os_error)?;
+        Ok(AsideOutcome::Again)
+    }
+
+    fn exchange(&self, dir: &OwnedFd, name: &[u8]) -> rustix::io::Result<()> {
+        rustix::fs::renameat_with(CWD, self.path.as_slice(), dir, name, RenameFlags::EXCHANGE)
+    }
+}
+
+/// Runs a job on a thread that Landlock does not restrict, and waits for it.
+fn unrestricted<T: Send + 'static>(job: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    if !Pool::restricts_this_thread() {
+        return job();
+    }
+    let (tell, told) = sync_channel(1);
+    Pool::unrestricted().submit(Lane::Quick, move || {
+        let _ = tell.send(job());
+    });
+    told.recv().unwrap_or_else(|_| Err(Error::new(Code::Internal, "the thread has ended")))
+}
+
+/// Renames a file unless the new name exists (`EXIST`).
+fn rename_new(
+    from_dir: impl AsFd,
+    from: &[u8],
+    to_dir: impl AsFd,
+    to: &[u8],
+) -> rustix::io::Result<()> {
+    match rustix::fs::renameat_with(&from_dir, from, &to_dir, to, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+        result => return result,
+    }
+    // Old file systems do not support the flag. One of the two names was made for this move alone.
+    match Stat::at(&to_dir, to) {
+        Ok(_) => Err(Errno::EXIST),
+        Err(Errno::NOENT) => rustix::fs::renameat(from_dir, from, to_dir, to),
+        Err(errno) => Err(errno),
+    }
+}
+
+fn flush_directory(path: &[u8]) -> Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let dir = rustix::fs::open(path, flags, Mode::empty()).map_err(os_error)?;
+    rustix::fs::fsync(dir).map_err(sync_error)
+}

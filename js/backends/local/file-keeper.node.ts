@@ -1,0 +1,112 @@
+/**
+ * Keeps large files of a disk in the directory `kept` of the state directory, where they were moved by a rename. They take
+ * room until they come back or are forgotten: the oldest first, beyond a total size, and each after some days.
+ */
+import * as fs from "node:fs/promises";
+import { join } from "node:path";
+import type { NativeRoots } from "../../engine/generated/binding.ts";
+import { withPathInRejection } from "./local-calls.ts";
+import type { FsStat } from "../backend.ts";
+import type { Files } from "../files.ts";
+import { nameOf } from "../paths.ts";
+import { type FileKeeper, notKeptError } from "../transaction/file-keeper.ts";
+import { keptNameOf } from "../transaction/pre-image.ts";
+import { defaultStateDir } from "../state-directory.node.ts";
+
+/** The maximum total size of the kept files of a state directory, in bytes. */
+const MAX_KEPT_BYTES: number = 4 * 1024 * 1024 * 1024;
+/** The time after which a kept file is forgotten, in milliseconds. */
+const MAX_KEPT_MS: number = 7 * 24 * 60 * 60 * 1000;
+/** The form of a name: device, inode, size and time of the last change, in hexadecimal. */
+const KEPT_NAME = /^[0-9a-f]+(?:\.[0-9a-f]+){3}$/;
+
+/** A disk, how it moves files out of its roots, and whether the moves are flushed. */
+interface DiskOfKeeper {
+  readonly disk: Pick<Files, "asidePath" | "trusted">;
+  readonly roots: NativeRoots;
+  readonly stateDir: string | undefined;
+  readonly durable: boolean;
+}
+
+/** Returns the keeper of the large files of a disk. */
+export function fileKeeperOf({ disk, roots, stateDir, durable }: DiskOfKeeper): FileKeeper {
+  const folder = (): string => folderOfKept(stateDir ?? defaultStateDir());
+  const placeOf = (name: string | undefined, path: string): string => {
+    if (name === undefined || !KEPT_NAME.test(name)) throw notKeptError(path);
+    return join(folder(), name);
+  };
+  const bringBack: FileKeeper["bringBack"] = async (image, path, aside) => {
+    const place = placeOf(keptNameOf(image), path);
+    const name = aside === undefined ? undefined : nameOf(aside);
+    await withPathInRejection(path, roots.bringBack(path, place, image.version ?? "", name));
+  };
+  return {
+    nameFor: async (stat) => {
+      const name = nameOfKept(stat);
+      return name !== undefined && (await hasRoom(folder(), stat)) ? name : undefined;
+    },
+    putAway: async (aside, name) =>
+      withPathInRejection(aside, roots.putAway(aside, placeOf(name, aside), durable)),
+    bringBack,
+    restore: async (image, path, replaces) => {
+      const aside = replaces ? disk.asidePath(path) : undefined;
+      await bringBack(image, path, aside);
+      if (aside !== undefined) await disk.trusted().delete(aside);
+    },
+  };
+}
+
+/** Removes the kept files of a state directory that are too old or too many. */
+export async function forgetKeptFiles(stateDir: string): Promise<void> {
+  let bytes = 0;
+  const forgottenBefore = Date.now() - MAX_KEPT_MS;
+  for (const { path, size, since } of await keptFiles(folderOfKept(stateDir))) {
+    bytes += size;
+    if (bytes > MAX_KEPT_BYTES || since < forgottenBefore) await fs.rm(path, { force: true });
+  }
+}
+
+function folderOfKept(stateDir: string): string {
+  return join(stateDir, "kept");
+}
+
+/** Returns the first four fields of the version of a file, which a rename leaves as they are. */
+function nameOfKept({ version, isFile }: FsStat): string | undefined {
+  const name = version?.split(":", 1)[0]?.split(".").slice(0, 4).join(".");
+  return isFile && name !== undefined && KEPT_NAME.test(name) ? name : undefined;
+}
+
+/**
+ * Returns true where a file can be renamed into the directory, and what is kept there takes no more than the total size,
+ * and no more than is free: a file that is deleted to make room must not fill the disk.
+ */
+async function hasRoom(folder: string, { size, fileId }: FsStat): Promise<boolean> {
+  try {
+    const parent = join(folder, "..");
+    const [{ dev }, { bavail, bsize }] = await Promise.all([fs.stat(parent), fs.statfs(parent)]);
+    if (fileId?.split(".", 1)[0] !== dev.toString(16)) return false;
+    const kept = (await keptFiles(folder)).reduce((sum, file) => sum + file.size, 0);
+    return kept + size <= Math.min(MAX_KEPT_BYTES, bavail * bsize);
+  } catch {
+    return false; // The state directory is gone.
+  }
+}
+
+/** A kept file, and the moment since which it is kept. */
+interface KeptFile {
+  readonly path: string;
+  readonly size: number;
+  readonly since: number;
+}
+
+/** Returns the kept files, the newest first. */
+async function keptFiles(folder: string): Promise<readonly KeptFile[]> {
+  const names = await fs.readdir(folder).catch(() => []);
+  const found = names.map(async (name): Promise<readonly KeptFile[]> => {
+    const path = join(folder, name);
+    // The time of the last change of metadata is that of the rename.
+    const stat = await fs.lstat(path).catch(() => undefined);
+    return stat === undefined ? [] : [{ path, size: stat.size, since: stat.ctimeMs }];
+  });
+  return (await Promise.all(found)).flat().sort((a, b) => b.since - a.since);
+}
