@@ -156,9 +156,7 @@ impl Locks {
     pub fn open(state: &[u8]) -> Result<Self> {
         let fd = open_private_dir(state, b"locks", true)?;
         // A process that was killed has left its spare file.
-        if let Ok(stat) = Stat::of(&fd)
-            && SWEEPS.begin((stat.dev, stat.ino))
-        {
+        if SWEEPS.begin(state) {
             sweep_stale_temp_files(&fd);
         }
         let (spare_name, spare) = (new_temp_name(), Mutex::default());

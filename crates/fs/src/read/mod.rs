@@ -10,7 +10,7 @@ pub mod path_stat;
 use std::os::fd::AsFd;
 
 use filewright_core::hash::Hasher;
-use filewright_core::pattern::policy::Intent;
+use filewright_core::pattern::policy::{Intent, SECRET_HEAD_BYTES};
 use filewright_core::{Code, Error, Result};
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
@@ -18,7 +18,7 @@ use rustix::io::Errno;
 use crate::cancel::CancelToken;
 use crate::dir::errno::os_error;
 use crate::dir::stat::{Stat, Version};
-use crate::root::Roots;
+use crate::root::{OpenFile, Roots};
 
 /// The maximum number of bytes that one call reads into memory, whatever limit the caller sets.
 /// More is refused with `TOO_LARGE`.
@@ -76,10 +76,9 @@ impl Roots {
         options: &ReadOptions,
         cancel: &CancelToken,
     ) -> LocatedContent {
-        match cancel.check().and_then(|()| self.open_file(path, Intent::Read)) {
+        match cancel.check().and_then(|()| self.open_file_to_check(path, Intent::Read)) {
             Ok(file) => {
-                let content = read_range(&file.fd, file.stat.size, options, cancel)
-                    .map(|bytes| Content { bytes, stat: file.stat });
+                let content = self.read_checked(&file, options, cancel);
                 LocatedContent { real: Ok(file.real), content }
             }
             Err(error) => LocatedContent { real: self.realpath(path), content: Err(error) },
@@ -123,9 +122,30 @@ impl Roots {
             return Err(Error::new(Code::InvalidArgument, "range ends before it starts"));
         }
         cancel.check()?;
-        let file = self.open_file(path, Intent::Read)?;
-        let bytes = read_range(&file.fd, file.stat.size, options, cancel)?;
-        Ok(Content { bytes, stat: file.stat })
+        let file = self.open_file_to_check(path, Intent::Read)?;
+        self.read_checked(&file, options, cancel)
+    }
+
+    /// Reads a range of an open file, unless the file contains a private key. The bytes that are read
+    /// show that where they include the first ones.
+    fn read_checked(
+        &self,
+        file: &OpenFile,
+        options: &ReadOptions,
+        cancel: &CancelToken,
+    ) -> Result<Content> {
+        let read = read_range(&file.fd, file.stat.size, options, cancel);
+        let has_head = |bytes: &Vec<u8>| {
+            let length = bytes.len() as u64;
+            options.start == 0
+                && length > 0
+                && length >= file.stat.size.min(SECRET_HEAD_BYTES as u64)
+        };
+        match read.as_ref().ok().filter(|bytes| has_head(bytes)) {
+            Some(bytes) => self.check_head(bytes, &file.real)?,
+            None => self.check_content(&file.fd, &file.real)?,
+        }
+        Ok(Content { bytes: read?, stat: file.stat })
     }
 
     /// Returns the SHA-256 of a regular file and its metadata, in constant memory.

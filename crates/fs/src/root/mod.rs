@@ -33,7 +33,10 @@ use std::sync::{Arc, RwLock};
 
 use filewright_core::Result;
 use filewright_core::pattern::ignore::{IgnoreKind, IgnoreRules, Stack};
-use filewright_core::pattern::policy::{AccessVerdict, Intent, PathCursor, PathRules, RulesConfig};
+use filewright_core::pattern::policy::{
+    AccessVerdict, Intent, PathCursor, PathRules, RulesConfig, SECRET_HEAD_BYTES, holds_secret,
+    may_hold_secret,
+};
 
 pub use absolute::is_within;
 pub use open::{AskedName, OpenDir, OpenFile};
@@ -359,7 +362,18 @@ impl Roots {
     /// Returns an error if an open file contains a private key and is not granted. `real` is its
     /// absolute real path.
     pub(crate) fn check_content(&self, fd: &OwnedFd, real: &[u8]) -> Result<()> {
-        if !self.rules.hides_secrets() || !contains_private_key(fd) {
+        self.check_for_key(real, || contains_private_key(fd))
+    }
+
+    /// Does the same as [`Roots::check_content`] for the first bytes of a file: all of them, or at
+    /// least [`SECRET_HEAD_BYTES`].
+    pub(crate) fn check_head(&self, head: &[u8], real: &[u8]) -> Result<()> {
+        let head = &head[..head.len().min(SECRET_HEAD_BYTES)];
+        self.check_for_key(real, || may_hold_secret(head) && holds_secret(head))
+    }
+
+    fn check_for_key(&self, real: &[u8], has_key: impl Fn() -> bool) -> Result<()> {
+        if !self.rules.hides_secrets() || !has_key() {
             return Ok(());
         }
         if self.rules.asks_content(real) && !self.is_granted(real) {

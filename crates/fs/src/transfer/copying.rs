@@ -238,7 +238,7 @@ impl TreeCopy<'_> {
                     | OFlags::CLOEXEC;
                 let new = rustix::fs::openat(to, name, flags, Mode::from_raw_mode(0o600))
                     .map_err(os_error)?;
-                ContentSource::Extended(&fd, b"").write_whole(&new, self.cancel)?;
+                let made = ContentSource::Extended(&fd, b"").write_whole(&new, self.cancel)?;
                 if self.purpose == CopyPurpose::Move {
                     copy_moved_metadata(&new, &fd, &stat, self.preserve)?;
                 }
@@ -246,7 +246,7 @@ impl TreeCopy<'_> {
                 if self.purpose == CopyPurpose::Move {
                     copy_times(&new, &stat);
                 }
-                check_close_errors(&new)?;
+                check_close_errors(&new, &made)?;
             }
             Kind::Other if self.purpose == CopyPurpose::Move => return Err(not_regular_error()),
             // A directory has replaced the entry since it was listed, or its type is not copied.

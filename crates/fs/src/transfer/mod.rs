@@ -154,8 +154,8 @@ impl Roots {
                         sync_directory(&target, made_some)?;
                         sync_directory(&source, false)?;
                     }
-                    self.sweep_temp_files(&source.dir);
-                    self.sweep_temp_files(&target.dir);
+                    self.sweep_temp_files(&source);
+                    self.sweep_temp_files(&target);
                     made.keep();
                     return Ok(version_after_move(&target, new_name, &stat));
                 }
@@ -394,7 +394,7 @@ impl Roots {
                 return Err(error);
             }
             made.keep();
-            self.sweep_temp_files(&target.dir);
+            self.sweep_temp_files(&target);
             return Ok(counts);
         }
         Err(changing_path_error())

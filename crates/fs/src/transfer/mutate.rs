@@ -74,7 +74,7 @@ impl Roots {
                 Ok(()) => {
                     let made_some = made.count() > 0;
                     made.keep();
-                    self.sweep_temp_files(&place.dir);
+                    self.sweep_temp_files(&place);
                     if options.durability == Durability::Durable {
                         sync_directory(&place, made_some)?;
                     }
@@ -241,7 +241,7 @@ impl Roots {
 
     /// Removes stale temporary files beside a removed entry, and flushes its directory if asked.
     fn after_removal(&self, place: &ResolvedEntry<'_>, durability: Durability) -> Result<()> {
-        self.sweep_temp_files(&place.dir);
+        self.sweep_temp_files(place);
         if durability == Durability::Durable {
             sync_directory(place, false)?;
         }

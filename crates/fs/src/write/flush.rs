@@ -11,13 +11,18 @@ use filewright_core::Result;
 use rustix::io::Errno;
 
 use crate::dir::errno::os_error;
+use crate::dir::stat::Stat;
 
 /// The number of retries for a close that a signal interrupted.
 const MAX_CLOSE_RETRIES: u32 = 8;
 
 /// Closes a duplicate of the descriptor, at which a network file system reports that it could not
-/// store written bytes, and returns that error.
-pub(crate) fn check_close_errors(fd: impl AsFd) -> Result<()> {
+/// store written bytes, and returns that error. Does nothing for a file on a device, whose metadata
+/// is `stat`.
+pub(crate) fn check_close_errors(fd: impl AsFd, stat: &Stat) -> Result<()> {
+    if is_on_device(stat) {
+        return Ok(());
+    }
     for _ in 0..MAX_CLOSE_RETRIES {
         match try_close(rustix::io::fcntl_dupfd_cloexec(&fd, 0).map_err(os_error)?) {
             Ok(()) => return Ok(()),
@@ -26,6 +31,18 @@ pub(crate) fn check_close_errors(fd: impl AsFd) -> Result<()> {
         }
     }
     Err(os_error(Errno::INTR))
+}
+
+/// Reports whether the file system of a file is on a device. A network file system and FUSE are not:
+/// they may report errors late, and keep an open file without a name under a visible one.
+pub(super) fn is_on_device(stat: &Stat) -> bool {
+    #[cfg(target_os = "linux")]
+    return rustix::fs::major(stat.dev) != 0;
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = stat;
+        false
+    }
 }
 
 /// Closes a descriptor, and returns the error that a network file system reports only then.

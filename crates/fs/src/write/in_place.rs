@@ -67,7 +67,7 @@ pub(crate) fn write_in_place(
         if flush {
             rustix::fs::fsync(&fd).map_err(sync_error)?;
         }
-        check_close_errors(&fd)
+        check_close_errors(&fd, old)
     });
     if let Err(error) = written {
         if mode.is_some() {

@@ -268,7 +268,7 @@ impl Roots {
                     if options.durability == Durability::Durable {
                         sync_directory(&place, made_some)?;
                     }
-                    self.sweep_temp_files(&place.dir);
+                    self.sweep_temp_files(&place);
                     return Ok(written);
                 }
             }
@@ -310,7 +310,7 @@ impl Roots {
             {
                 return Err(same_file_error());
             }
-            check_writable(place, name, old)?;
+            check_not_protected(old)?;
             if let Some(version) = &options.if_version
                 && !self.is_version(place, old, version, cancel)?
             {
@@ -379,6 +379,25 @@ impl Roots {
 /// Returns an error if this process may not write the file, because replacing it by a rename would
 /// not check that.
 pub(crate) fn check_writable(place: &ResolvedEntry<'_>, name: &[u8], old: &Stat) -> Result<()> {
+    check_not_protected(old)?;
+    check_access(place, name)
+}
+
+/// Does what [`check_writable`] does after [`check_not_protected`]. `made` is the metadata of a file
+/// that this process has made in the same directory: one of the same owner needs no call, because
+/// only its bits for the owner count.
+pub(crate) fn check_may_write(
+    place: &ResolvedEntry<'_>,
+    name: &[u8],
+    old: &Stat,
+    made: &Stat,
+) -> Result<()> {
+    let is_own = (old.dev, old.uid) == (made.dev, made.uid) && old.mode & 0o200 != 0;
+    if is_own { Ok(()) } else { check_access(place, name) }
+}
+
+/// Returns an error if nobody may write the file, by its permission bits.
+fn check_not_protected(old: &Stat) -> Result<()> {
     if old.mode & 0o222 == 0 {
         let error = Error::new(
             Code::PermissionDenied,
@@ -386,6 +405,10 @@ pub(crate) fn check_writable(place: &ResolvedEntry<'_>, name: &[u8], old: &Stat)
         );
         return Err(error.hint("change its mode first"));
     }
+    Ok(())
+}
+
+fn check_access(place: &ResolvedEntry<'_>, name: &[u8]) -> Result<()> {
     match rustix::fs::accessat(&place.dir, name, Access::WRITE_OK, AtFlags::EACCESS) {
         Err(errno @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => Err(os_error(errno)),
         // The write itself reports the error.

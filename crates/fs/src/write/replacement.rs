@@ -7,13 +7,16 @@ use filewright_core::Result;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::flush::check_close_errors;
+use super::flush::{check_close_errors, is_on_device};
 use super::in_place::write_in_place;
 use super::metadata::{
     LOST_ATTRIBUTES_MESSAGE, OwnerCopy, copy_attributes, copy_moved_metadata, copy_owner,
     copy_times, set_mode,
 };
-use super::{ContentSource, Durability, OldFile, TempEntry, WriteOptions, Written, deferred_close};
+use super::{
+    ContentSource, Durability, OldFile, TempEntry, WriteOptions, Written, check_may_write,
+    deferred_close,
+};
 use crate::after_job::close_after_job;
 use crate::cancel::CancelToken;
 use crate::dir::errno::{os_error, sync_error};
@@ -63,7 +66,8 @@ impl FileReplacement<'_> {
         }
         // A new file gets the permission bits that the umask, or the directory's default access
         // list, allows. The kernel applies them to 0666.
-        let mode = if self.old.is_some() || self.options.mode.is_some() { 0o600 } else { 0o666 };
+        let wanted = self.options.mode.or(self.old.map(|old| old.mode));
+        let mode = wanted.map_or(0o666, mode_from_the_start);
         let dir = self.place.dir.as_fd();
         let made = match self.aside() {
             // The names are exchanged at the end, which leaves the old file under the name of the
@@ -78,6 +82,9 @@ impl FileReplacement<'_> {
             Err(errno) => return Err(os_error(errno)),
         };
         let made = self.source.write_whole(&fd, self.cancel)?;
+        if let Some(old) = self.old {
+            check_may_write(self.place, self.name, old, &made)?;
+        }
         let mut going = None;
         if let Some(moved) = self.moved {
             copy_moved_metadata(&fd, moved.fd, moved.facts, self.options.preserve)?;
@@ -93,7 +100,7 @@ impl FileReplacement<'_> {
             let is_large = deferred_close::should_defer_close(&fd, old);
             going = opened.filter(|_| is_large || is_on_device(&made)).map(|open| (open, is_large));
         }
-        if let Some(mode) = self.options.mode.or(self.old.map(|old| old.mode)) {
+        if let Some(mode) = wanted.filter(|&mode| mode & 0o1777 != made.mode) {
             set_mode(&fd, mode)?;
         }
         if let Some(moved) = self.moved {
@@ -108,7 +115,7 @@ impl FileReplacement<'_> {
                 Err(errno) => return Err(os_error(errno)),
             }
         }
-        check_close_errors(&fd)?;
+        check_close_errors(&fd, &made)?;
         self.cancel.check()?;
         match self.move_into_place(temp, &fd)? {
             CommitOutcome::Again => Ok(ReplacementOutcome::Again),
@@ -160,16 +167,10 @@ impl FileReplacement<'_> {
     }
 }
 
-/// Reports whether the file system of a file is on a device. A network file system is not, and keeps
-/// an open file without a name under a visible one.
-fn is_on_device(stat: &Stat) -> bool {
-    #[cfg(target_os = "linux")]
-    return rustix::fs::major(stat.dev) != 0;
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = stat;
-        false
-    }
+/// Returns the permission bits with which a file is created that gets the bits `mode` at the end. Its
+/// group is not known yet, so one with bits of its own gets them once the group is right.
+fn mode_from_the_start(mode: u32) -> u32 {
+    if (mode >> 3) & 0o7 == mode & 0o7 { 0o600 | (mode & 0o777) } else { 0o600 }
 }
 
 /// Reports whether the file system may accept bytes now and fail on close, as network file systems

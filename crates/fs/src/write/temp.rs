@@ -18,7 +18,7 @@ use crate::dir::temp_name::{creator_of_temp_file, is_aside_name, new_temp_name};
 use crate::dir::tree::remove_temp_entry;
 use crate::dir::{for_each_name, open_entries};
 use crate::process::ProcessName;
-use crate::root::Roots;
+use crate::root::{ResolvedEntry, Roots, parent_of};
 
 /// The age after which a temporary file is removed if its process cannot be checked, because it ran
 /// in another boot, machine or container.
@@ -99,12 +99,11 @@ impl Drop for TempEntry<'_> {
 }
 
 impl Roots {
-    /// Removes the temporary files of ended processes from a directory, unless that was done within
-    /// the last minute. Ignores files that cannot be removed.
-    pub(crate) fn sweep_temp_files(&self, dir: impl AsFd) {
-        let Ok(stat) = Stat::of(&dir) else { return };
-        if self.sweeps.begin((stat.dev, stat.ino)) {
-            sweep_stale_temp_files(dir);
+    /// Removes the temporary files of ended processes from the directory of an entry, unless that was
+    /// done within the last minute. Ignores files that cannot be removed.
+    pub(crate) fn sweep_temp_files(&self, place: &ResolvedEntry<'_>) {
+        if self.sweeps.begin(parent_of(&place.real)) {
+            sweep_stale_temp_files(&place.dir);
         }
     }
 }
