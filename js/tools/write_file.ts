@@ -272,7 +272,7 @@ async function newContentOf(
     Math.max(args.content.length, size) > MIN_SLICED_HASH_BYTES
       ? new Yielder({ signal: call.signal })
       : undefined;
-  await yielder?.yieldIfDue();
+  await yielder?.yieldNow();
   const isText = args.content_encoding === "text";
   const name = call.locations[0]!.path;
   const old =

@@ -59,6 +59,41 @@ describe("Yielder", () => {
     expect(Math.max(...turns.slice(1))).toBeLessThanOrEqual(20);
   });
 
+  it("does work of one step at once, however long others have worked", async () => {
+    const clock = manualClock();
+    await turn();
+    let turns = 0;
+    const immediate = setImmediate(() => turns++);
+    new Yielder({});
+    clock.work(100);
+    for (let call = 0; call < 64; call++) await new Yielder({}).yieldIfDue();
+    expect(turns).toBe(0);
+    clearImmediate(immediate);
+  });
+
+  it("resumes the small work of many calls in one turn", async () => {
+    const clock = manualClock();
+    await turn();
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const call = async (): Promise<void> => {
+      const yielder = new Yielder({});
+      await yielder.yieldIfDue();
+      clock.work(0.1);
+      await yielder.yieldIfDue();
+    };
+    new Yielder({});
+    clock.work(100);
+    await Promise.all(Array.from({ length: 64 }, call));
+    isOver = true;
+    expect(turns).toBeLessThanOrEqual(3);
+  });
+
   it("continues paused work in the order in which it paused", async () => {
     const clock = manualClock();
     await turn();
