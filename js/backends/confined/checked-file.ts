@@ -1,5 +1,5 @@
 /** A file of a confined backend whose content may be a secret, which is known once the content was read. */
-import type { HeldContent, HeldFile } from "../search/held-file.ts";
+import type { ContentSource, HeldContent, HeldFile } from "../search/held-file.ts";
 import { secretContent } from "./outside.ts";
 import { holdsSecret } from "./rules.ts";
 
@@ -30,14 +30,14 @@ export class CheckedFile implements HeldFile {
     return this.#file.size;
   }
 
-  get near(): Uint8Array | undefined {
-    return secretByContent.get(this.#file.content) === false ? this.#file.near : undefined;
+  near(source: ContentSource | undefined): Uint8Array | undefined {
+    return secretByContent.get(this.#file.content) === false ? this.#file.near(source) : undefined;
   }
 
   /** @throws FilewrightError as `readBytes` of a secret */
-  async read(signal: AbortSignal | undefined): Promise<HeldContent> {
+  async read(source: ContentSource | undefined, signal: AbortSignal | undefined): Promise<HeldContent> {
     if (secretByContent.get(this.#file.content) === true) throw secretContent(this.#path);
-    const found = await this.#file.read(signal);
+    const found = await this.#file.read(source, signal);
     const { bytes, content } = found;
     const isSecret = (content && secretByContent.get(content)) ?? holdsSecret(bytes);
     if (content !== undefined) secretByContent.set(content, isSecret);

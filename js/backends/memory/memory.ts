@@ -116,6 +116,7 @@ export class MemoryBackend extends CompleteFiles {
         signs: new ContentSigns(),
         walks: new CachedWalks(),
         fresh: "watch",
+        source: undefined,
         view: "",
         shape: () => String(tree.shape),
         watch: (names) => tree.watch(names),

@@ -327,6 +327,7 @@ function overlayContents(layer: OverlayLayer, own: () => boolean): ContentProvid
     signs: held.signs,
     walks: new CachedWalks(),
     fresh: held.fresh,
+    source: held.source,
     view: "",
     shape: () => `${held.shape()} ${layer.draft.revision}`,
     stamp(directory) {

@@ -70,9 +70,15 @@ export class CachedWalk {
 /** The cached walks of a backend by key, the one that was used last at the end. */
 export class CachedWalks {
   readonly #walks = new Map<string, CachedWalk>();
+  readonly #origin: CachedWalks | undefined;
+
+  /** `origin` has the walks of a tree with which this one shares directories. */
+  constructor(origin?: CachedWalks) {
+    this.#origin = origin;
+  }
 
   get(key: string): CachedWalk | undefined {
-    return this.#walks.get(key);
+    return this.#walks.get(key) ?? this.#origin?.get(key);
   }
 
   /** Keeps a walk, unless it is too large; the one that was not used for longest makes room for it. */

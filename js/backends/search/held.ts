@@ -9,7 +9,7 @@ import { engine } from "../../engine/current.ts";
 import type { CompiledQuery, Freshness, HeldIndex, SentQuery } from "../../engine/search.ts";
 import type { MaybePromise } from "../backend.ts";
 import type { CachedWalks } from "./cached-walk.ts";
-import type { HeldFile } from "./held-file.ts";
+import type { ContentSource, HeldFile } from "./held-file.ts";
 
 /** The searchable contents of a backend that knows all of its files. */
 export interface ContentProvider {
@@ -32,6 +32,8 @@ export interface ContentProvider {
   stamp(directory: string): number | string | undefined;
   /** Adds names of files whose content affects a walk, which are ignore files. */
   watch(names: readonly string[]): void;
+  /** Where contents are read that are not in memory; undefined where all of them are. */
+  readonly source: ContentSource | undefined;
   /** Returns the file at a path, without reading it. @throws as `readBytes` where the path may not be read */
   file(path: string): MaybePromise<HeldFile>;
   /** Returns true while no caller has replaced a method of the backend. */

@@ -163,7 +163,7 @@ class ViewSearch {
       search.failed(file);
       return;
     }
-    const found = file.size > search.maxFileBytes ? undefined : await readOrError(file, search.signal);
+    const found = file.size > search.maxFileBytes ? undefined : await this.#readOrError(file);
     if (found instanceof Error) {
       search.failed(found);
       return;
@@ -180,6 +180,17 @@ class ViewSearch {
     if (slot.content === content && slot.generation === held.signs.generation) slot.code = code;
   }
 
+  /** Returns the content of a file, or the error of its read. @throws CANCELLED */
+  async #readOrError(file: HeldFile): Promise<HeldContent | Error> {
+    try {
+      return await file.read(this.#held.source, this.#search.signal);
+    } catch (error) {
+      if (!(error instanceof Error) || (error as { readonly code?: unknown }).code === "CANCELLED")
+        throw error;
+      return error;
+    }
+  }
+
   /** Returns the file at an index; undefined for one that the search does not read. */
   #readable(at: number): HeldFile | undefined {
     const slot = this.#view.slots[at] as WalkedFile;
@@ -190,26 +201,16 @@ class ViewSearch {
 
   #fileAhead(at: number): FileAhead | undefined {
     const file = this.#readable(at);
-    if (file === undefined || file.near !== undefined) return undefined;
+    if (file === undefined || file.near(this.#held.source) !== undefined) return undefined;
     return { path: this.#view.paths[at] as string, size: file.size };
   }
 
   /** Yields the contents that the search probably reads after a file, as far as they are in memory. */
   *#contentsAfter(at: number): Iterable<Uint8Array> {
     for (let next = at + 1; next < this.#view.slots.length; next++) {
-      const near = this.#readable(next)?.near;
+      const near = this.#readable(next)?.near(this.#held.source);
       if (near !== undefined) yield near;
     }
-  }
-}
-
-/** Returns the content of a file, or the error of its read. @throws CANCELLED */
-async function readOrError(file: HeldFile, signal: AbortSignal | undefined): Promise<HeldContent | Error> {
-  try {
-    return await file.read(signal);
-  } catch (error) {
-    if (!(error instanceof Error) || (error as { readonly code?: unknown }).code === "CANCELLED") throw error;
-    return error;
   }
 }
 

@@ -44,19 +44,53 @@ export interface NearContents {
   near(entry: Entry): Promise<Uint8Array | undefined>;
 }
 
+/** The contents that stay in memory, by hash, for a storage and its forks: of them the ones that were used last. */
+export class KeptContents {
+  readonly #bodies = new Map<string, Uint8Array>();
+  #bytes = 0;
+
+  /** Returns a content, without a note that it is used. */
+  get(hash: string): Uint8Array | undefined {
+    return this.#bodies.get(hash);
+  }
+
+  /** Notes that a content is used. */
+  use(hash: string, body: Uint8Array): void {
+    this.#bodies.delete(hash);
+    this.#bodies.set(hash, body);
+  }
+
+  keep({ entry: { hash }, body }: ReadEntry): void {
+    if (hash === undefined || body === undefined || body.length > MAX_KEPT_BYTES / 2) return;
+    if (this.#bodies.has(hash)) return;
+    this.#bodies.set(hash, body);
+    this.#bytes += body.length;
+    for (const [oldest, old] of this.#bodies) {
+      if (this.#bytes <= MAX_KEPT_BYTES) break;
+      this.#bodies.delete(oldest);
+      this.#bytes -= old.length;
+    }
+  }
+}
+
 /** A reader of contents, shared by the searches of a storage. */
 export class TreeContents {
   readonly #storage: Pick<Storage, "readMany">;
-  readonly #kept = new Map<string, Uint8Array>();
-  #keptBytes = 0;
+  /** The contents in memory, which a fork shares with its parent. */
+  readonly inMemory: KeptContents;
   /** The contents that are on their way, by path and hash. */
   readonly #flights = new Map<string, Flight>();
   readonly #copy: () => NearContents | undefined;
 
-  /** `copy` returns the copy on this machine; undefined where there is none. */
-  constructor(storage: Pick<Storage, "readMany">, copy: () => NearContents | undefined) {
+  /** `copy` returns the copy on this machine; undefined where there is none. `inMemory` is that of the parent. */
+  constructor(
+    storage: Pick<Storage, "readMany">,
+    copy: () => NearContents | undefined,
+    inMemory: KeptContents = new KeptContents(),
+  ) {
     this.#storage = storage;
     this.#copy = copy;
+    this.inMemory = inMemory;
   }
 
   /**
@@ -131,7 +165,7 @@ export class TreeContents {
     try {
       const results = await reading;
       for (const found of results)
-        if (found !== null && !(found instanceof FilewrightError)) this.#keep(found);
+        if (found !== null && !(found instanceof FilewrightError)) this.inMemory.keep(found);
       return results;
     } finally {
       for (const { entry } of batch) this.#flights.delete(flightKeyOf(entry));
@@ -167,7 +201,7 @@ export class TreeContents {
   /** Returns the content of an entry, where it is cached in memory. */
   kept({ hash, size = 0 }: Entry): Uint8Array | undefined {
     if (size === 0) return EMPTY_BYTES;
-    return hash === undefined ? undefined : this.#kept.get(hash);
+    return hash === undefined ? undefined : this.inMemory.get(hash);
   }
 
   async #near(entry: Entry): Promise<Uint8Array | undefined> {
@@ -175,25 +209,12 @@ export class TreeContents {
     const kept = this.kept(entry);
     if (hash === undefined || kept === EMPTY_BYTES) return kept;
     if (kept !== undefined) {
-      this.#kept.delete(hash);
-      this.#kept.set(hash, kept);
+      this.inMemory.use(hash, kept);
       return kept;
     }
     const body = await this.#copy()?.near(entry);
-    if (body !== undefined) this.#keep({ entry, body });
+    if (body !== undefined) this.inMemory.keep({ entry, body });
     return body;
-  }
-
-  #keep({ entry: { hash }, body }: ReadEntry): void {
-    if (hash === undefined || body === undefined || body.length > MAX_KEPT_BYTES / 2) return;
-    if (this.#kept.has(hash)) return;
-    this.#kept.set(hash, body);
-    this.#keptBytes += body.length;
-    for (const [oldest, old] of this.#kept) {
-      if (this.#keptBytes <= MAX_KEPT_BYTES) break;
-      this.#kept.delete(oldest);
-      this.#keptBytes -= old.length;
-    }
   }
 }
 

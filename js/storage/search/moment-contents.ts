@@ -6,7 +6,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { backendError } from "../../backends/failure.ts";
 import type { CachedWalks } from "../../backends/search/cached-walk.ts";
 import type { ContentProvider, ContentSigns } from "../../backends/search/held.ts";
-import type { HeldContent, HeldFile } from "../../backends/search/held-file.ts";
+import type { ContentSource, HeldContent, HeldFile } from "../../backends/search/held-file.ts";
 import type { Entry } from "../entry.ts";
 import { isDirNode, nodeAt } from "../../backends/tree/nodes.ts";
 import type { TreeContents } from "./contents.ts";
@@ -29,6 +29,7 @@ export function contentsOfTree(
     signs,
     walks,
     fresh: "scan",
+    source: new TreeSource(contents),
     view: "",
     shape: () => String(tree.serial),
     stamp(directory) {
@@ -43,7 +44,7 @@ export function contentsOfTree(
       if (entry === undefined) throw backendError("NOT_FOUND", path);
       if (entry.type === "dir") throw backendError("IS_DIRECTORY", path);
       if (entry.type !== "file") throw backendError("NOT_REGULAR_FILE", path);
-      return new FileOfTree(entry, contents);
+      return new FileOfTree(entry);
     },
     intact: () => true,
   };
@@ -51,24 +52,40 @@ export function contentsOfTree(
 
 /** A file of a tree. Its entry, which never changes and which later trees share, stands for its content. */
 class FileOfTree implements HeldFile {
-  readonly #contents: TreeContents;
   readonly content: Entry;
 
-  constructor(entry: Entry, contents: TreeContents) {
+  constructor(entry: Entry) {
     this.content = entry;
-    this.#contents = contents;
   }
 
   get size(): number {
     return this.content.size ?? 0;
   }
 
-  get near(): Uint8Array | undefined {
-    return this.#contents.kept(this.content);
+  near(source: ContentSource | undefined): Uint8Array | undefined {
+    return source?.kept(this.content);
   }
 
-  async read(signal: AbortSignal | undefined): Promise<HeldContent> {
-    const entry = this.content;
+  async read(source: ContentSource | undefined, signal: AbortSignal | undefined): Promise<HeldContent> {
+    if (source === undefined) throw backendError("IO_ERROR", this.content.path);
+    return source.read(this.content, signal);
+  }
+}
+
+/** The contents of one storage, by the entries that stand for them. */
+class TreeSource implements ContentSource {
+  readonly #contents: TreeContents;
+
+  constructor(contents: TreeContents) {
+    this.#contents = contents;
+  }
+
+  kept(content: object): Uint8Array | undefined {
+    return this.#contents.kept(content as Entry);
+  }
+
+  async read(content: object, signal: AbortSignal | undefined): Promise<HeldContent> {
+    const entry = content as Entry;
     const [found] = await this.#contents.read([entry], { signal });
     if (found instanceof FilewrightError) throw found;
     if (found?.body === undefined) throw backendError("NOT_FOUND", entry.path);

@@ -45,7 +45,8 @@ export class StorageSearches {
   readonly contents: TreeContents;
   /** The index of contents; that of a fork is the index of its parent, because their trees share entries. */
   readonly #signs: ContentSigns;
-  readonly #walks = new CachedWalks();
+  /** The walks; one that a fork has not made itself begins with that of its parent. */
+  readonly #walks: CachedWalks;
   readonly #filesOf: (view: StorageView) => Files & Able;
   readonly #parent: StorageSearches | undefined;
   #last: (StorageMoment & { readonly tree: StorageTree; readonly files: TreeStorage }) | undefined;
@@ -59,8 +60,9 @@ export class StorageSearches {
   ) {
     this.#parent = origin?.parent;
     this.trees = new StorageTrees(storage, origin && { trees: origin.parent.trees, at: origin.at });
-    this.contents = new TreeContents(storage, () => this.mirror);
+    this.contents = new TreeContents(storage, () => this.mirror, origin?.parent.contents.inMemory);
     this.#signs = origin === undefined ? new ContentSigns() : origin.parent.#signs;
+    this.#walks = new CachedWalks(origin === undefined ? undefined : origin.parent.#walks);
     this.#filesOf = filesOf;
   }
 

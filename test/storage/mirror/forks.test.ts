@@ -14,6 +14,36 @@ describe("a search in a fork", () => {
     await compareForksWithWalks(memoryStorage, 6);
   }, 120_000);
 
+  it("answers as a walk of the fork without a copy, by the walks and the index of its parent", async () => {
+    await compareForksWithWalks(memoryStorage, 12, { mirror: false });
+  }, 120_000);
+
+  it("reads only what differs or matches, in its own state, without a copy", async () => {
+    const storage = memoryStorage();
+    const made = notingForks(storage);
+    await storage.commit(Array.from({ length: 100 }, (_, n) => put(`/ws/d${n % 5}/f${n}`, `needle ${n}\n`)));
+    // Together more than stays in memory, so that the fork has to read what its parent has read before them.
+    for (const name of ["x", "y", "z"])
+      await storage.commit([put(`/ws/${name}`, `${name}\n`.repeat(6 << 20))]);
+    const ws = await open({ storage, mirror: false });
+    for (let times = 0; times < 2; times++) await filesWith(ws, "needle 7$");
+    const fork: ForkWorkspace = await ws.fork();
+    const at = made[0] as Storage;
+    await at.commit([put("/ws/d2/f7", "other\n"), put("/ws/new/f", "new needle 7\n")]);
+    // The parent no longer has the content that the fork still has.
+    await storage.commit([put("/ws/d1/f11", "of the parent\n")]);
+    const read: string[] = [];
+    const { readMany } = at;
+    at.readMany = (paths, options) => {
+      if (options?.bodies !== false) read.push(...paths);
+      return readMany.call(at, paths, options);
+    };
+    expect(await filesWith(fork, "needle 11$")).toMatchObject({ files: ["d1/f11"] });
+    // Contents of this size are in no index, so every search reads them.
+    const small = read.filter((path) => !/^\/ws\/[xyz]$/u.test(path)).sort();
+    expect(small).toEqual(["/ws/d1/f11", "/ws/d2/f7", "/ws/new/f"]);
+  });
+
   it("copies nothing, and reads from the storage only what has changed", async () => {
     const storage = memoryStorage();
     const [stateDir, trips] = [temporaryDirectory(), [] as string[]];
@@ -37,7 +67,7 @@ describe("a search in a fork", () => {
     expect(trips.splice(0)).toEqual(["changes"]);
     await at.commit([
       put("/ws/d2/f7", "other\n"),
-      put("/ws/new/f", "needle 7\n"),
+      put("/ws/new/f", "new needle 7\n"),
       { op: "remove", path: "/ws/d0", tree: true },
     ]);
     expect(await filesWith(fork, "needle (7|10|11)$")).toMatchObject({
