@@ -26,6 +26,7 @@ import { checkSignal } from "./failure.ts";
 import { assertVersion, lstatOrNull, missingParents, placeOfStat, readWhole } from "./fallback/fallback.ts";
 import { checkReplaced, checkWrite } from "./tree/checks.ts";
 import type { Files } from "./files.ts";
+import { makePathLocker } from "./path-locker.ts";
 
 /** The methods of classes of this package that say where a link leads. */
 const LINK_METHODS = ["readLink", "confine"] as const;
@@ -54,8 +55,8 @@ export function sharedObjectOf(files: Files): object {
 class HostFiles extends CompleteFiles {
   /** The object of the host. */
   readonly backend: FsBackend;
-  /** The last write of each path that is not yet made. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  /** The writes of each path that are not yet made. */
+  readonly #locker = makePathLocker();
 
   constructor(backend: FsBackend) {
     super();
@@ -131,13 +132,11 @@ class HostFiles extends CompleteFiles {
   }
 
   async #inTurn<T>(path: string, run: () => Promise<T>): Promise<T> {
-    const mine = (this.#turns.get(path) ?? Promise.resolve()).then(run, run);
-    const settled = mine.catch(() => undefined);
-    this.#turns.set(path, settled);
+    const free = await this.#locker.acquire([{ path, tree: false }], { timeoutMs: Number.POSITIVE_INFINITY });
     try {
-      return await mine;
+      return await run();
     } finally {
-      if (this.#turns.get(path) === settled) this.#turns.delete(path);
+      free();
     }
   }
 }

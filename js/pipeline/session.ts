@@ -22,7 +22,7 @@ import type { Storage } from "../storage/storage.ts";
 import type { AccessSummary, CallSettings } from "../tools/lib/tool.ts";
 import type { Budget } from "./scheduling/budget.ts";
 import type { BudgetRecords } from "./scheduling/budget-records.ts";
-import type { Locker } from "./scheduling/locks.ts";
+import type { PathLocker } from "../backends/path-locker.ts";
 import type { Repositories } from "./paths/repositories.ts";
 import type { Reads } from "./past/reads.ts";
 import type { RunningCalls } from "./scheduling/running.ts";
@@ -182,7 +182,7 @@ interface SessionScheduling {
   readonly running: RunningCalls;
   /** The slots of concurrent calls; undefined without a limit, and for calls in the slot of their batch. */
   readonly slots: CallSlots | undefined;
-  readonly locker: Locker;
+  readonly locker: PathLocker;
   /** The budget of the agent; undefined when it has no limit. */
   readonly budget: Budget | undefined;
 }

@@ -14,7 +14,7 @@ import { checkAborted, FilewrightError } from "../engine/errors.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Call } from "../tools/lib/tool.ts";
-import type { LockKey } from "./scheduling/locks.ts";
+import type { LockKey } from "../backends/path-locker.ts";
 import type { Session } from "./session.ts";
 
 /** The number of paths that are checked at the same time. */

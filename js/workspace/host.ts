@@ -14,7 +14,7 @@ import type { StateDirectory } from "../backends/state-directory.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { ApprovalPlace } from "../hooks/approvals.ts";
 import type { JournalStore, RecordFiles } from "../log/index.ts";
-import { type Locker, makeLocker, type TakeRoom } from "../pipeline/scheduling/locks.ts";
+import { type PathLocker, makePathLocker, type TakeRoom } from "../backends/path-locker.ts";
 import type { ReadPlace } from "../pipeline/past/reads-records.ts";
 import type { KeptRecords } from "../records/records.ts";
 import type { StorageSearches } from "../storage/search/searches.ts";
@@ -116,7 +116,7 @@ let currentHost: LocalHost | undefined;
 /** Registers the local disk for {@link requireLocalHost}. */
 export function setLocalHost(next: LocalHost): void {
   currentHost = next;
-  diskLocker = makeLocker(next.takeRoom);
+  diskLocker = makePathLocker(next.takeRoom);
 }
 
 /** Returns the host's local disk. @throws FilewrightError UNSUPPORTED_PLATFORM */
@@ -151,16 +151,16 @@ export function homeOfHost(): string | undefined {
 }
 
 /** The lock queue of this process for the local disk, made with its host. */
-let diskLocker: Locker = makeLocker();
-const lockerByObject = new WeakMap<object, Locker>();
+let diskLocker: PathLocker = makePathLocker();
+const lockerByObject = new WeakMap<object, PathLocker>();
 
 /** Returns the queue of a backend: one for the local disk, and one for each other storage. */
-export function lockerOfBackend(backend: Files, local: boolean): Locker {
+export function lockerOfBackend(backend: Files, local: boolean): PathLocker {
   if (local) return diskLocker;
   const shared = sharedObjectOf(backend);
   let locker = lockerByObject.get(shared);
   if (locker === undefined) {
-    locker = makeLocker();
+    locker = makePathLocker();
     lockerByObject.set(shared, locker);
   }
   return locker;

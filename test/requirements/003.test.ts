@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type AskGrant, MemoryBackend, openWorkspace, type WorkspaceEvent } from "../../js/index.node.ts";
-import { makeLocker } from "../../js/pipeline/scheduling/locks.ts";
+import { makePathLocker } from "../../js/backends/path-locker.ts";
 import { KINDS, type Kind, place, type Seed, temporary } from "../tools/harness.ts";
 
 /** An `ask` that grants these directories, and the directories of its questions. */
@@ -236,7 +236,7 @@ test("workspaces over one storage share their locks without being told of each o
 });
 
 test("a free lock takes no memory", async () => {
-  const locker = makeLocker();
+  const locker = makePathLocker();
   for (let at = 0; at < 100_000; at++) {
     const release = await locker.acquire([{ path: `/p/${at}`, tree: false }], { timeoutMs: 1000 });
     if (at % 10_000 === 0) expect(locker.size).toBe(1);

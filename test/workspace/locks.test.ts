@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type LockKey, makeLocker } from "../../js/pipeline/scheduling/locks.ts";
+import { type LockKey, makePathLocker } from "../../js/backends/path-locker.ts";
 
 const WAIT = { timeoutMs: 5000 };
 const file = (path: string): LockKey => ({ path, tree: false });
@@ -8,7 +8,7 @@ const tree = (path: string): LockKey => ({ path, tree: true });
 const turn = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 test("writers of one path are served in the order they came", async () => {
-  const locker = makeLocker();
+  const locker = makePathLocker();
   const order: number[] = [];
   await Promise.all(
     [1, 2, 3, 4, 5].map(async (n) => {
@@ -32,7 +32,7 @@ const pairs: readonly [name: string, first: LockKey, second: LockKey, waits: boo
 ];
 
 test.each(pairs)("%s", async (_, first, second, waits) => {
-  const locker = makeLocker();
+  const locker = makePathLocker();
   const release = await locker.acquire([first], WAIT);
   let granted = false;
   const other = locker.acquire([second], WAIT).then((free) => {
@@ -47,7 +47,7 @@ test.each(pairs)("%s", async (_, first, second, waits) => {
 });
 
 test("two paths named in opposite order do not wait for each other for ever", async () => {
-  const locker = makeLocker();
+  const locker = makePathLocker();
   const both = async (keys: readonly LockKey[]) => (await locker.acquire(keys, WAIT))();
   await Promise.all(
     Array.from({ length: 50 }, (_, n) => both(n % 2 ? [file("/a"), file("/b")] : [file("/b"), file("/a")])),
@@ -56,7 +56,7 @@ test("two paths named in opposite order do not wait for each other for ever", as
 });
 
 test("a holder that does not move is waited for until the time is up, and the queue goes on", async () => {
-  const locker = makeLocker();
+  const locker = makePathLocker();
   const release = await locker.acquire([file("/a")], WAIT);
   await expect(locker.acquire([file("/a")], { timeoutMs: 20 })).rejects.toMatchObject({
     code: "LOCK_TIMEOUT",
@@ -68,7 +68,7 @@ test("a holder that does not move is waited for until the time is up, and the qu
 });
 
 test("an abort ends the waiting", async () => {
-  const locker = makeLocker();
+  const locker = makePathLocker();
   const release = await locker.acquire([file("/a")], WAIT);
   const stop = new AbortController();
   const waiting = locker.acquire([file("/a")], { ...WAIT, signal: stop.signal });
@@ -93,7 +93,7 @@ test("a request holds the lock exactly when it overlaps no earlier one", async (
   const step = fc.oneof(fc.uniqueArray(key, { minLength: 1, maxLength: 3 }), fc.nat({ max: 6 }));
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 40 }), async (steps) => {
-      const locker = makeLocker();
+      const locker = makePathLocker();
       interface Acquired {
         readonly keys: readonly LockKey[];
         readonly stop: AbortController;
@@ -128,4 +128,21 @@ test("a request holds the lock exactly when it overlaps no earlier one", async (
     }),
     { numRuns: 100 },
   );
+});
+
+test("the time of a whole wait ends also while the queue moves on", async () => {
+  const locker = makePathLocker();
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 200));
+  const first = await locker.acquire([file("/a")], WAIT);
+  const second = locker.acquire([file("/b"), file("/a")], WAIT);
+  const moving = locker.acquire([file("/a")], { timeoutMs: 300 });
+  const whole = locker.acquire([file("/a")], { timeoutMs: 300, whole: true });
+  const ended = whole.catch((error: { readonly code: string }) => error.code);
+  await pause();
+  first();
+  await pause();
+  (await second)();
+  (await moving)();
+  expect(await ended).toBe("LOCK_TIMEOUT");
+  expect(locker.isTaken("/a")).toBe(false);
 });

@@ -4,9 +4,11 @@
  */
 import type { LockHandle, LockOptions } from "../backend.ts";
 import { checkSignal, backendError } from "../failure.ts";
+import { makePathLocker } from "../path-locker.ts";
 import { exceptionName } from "./platform.ts";
 
-const lockQueue = new Map<string, Promise<void>>();
+/** The locks of this page or worker, where the browser has none. */
+const ownLocks = makePathLocker();
 
 /**
  * Runs an operation while it holds the locks of these names. Several are taken in one order, which avoids
@@ -18,36 +20,33 @@ export async function withExclusiveLock<T>(
   signal: AbortSignal | undefined,
   run: () => Promise<T>,
 ): Promise<T> {
-  const [name, ...rest] = [...new Set(names)].sort();
-  if (name === undefined) {
-    checkSignal(signal, path);
-    return run();
-  }
-  return underLock(name, path, signal, () => withExclusiveLock(rest, path, signal, run));
-}
-
-async function underLock<T>(
-  name: string,
-  path: string,
-  signal: AbortSignal | undefined,
-  run: () => Promise<T>,
-): Promise<T> {
   checkSignal(signal, path);
   const locks = webLocks();
-  if (locks === undefined) return runInQueue(name, run);
+  const sorted = [...new Set(names)].sort();
   let started = false;
   const inside = (): Promise<T> => {
     started = true;
     return run();
   };
   try {
-    return await (signal === undefined
-      ? locks.request(name, inside)
-      : locks.request(name, { signal }, inside));
+    return await (locks === undefined
+      ? runInQueue(sorted, signal, inside)
+      : runUnderLocks(locks, sorted, signal, inside));
   } catch (error) {
     if (!started && signal?.aborted === true) throw backendError("CANCELLED", path);
     throw error;
   }
+}
+
+async function runUnderLocks<T>(
+  locks: LockManager,
+  [name, ...rest]: readonly string[],
+  signal: AbortSignal | undefined,
+  run: () => Promise<T>,
+): Promise<T> {
+  if (name === undefined) return run();
+  const inside = (): Promise<T> => runUnderLocks(locks, rest, signal, run);
+  return signal === undefined ? locks.request(name, inside) : locks.request(name, { signal }, inside);
 }
 
 /** Returns true where locks exclude other pages and workers. */
@@ -59,18 +58,17 @@ function webLocks(): LockManager | undefined {
   return typeof navigator === "undefined" ? undefined : (navigator as Partial<Navigator>).locks;
 }
 
-async function runInQueue<T>(name: string, run: () => Promise<T>): Promise<T> {
-  const before = lockQueue.get(name);
-  let release = (): void => {};
-  const mine = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  lockQueue.set(name, mine);
+/** Runs an operation under locks of this page or worker. @throws CANCELLED */
+async function runInQueue<T>(
+  names: readonly string[],
+  signal: AbortSignal | undefined,
+  run: () => Promise<T>,
+): Promise<T> {
+  const keys = names.map((path) => ({ path, tree: false }));
+  const release = await ownLocks.acquire(keys, { timeoutMs: Number.POSITIVE_INFINITY, signal });
   try {
-    await before;
     return await run();
   } finally {
-    if (lockQueue.get(name) === mine) lockQueue.delete(name);
     release();
   }
 }
@@ -99,8 +97,8 @@ export function holdName(name: string, path: string, options: LockOptions): Prom
 export async function tryLock(name: string, run: () => Promise<void>): Promise<boolean> {
   const locks = webLocks();
   if (locks === undefined) {
-    if (lockQueue.has(name)) return false;
-    await runInQueue(name, run);
+    if (ownLocks.isTaken(name)) return false;
+    await runInQueue([name], undefined, run);
     return true;
   }
   return locks.request(name, { ifAvailable: true }, async (lock) => {

@@ -1,71 +1,57 @@
-/** The locks of a storage in memory: a line of waiters, leases that lapse, and fencing tokens. */
+/** The locks of a storage in memory: the line of paths in this process, leases that lapse, and fencing tokens. */
 import { FilewrightError } from "../../engine/errors.ts";
-import { isWithin } from "../../backends/paths.ts";
+import { makePathLocker, overlaps, type LockKey } from "../../backends/path-locker.ts";
 import { fencedError } from "../failure.ts";
 import type { LockAllOptions, LockPath } from "../shared.ts";
 
 const DEFAULT_LEASE_MS = 60_000;
+/** The longest time of a timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 /** The number of past holders that are remembered for fencing. An older token is refused. */
 const MAX_PAST_HOLDERS = 10_000;
 
 interface Holder {
   readonly token: bigint;
-  readonly paths: readonly LockPath[];
-  readonly until: number;
-}
-
-interface Waiter {
-  readonly paths: readonly LockPath[];
-  readonly forMs: number;
-  grant(holder: Holder): void;
+  readonly paths: readonly LockKey[];
 }
 
 /** The locks of one storage. */
 export class LeaseLocks {
-  readonly #waiting: Waiter[] = [];
-  #held: Holder[] = [];
+  readonly #locker = makePathLocker();
+  /** The ends of the leases that are held, by token. */
+  readonly #held = new Map<bigint, () => void>();
   #past: Holder[] = [];
   #token = 0n;
-  #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Waits in line for the paths. @throws LOCK_TIMEOUT, CANCELLED */
-  acquire(paths: readonly LockPath[], { timeoutMs, forMs, signal }: LockAllOptions): Promise<Holder> {
-    return new Promise((resolve, reject) => {
-      const end = (error?: FilewrightError): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", cancel);
-        if (error === undefined) return;
-        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
-        reject(error);
-        this.#serve();
-      };
-      const cancel = (): void => end(new FilewrightError("CANCELLED", "the call was cancelled"));
-      const late = (): void =>
-        end(
-          new FilewrightError("LOCK_TIMEOUT", `another holder kept the lock for ${timeoutMs} ms`, {
-            path: paths[0]?.path,
-          }),
-        );
-      const waiter: Waiter = {
-        paths,
-        forMs: forMs ?? DEFAULT_LEASE_MS,
-        grant: (holder) => {
-          end();
-          resolve(holder);
-        },
-      };
-      const timer = setTimeout(late, timeoutMs);
-      this.#waiting.push(waiter);
-      if (signal?.aborted === true) return cancel();
-      signal?.addEventListener("abort", cancel, { once: true });
-      this.#serve();
+  /** Waits in line for the paths, and returns the token. @throws LOCK_TIMEOUT, CANCELLED */
+  async acquire(
+    wanted: readonly LockPath[],
+    { timeoutMs, forMs = DEFAULT_LEASE_MS, signal }: LockAllOptions,
+  ): Promise<bigint> {
+    const paths = wanted.map(({ path, tree = false }) => ({ path, tree }));
+    const wait = { timeoutMs, whole: true, signal };
+    const free = await this.#locker.acquire(paths, wait).catch((error: unknown) => {
+      if (!(error instanceof FilewrightError) || error.code !== "LOCK_TIMEOUT") throw error;
+      const text = `another holder kept the lock for ${timeoutMs} ms`;
+      throw new FilewrightError("LOCK_TIMEOUT", text, { path: paths[0]?.path });
     });
+    const token = ++this.#token;
+    const lapse = setTimeout(() => this.release(token), Math.min(forMs, MAX_TIMER_MS));
+    (lapse as { unref?: () => void }).unref?.();
+    this.#held.set(token, () => {
+      clearTimeout(lapse);
+      free();
+    });
+    this.#past.push({ token, paths });
+    if (this.#past.length > 2 * MAX_PAST_HOLDERS) this.#past = this.#past.slice(-MAX_PAST_HOLDERS);
+    return token;
   }
 
   /** Releases what a token holds. One that holds nothing any more is fine. */
   release(token: bigint): void {
-    this.#held = this.#held.filter((one) => one.token !== token);
-    this.#serve();
+    const free = this.#held.get(token);
+    this.#held.delete(token);
+    free?.();
   }
 
   /** Refuses a token when a later holder was given one of its paths. @throws CONFLICT */
@@ -74,40 +60,4 @@ export class LeaseLocks {
     if (own === undefined) throw fencedError();
     if (this.#past.some((one) => one.token > token && overlaps(one.paths, own.paths))) throw fencedError();
   }
-
-  /** Serves waiters in their order; one that overlaps an earlier waiter waits behind it. */
-  #serve(): void {
-    clearTimeout(this.#timer);
-    const now = Date.now();
-    const ahead: LockPath[][] = [];
-    for (const waiter of [...this.#waiting]) {
-      const inTheWay = this.#held.filter((one) => overlaps(one.paths, waiter.paths));
-      const free = inTheWay.every(({ until }) => until <= now);
-      if (!free || ahead.some((paths) => overlaps(paths, waiter.paths))) {
-        ahead.push([...waiter.paths]);
-        continue;
-      }
-      this.#held = this.#held.filter((one) => !inTheWay.includes(one));
-      this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
-      const holder = { token: ++this.#token, paths: waiter.paths, until: now + waiter.forMs };
-      this.#held.push(holder);
-      this.#past.push(holder);
-      waiter.grant(holder);
-    }
-    if (this.#past.length > 2 * MAX_PAST_HOLDERS) this.#past = this.#past.slice(-MAX_PAST_HOLDERS);
-    if (this.#waiting.length === 0) return;
-    const next = Math.min(...this.#held.map(({ until }) => until));
-    if (Number.isFinite(next)) this.#timer = setTimeout(() => this.#serve(), Math.max(1, next - now));
-  }
-}
-
-function overlaps(some: readonly LockPath[], others: readonly LockPath[]): boolean {
-  return some.some((a) =>
-    others.some(
-      (b) =>
-        a.path === b.path ||
-        (a.tree === true && isWithin(b.path, a.path)) ||
-        (b.tree === true && isWithin(a.path, b.path)),
-    ),
-  );
 }

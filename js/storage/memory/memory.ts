@@ -243,10 +243,7 @@ class MemoryStorageEngine implements MemoryStorage {
 
   async lockAll(paths: readonly LockPath[], options: LockAllOptions): Promise<LockedPaths> {
     this.#check(options);
-    const { token } = await this.#locks.acquire(
-      paths.map((one) => ({ ...one })),
-      options,
-    );
+    const token = await this.#locks.acquire(paths, options);
     const release = async (): Promise<void> => this.#locks.release(token);
     if (options.read === undefined) return { token, release };
     try {

@@ -1,14 +1,15 @@
 /**
- * The locks within this process: a first-in-first-out queue per canonical path.
+ * The locks of paths within this process: a first-in-first-out queue per canonical path, for the calls of workspaces, the
+ * writes of a host's backend, the leases of a storage in memory, and browsers without Web Locks.
  *
  * A request names all its paths at once and is granted when no earlier request overlaps it, so
  * requests for several paths cannot deadlock. A request for a whole directory (`tree`) waits for
  * everything below it, and blocks it. Entries are removed on release. The backend's own `lock`
  * excludes other processes.
  */
-import { FilewrightError } from "../../engine/errors.ts";
-import { STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
-import { isWithin } from "../../backends/paths.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { STEPS_PER_YIELD_CHECK, Yielder } from "../engine/yielder.ts";
+import { isWithin } from "./paths.ts";
 
 /** One path to lock. */
 export interface LockKey {
@@ -18,19 +19,24 @@ export interface LockKey {
   readonly tree: boolean;
 }
 
-/** How long to wait, in milliseconds without progress of the queue, and the signal that ends the wait. */
+/** How long to wait, in milliseconds, and the signal that ends the wait. */
 interface LockWait {
+  /** `Infinity` for a wait without end. */
   readonly timeoutMs: number;
+  /** True when `timeoutMs` is that of the whole wait. Otherwise progress of the queue begins it anew. */
+  readonly whole?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The queue of the locks of one storage. Workspaces with the same storage share one. */
-export interface Locker {
+export interface PathLocker {
   /**
    * Waits for the keys. Returns the function that releases them. @throws FilewrightError LOCK_TIMEOUT,
    * CANCELLED
    */
   acquire(keys: readonly LockKey[], wait: LockWait): Promise<() => void>;
+  /** Returns true while a request has named this path. */
+  isTaken(path: string): boolean;
   /** The number of granted and waiting requests: 0 when idle. */
   readonly size: number;
 }
@@ -46,7 +52,7 @@ interface LockRequest {
 }
 
 /** Returns true when a path of one request is locked by the other, too: the same path, or one in a locked tree. */
-function keysOverlap(a: readonly LockKey[], b: readonly LockKey[]): boolean {
+export function overlaps(a: readonly LockKey[], b: readonly LockKey[]): boolean {
   for (const x of a) {
     for (const y of b) {
       if (x.path === y.path) return true;
@@ -64,7 +70,7 @@ function keysOverlap(a: readonly LockKey[], b: readonly LockKey[]): boolean {
 export type TakeRoom = (wait: LockWait) => (() => void) | Promise<() => void> | undefined;
 
 /** Creates an empty queue. A request takes its room when no other request blocks it. */
-export function makeLocker(takeRoom?: TakeRoom): Locker {
+export function makePathLocker(takeRoom?: TakeRoom): PathLocker {
   const requests = new Set<LockRequest>();
   // Most requests are for files. They can overlap only requests for the same file, and for trees.
   const byPath = new Map<string, LockRequest | Set<LockRequest>>();
@@ -111,12 +117,13 @@ export function makeLocker(takeRoom?: TakeRoom): Locker {
     get size(): number {
       return requests.size;
     },
+    isTaken: (path) => byPath.has(path),
     async acquire(keys: readonly LockKey[], wait: LockWait): Promise<() => void> {
       // All paths enter the queue at once, which takes long for thousands.
       if (keys.length > STEPS_PER_YIELD_CHECK) await new Yielder({}).yieldNow();
       const request: LockRequest = { keys, blockers: 0, followers: new Set(), wake: undefined };
       for (const earlier of earlierThan(keys)) {
-        if (!keysOverlap(earlier.keys, keys)) continue;
+        if (!overlaps(earlier.keys, keys)) continue;
         earlier.followers.add(request);
         request.blockers += 1;
       }
@@ -136,7 +143,7 @@ async function waitUntilGranted(
   request: LockRequest,
   requests: ReadonlySet<LockRequest>,
   release: (request: LockRequest) => void,
-  { timeoutMs, signal }: LockWait,
+  { timeoutMs, whole, signal }: LockWait,
 ): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let onAbort: (() => void) | undefined;
@@ -159,11 +166,11 @@ async function waitUntilGranted(
       };
       request.wake = (free) => {
         if (free) resolve();
-        else progress = performance.now();
+        else if (whole !== true) progress = performance.now();
       };
       onAbort = () => reject(new FilewrightError("CANCELLED", "cancelled while waiting for the lock"));
       signal?.addEventListener("abort", onAbort, { once: true });
-      arm(timeoutMs);
+      if (Number.isFinite(timeoutMs)) arm(timeoutMs);
       if (signal?.aborted === true) onAbort();
     });
   } catch (error) {
