@@ -30,6 +30,7 @@ const ROW_GROUPS = [
   "node-disk",
   "overlay",
   "mirror",
+  "fleet",
   "growth",
   "sandbox",
   "mcp",
