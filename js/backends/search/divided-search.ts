@@ -13,7 +13,7 @@ import { GrepSearch, type Signalled } from "./search-grep.ts";
 import type { SearchedFile, SearchWalkRequest } from "./search-walk.ts";
 import { fileFilterOf } from "./search.ts";
 
-/** The largest number of places that are left out of a search; with more, the whole tree is walked. */
+/** The largest number of places that are left out of a search; with more, the directories of some are left out whole. */
 const MAX_LEFT_OUT = 500;
 
 /** How a search is divided. */
@@ -45,12 +45,33 @@ export function divideSearch(
     if (isWithin(real, directory)) return undefined;
     if (isWithin(directory, real)) places.add(directory);
   }
-  const changed = [...places].filter((path) => !isBelowOther(path, places, real));
-  if (changed.length > MAX_LEFT_OUT) return undefined;
+  const changed = joinPlaces(outermost(places, real), real);
+  if (changed === undefined) return undefined;
   const relative = changed.map((path) => relativeTo(path, real) as string);
   // A backslash may stand for a byte of a name that is no text: no glob is made of it.
   if (relative.some((path) => path.includes("\\"))) return undefined;
   return { real, changed, exclude: relative.map((path) => `/${literalGlob(path)}`) };
+}
+
+/** Returns the places that are not below another one. */
+function outermost(places: ReadonlySet<string>, real: string): readonly string[] {
+  return [...places].filter((path) => !isBelowOther(path, places, real));
+}
+
+/**
+ * Puts the directories of the deepest places in their stead until there are few enough; undefined where the searched
+ * directory itself would be one.
+ */
+function joinPlaces(places: readonly string[], real: string): readonly string[] | undefined {
+  let joined = places;
+  while (joined.length > MAX_LEFT_OUT) {
+    const depths = joined.map((path) => path.split("/").length);
+    const deepest = depths.reduce((a, b) => Math.max(a, b), 0);
+    const lifted = joined.map((path, at) => (depths[at] === deepest ? parentOf(path) : path));
+    if (lifted.includes(real)) return undefined;
+    joined = outermost(new Set(lifted), real);
+  }
+  return joined;
 }
 
 /** Returns a function that says whether a real path is one of the places that differ, or below one. */

@@ -2,10 +2,13 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import "../../../js/engine/index.node.ts";
-import { memoryStorage, type Storage } from "../../../js/storage/index.ts";
+import { memoryStorage, type Op, type Storage } from "../../../js/storage/index.ts";
+import { parentOf } from "../../../js/backends/paths.ts";
+import { seededRandom } from "../../../scripts/lib/deep-kind.mjs";
 import type { ForkWorkspace } from "../../../js/workspace/index.node.ts";
 import { compareForksWithWalks, filesWith, notingForks } from "./fork-parity.ts";
-import { openScanned } from "./generated.ts";
+import { answer, openScanned } from "./generated.ts";
+import { afterThisTest } from "../../support/cleanups.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { copies, countFiles, open, put, untilWarm } from "./support.ts";
 
@@ -86,6 +89,46 @@ describe("a search in a fork", () => {
     expect((await ws.call("glob", { pattern: "**/late" })).data).toMatchObject({ matches: ["d3/late"] });
     expect((await fork.call("glob", { pattern: "**/late" })).data).toMatchObject({ matches: [] });
   });
+
+  it("answers as a walk where it differs in so much that whole directories are walked", async () => {
+    const directories = Array.from({ length: 60 }, (_, n) => `/ws/d${n % 6}/e${n}`);
+    const files = directories.flatMap((directory) =>
+      Array.from({ length: 30 }, (_, n) => `${directory}/f${n}.${n % 3 === 0 ? "log" : "ts"}`),
+    );
+    const storage = memoryStorage();
+    const made = notingForks(storage);
+    await storage.commit(files.map((path, n) => put(path, `needle ${n}\n`)));
+    const ws = await open({ storage, stateDir: temporaryDirectory() });
+    await untilWarm(ws);
+    const random = seededRandom(20_261_130);
+    for (let round = 0; round < 6; round++) {
+      const fork = await ws.fork();
+      const at = made.at(-1) as Storage;
+      const isChanged = new Set(directories.filter(() => random.chance(0.5)));
+      const ops = files
+        .filter((path) => isChanged.has(parentOf(path)) || random.chance(0.02))
+        .map(
+          (path, n): Op => (random.chance(0.1) ? { op: "remove", path } : put(path, `fork needle ${n}\n`)),
+        );
+      const rules = directories
+        .filter(() => random.chance(0.05))
+        .map((one) => put(`${one}/.gitignore`, "*.log\n"));
+      await at.commit([...ops, ...rules, put("/ws/top.ts", "needle at the top\n")]);
+      const scanned = await openScanned(at, {});
+      afterThisTest(() => scanned.close());
+      expect((await filesWith(fork, "needle at the top")).fresh).toBe("watch");
+      for (const [pattern, more] of [
+        ["needle", { max_results: 2000, output: "files" }],
+        ["needle 7", {}],
+        ["fork needle", { path: "d1", output: "count" }],
+        ["needle", { path: "d2/e2", max_results: 5 }],
+        ["needle", { respect_ignore: false, glob: "*.log", output: "count" }],
+        ["absent", {}],
+      ] as const)
+        expect(await answer(fork, { pattern, ...more })).toEqual(await answer(scanned, { pattern, ...more }));
+      await fork.drop();
+    }
+  }, 60_000);
 
   it("walks a fork that differs in too much, and answers the same", async () => {
     const storage = memoryStorage();
