@@ -1,5 +1,7 @@
 /** Searches of backends that know their files by what was kept of earlier ones: always the answers of a scan. */
+import { contentsOf } from "../../js/backends/abilities.ts";
 import type { Files } from "../../js/backends/files.ts";
+import type { ContentProvider } from "../../js/backends/search/held.ts";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { moveEntry } from "../../js/backends/fallback/fallback-tree.ts";
@@ -315,6 +317,26 @@ describeParity("searches of memory", () => {
     await backend.writeText("/r/src/1/f1.ts", "needle10 again\n");
     expect((await both(backend, { pattern: "needle10" }))[0]).toBe(3);
     expect(await read("needle10")).toBe(0);
+  });
+
+  it("of a small directory leave the index of the rest, which is cleared once most of it is gone", async () => {
+    const backend = new MemoryBackend(seed(5000));
+    const { signs } = contentsOf(backend) as ContentProvider;
+    const grep = (root: string) => backend.grep(root, { pattern: "needle3", regex: false });
+    const times = async (count: number, root: string) => {
+      for (let done = 0; done < count; done++) await grep(root);
+    };
+    await times(3, "/r");
+    await backend.writeText("/r/small/f.ts", "needle3\n", { createDirs: true });
+    await times(3, "/r/small");
+    expect(signs.generation).toBe(0);
+    await backend.removeTree("/r/src");
+    await times(3, "/r");
+    for (let round = 0; round < 5; round++) {
+      for (let at = 0; at < 4000; at++) await backend.writeText(`/r/small/g${at}.ts`, `${round} ${at}\n`);
+      await times(3, "/r");
+    }
+    expect(signs.generation).toBeGreaterThan(0);
   });
 
   it("of a fork see what the fork changed, and those of its parent do not", async () => {

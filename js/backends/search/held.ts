@@ -71,6 +71,8 @@ export class ContentSigns {
   #index: HeldIndex | undefined;
   #codes = new WeakMap<object, number>();
   #known = 0;
+  /** The number of files of the largest search since the index was empty. */
+  #most = 0;
   #generation = 0;
 
   /** The number of times that the index was cleared. Codes of another generation are invalid. */
@@ -108,9 +110,13 @@ export class ContentSigns {
     return bits === undefined ? undefined : { known: this.#known, bits };
   }
 
-  /** Clears the index when most of its contents no longer exist. `contents` is the number of those that do. */
+  /**
+   * Clears the index when most of its contents no longer exist. `contents` is the number of files of a search, of which
+   * the largest stands for all of the tree: another one is of a directory in it.
+   */
   tidy(contents: number): void {
-    if (this.#known > MIN_INDEXED_CONTENTS + 3 * contents) this.forget();
+    this.#most = Math.max(this.#most, contents);
+    if (this.#known > MIN_INDEXED_CONTENTS + 3 * this.#most) this.forget();
   }
 
   /** Clears the index. */
@@ -118,6 +124,7 @@ export class ContentSigns {
     this.#index = undefined;
     this.#codes = new WeakMap();
     this.#known = 0;
+    this.#most = 0;
     this.#generation++;
   }
 }

@@ -58,6 +58,7 @@ export async function searchHeld(
   if (ended === undefined && held.shape() === shape) {
     view.shape = shape;
     held.walks.keep(key, view);
+    held.signs.tidy(view.paths.length);
   }
   return { ...(ended ?? view.total), kept: false };
 }
