@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { builtModules } from "./test/support/built-modules.ts";
+import { builtModules, packageSources } from "./test/support/built-modules.ts";
 
 const slow = "test/**/*.slow.test.ts";
 /**
@@ -105,7 +105,7 @@ const SLOW_TIMEOUTS = { testTimeout: 300_000, hookTimeout: 300_000, ...POLLING }
 const BUILT =
   process.env["FILEWRIGHT_TEST_BUILT"] === "1"
     ? { plugins: [builtModules(import.meta.dirname)], deps: { external: [/\/dist\//] } }
-    : { plugins: [], deps: {} };
+    : { plugins: [packageSources(import.meta.dirname)], deps: {} };
 const SETUP = { setupFiles: ["test/support/setup.ts"], server: { deps: BUILT.deps } };
 
 export default defineConfig({
@@ -117,7 +117,7 @@ export default defineConfig({
     coverage: {
       provider: "custom",
       customProviderModule: "scripts/lib/coverage-provider.mjs",
-      include: ["js/**/*.ts"],
+      include: ["js/**/*.ts", "packages/*/src/**/*.ts"],
       // Files of the browser's own, run in Chromium by slow tests (test/browser).
       exclude: ["js/backends/web/**", "js/review/page/**"],
       reporter: ["text-summary", "json-summary", "html"],

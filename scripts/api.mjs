@@ -1,26 +1,28 @@
-// Writes docs/reference/api.md: the names that each entry of the package exports, functions with
-// their signatures and types with their members. A change of the public API changes that file, so
-// that a reviewer sees it.
+// Writes docs/reference/api.md and docs/reference/api-storage.md: the names that each entry of a package
+// exports, functions with their signatures and types with their members. A change of the public API
+// changes these files, so that a reviewer sees it.
 //
-//   npm run api             writes the file
-//   npm run api -- --print  prints it instead
+//   npm run api             writes the files
+//   npm run api -- --print  prints them instead
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import ts from "typescript";
 import { BuildError, runScript, root } from "./lib/run.mjs";
 
-const API_PAGE = "docs/reference/api.md";
+/** The packages: the page of each, the folder of its manifest, and that of its sources. */
+const PACKAGES = [
+  { page: "docs/reference/api.md", folder: ".", sources: "js" },
+  { page: "docs/reference/api-storage.md", folder: "packages/storage", sources: "packages/storage/src" },
+];
 
-/** Returns the name of each entry in package.json and the TypeScript source of its declarations. */
-function packageEntries() {
-  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+/** Returns the name of each entry in a package.json and the TypeScript source of its declarations. */
+function packageEntries({ folder, sources }) {
+  const { name, exports } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
   return Object.entries(exports).flatMap(([entry, where]) => {
     if (typeof where !== "object") return [];
-    const source = where.types.replace("./dist/", "js/").replace(/\.d\.ts$/u, ".ts");
-    return [
-      { name: entry === "." ? "filewright" : `filewright${entry.slice(1)}`, source: resolve(root, source) },
-    ];
+    const source = where.types.replace("./dist", sources).replace(/\.d\.ts$/u, ".ts");
+    return [{ name: `${name}${entry.slice(1)}`, source: resolve(root, source) }];
   });
 }
 
@@ -53,15 +55,21 @@ function signaturesOrMembers(symbol, kind, checker) {
   return ` { ${members.join(", ")} }`;
 }
 
-/** Returns the text of docs/reference/api.md. */
-export function apiReport() {
-  const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
-  const all = packageEntries();
+/** Returns the pages by their paths. */
+export function apiPages() {
+  // With it, each package finds the sources of the other one.
+  const file = join(root, "tsconfig.test.json");
+  const { config } = ts.readConfigFile(file, ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root, undefined, file);
   const program = ts.createProgram(
-    all.map(({ source }) => source),
+    PACKAGES.flatMap(packageEntries).map(({ source }) => source),
     { ...options, noEmit: true },
   );
+  return new Map(PACKAGES.map((one) => [one.page, apiPage(packageEntries(one), program)]));
+}
+
+/** Returns the text of the page of some entries. */
+function apiPage(all, program) {
   const checker = program.getTypeChecker();
   const sections = all.map(({ name, source }) => {
     const file = program.getSourceFile(source);
@@ -82,8 +90,9 @@ export function apiReport() {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await runScript(() => {
-    const report = apiReport();
-    if (process.argv.includes("--print")) process.stdout.write(report);
-    else writeFileSync(join(root, API_PAGE), report);
+    for (const [page, text] of apiPages()) {
+      if (process.argv.includes("--print")) process.stdout.write(text);
+      else writeFileSync(join(root, page), text);
+    }
   });
 }

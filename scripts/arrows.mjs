@@ -1,5 +1,5 @@
-// Checks the directions of imports: between the rooms of js/, of *.node.ts files, between crates, and
-// that no files, folders or modules import one another, types included.
+// Checks the directions of imports: between the rooms of js/, of *.node.ts files, of the packages beside
+// the main one, between crates, and that no files, folders or modules import one another, types included.
 //
 //   node scripts/arrows.mjs           checks this checkout
 //   node scripts/arrows.mjs --write   writes the rules of the rooms to biome.json, with which an editor
@@ -32,6 +32,7 @@ const ROOMS = {
   readers: ["backends", "engine", "schema"],
   records: ["backends", "engine", "schema"],
   storage: ["backends", "engine", "records", "schema"],
+  files: ["backends", "engine", "records", "schema", "storage"],
   testing: ["backends", "engine", "records", "schema", "storage"],
   log: ["backends", "engine", "records", "schema", "storage"],
   policy: ["backends", "engine", "records", "schema"],
@@ -71,6 +72,14 @@ const ROOMS = {
   ],
 };
 
+/**
+ * The packages beside the main one, by their sources, each with what it may import besides its own files: the entries of
+ * the main package that are its contract, and the packages that it needs. Nothing in js/ imports them.
+ */
+const PACKAGES = {
+  "packages/storage/src": ["filewright/files", "filewright/testing", "aws4fetch"],
+};
+
 /** The rooms that only run on Node: they may import `node:` modules, *.node.ts files and entries. */
 const NODE_ROOMS = ["cli", "mcp"];
 
@@ -104,22 +113,47 @@ function importFault(js, file, specifier) {
     return "only *.node.ts files, cli and mcp import a *.node.ts file";
   if (room === undefined || room === target) return undefined;
   if (target === undefined) return isOfNode ? undefined : "no room imports an entry";
+  if (target === "..") return "js/ imports no file outside of it";
   const unknown = [room, target].find((name) => !Object.hasOwn(ROOMS, name));
   if (unknown !== undefined) return `the room ${unknown} has no place in scripts/arrows.mjs`;
   return ROOMS[room].includes(target) ? undefined : `${room} may not import ${target}`;
 }
 
-/** Returns the paths of the TypeScript modules of a checkout. */
-const modulesOf = (root) =>
-  [".ts", ".tsx"].flatMap((ending) => filesBelow(root, "js", ending)).map((path) => join(root, path));
+/** Returns the paths of the TypeScript modules in a folder of a checkout. */
+const modulesOf = (root, folder) =>
+  [".ts", ".tsx"].flatMap((ending) => filesBelow(root, folder, ending)).map((path) => join(root, path));
 
-/** Calls a function with each relative import of TypeScript modules in a checkout. */
+/** Returns what a TypeScript module imports. */
+const importsOf = (file) =>
+  Array.from(
+    withoutComments(readFileSync(file, "utf8")).matchAll(
+      /(?:\bfrom\s*|\bimport\s*\(?\s*)["']([^"'\s]+)["']/g,
+    ),
+    ([, specifier]) => specifier,
+  );
+
+/** Calls a function with each relative import of the main package's TypeScript modules in a checkout. */
 function forEachImport(root, visit) {
-  for (const file of modulesOf(root)) {
-    const text = withoutComments(readFileSync(file, "utf8"));
-    for (const [, specifier] of text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)["'](\.[^"']*)["']/g))
-      visit(file, specifier);
-  }
+  for (const file of modulesOf(root, "js"))
+    for (const specifier of importsOf(file)) if (specifier.startsWith(".")) visit(file, specifier);
+}
+
+/** Returns a line of text for each import of a package beside the main one that is not allowed. */
+function packageFaults(root) {
+  return Object.entries(PACKAGES).flatMap(([folder, allowed]) =>
+    modulesOf(root, folder).flatMap((file) =>
+      importsOf(file)
+        .filter((specifier) =>
+          specifier.startsWith(".")
+            ? relative(join(root, folder), join(dirname(file), specifier)).startsWith("..")
+            : !allowed.includes(specifier),
+        )
+        .map(
+          (specifier) =>
+            `${relative(root, file)} imports ${specifier}: ${folder} imports only its own files, ${allowed.join(", ")}`,
+        ),
+    ),
+  );
 }
 
 /** Returns the folders of js/ in a checkout. */
@@ -229,7 +263,7 @@ export function findForbiddenDependencies(root) {
     const why = importFault(join(root, "js"), file, specifier);
     if (why) found.push(`${relative(root, file)} imports ${specifier}: ${why}`);
   });
-  return [...found, ...crateFaults(root)];
+  return [...found, ...packageFaults(root), ...crateFaults(root)];
 }
 
 /** Returns a line of text if biome.json of a checkout has other rules of the rooms than the table. */

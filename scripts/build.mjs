@@ -1,12 +1,20 @@
-// Builds the native addon and the TypeScript, each if it is missing or stale. `npm start` and `npm
+// Builds the native addon and the TypeScript of both packages, each if it is missing or stale. `npm start` and `npm
 // test` run it first; if nothing changed, it ends in well under a second. Without Rust it takes a
 // published engine instead of building the addon (scripts/prebuilt.mjs).
 //
 //   --native-only, --ts-only   only one of the two
 //   --release                  the addon as it is published (fat LTO)
 //   --force                    builds them although they are fresh
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { dailyProfile } from "./lib/cargo-profile.mjs";
 import { platformName } from "./lib/platform.mjs";
@@ -79,7 +87,10 @@ export function declarationsAreFresh() {
   return !isBuilt || !isPrinted || readFileSync(DECLARATIONS_FILE, "utf8") === declarationsOfAddon();
 }
 
-/** Compiles and bundles the TypeScript into dist, if that is stale. */
+/** The folder of `@filewright/storage`. */
+const STORAGE_PACKAGE = "packages/storage";
+
+/** Compiles and bundles the TypeScript into dist and packages/storage/dist, if that is stale. */
 export function buildTypeScript({ force = false } = {}) {
   const what = {
     stamp: "dist/.stamp",
@@ -88,6 +99,7 @@ export function buildTypeScript({ force = false } = {}) {
       "dist/bin/filewright.js",
       "dist/cli/library.js",
       "dist/review/page/review.js",
+      `${STORAGE_PACKAGE}/dist/postgres/index.js`,
     ],
     inputs: [
       "tsconfig.json",
@@ -96,6 +108,8 @@ export function buildTypeScript({ force = false } = {}) {
       "scripts/review-page.mjs",
       "package-lock.json",
       "js",
+      `${STORAGE_PACKAGE}/tsconfig.json`,
+      `${STORAGE_PACKAGE}/src`,
     ],
     force,
   };
@@ -103,12 +117,28 @@ export function buildTypeScript({ force = false } = {}) {
     console.error("building the TypeScript");
     removeOrphans("js", "dist");
     runAndWait(process.execPath, [compilerScript, "-p", "."]);
+    removeOrphans(`${STORAGE_PACKAGE}/src`, `${STORAGE_PACKAGE}/dist`);
+    linkPackages();
+    runAndWait(process.execPath, [compilerScript, "-p", STORAGE_PACKAGE]);
     const { bundleDependencies, removeComments } = await import("./bundle.mjs");
     const { buildReviewPage } = await import("./review-page.mjs");
     const inputs = await buildReviewPage();
     await bundleDependencies(inputs);
     await removeComments();
   });
+}
+
+/** Links the packages of this checkout in node_modules, as `npm install` does, where its last run was before they were. */
+function linkPackages() {
+  for (const [name, target] of [
+    ["filewright", ".."],
+    ["@filewright/storage", `../../${STORAGE_PACKAGE}`],
+  ]) {
+    const link = join(root, "node_modules", name);
+    if (existsSync(link)) continue;
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(target, link, "junction");
+  }
 }
 
 /** Removes the files of an earlier build whose sources no longer exist. */

@@ -47,6 +47,25 @@ const COMMON_OPTIONS = {
 };
 
 /**
+ * Puts `@filewright/storage` into the bundles of the checkout, with the code of this package that it uses: an error of
+ * another copy would be none of ours. In the published packages both load the same chunks.
+ */
+const STORAGE_PACKAGE = {
+  name: "storage-package",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^filewright\/files$/ }, () => ({ path: join(root, "dist/files/index.node.js") }));
+    onLoad({ filter: /[\\/]dist[\\/]mcp[\\/]storage[\\/]package\.js$/ }, () => ({
+      contents: ["Postgres", "S3"]
+        .map(
+          (name) =>
+            `export const import${name} = () => import("../../../packages/storage/dist/${name.toLowerCase()}/index.js");\n`,
+        )
+        .join(""),
+    }));
+  },
+};
+
+/**
  * Bundles the files that tsc has written into dist.
  *
  * @param {readonly string[]} pageInputs the files that the review page is made of, for their licences
@@ -86,9 +105,12 @@ export const losesComments = (path) =>
 export const withoutComments = (code, options = {}) =>
   transform(code, { format: "esm", legalComments: "none", ...options });
 
-/** Removes the comments of the modules in dist. */
+/** Removes the comments of the modules in the dist of each package. */
 export async function removeComments() {
-  const folder = join(root, "dist");
+  await Promise.all(["dist", "packages/storage/dist"].map((folder) => removeCommentsIn(join(root, folder))));
+}
+
+async function removeCommentsIn(folder) {
   const paths = readdirSync(folder, { recursive: true }).map((path) => path.replaceAll("\\", "/"));
   await Promise.all(
     paths.filter(losesComments).map(async (path) => {
@@ -118,14 +140,17 @@ export function bundleCommand({ plugins = [], ...options } = {}) {
     minify: false,
     minifyWhitespace: true,
     minifyIdentifiers: true,
-    plugins: [...COMMON_OPTIONS.plugins, ...plugins],
+    plugins: [...COMMON_OPTIONS.plugins, STORAGE_PACKAGE, ...plugins],
     ...options,
   });
 }
 
 /** The library of {@link bundleLibrary}: what the processes of tests and measurements import. */
-const LIBRARY_TEXT = ["", "presets/", "storage/", "storage/postgres/", "testing/"]
-  .map((folder) => `export * from "../${folder}index.node.js";\n`)
+const LIBRARY_TEXT = [
+  ...["", "presets/", "storage/", "testing/"].map((folder) => `../${folder}index.node.js`),
+  ...["postgres", "s3"].map((name) => `../../packages/storage/dist/${name}/index.js`),
+]
+  .map((path) => `export * from "${path}";\n`)
   .join("");
 
 /**
@@ -142,7 +167,7 @@ export function bundleLibrary({ plugins = [], ...options } = {}) {
     // As in the command, and names of classes are seen in errors.
     minify: false,
     minifyWhitespace: true,
-    plugins: [...COMMON_OPTIONS.plugins, ...plugins],
+    plugins: [...COMMON_OPTIONS.plugins, STORAGE_PACKAGE, ...plugins],
     ...options,
   });
 }

@@ -1,5 +1,5 @@
 // Writes docs/reference/options.md: every option of every function and class that takes options,
-// from the option tables in dist and the doc comments in js.
+// from the option tables in dist and the doc comments in js, and those of @filewright/storage.
 //
 //   node scripts/options.mjs           writes the page
 //   node scripts/options.mjs --check   fails if the page is stale
@@ -84,12 +84,12 @@ const OPTION_TABLES = [
   ["definePreset", "presets/spec-options.js", "PRESET_SPEC_OPTIONS"],
   ["filesOf", "storage/files/files-of.js", "FILES_OPTIONS"],
   ["memoryStorage", "storage/memory/memory.js", "MEMORY_STORAGE_OPTIONS"],
-  ["postgresStorage", "storage/postgres/options.js", "POSTGRES_STORAGE_OPTIONS"],
-  ["setPostgresQuota", "storage/postgres/options.js", "POSTGRES_QUOTA_OPTIONS"],
-  ["sweepPostgres", "storage/postgres/options.js", "POSTGRES_SWEEP_OPTIONS"],
-  ["dropPostgresWorkspace", "storage/postgres/options.js", "POSTGRES_DROP_OPTIONS"],
+  ["postgresStorage", "../packages/storage/dist/postgres/options.js", "POSTGRES_STORAGE_OPTIONS"],
+  ["setPostgresQuota", "../packages/storage/dist/postgres/options.js", "POSTGRES_QUOTA_OPTIONS"],
+  ["sweepPostgres", "../packages/storage/dist/postgres/options.js", "POSTGRES_SWEEP_OPTIONS"],
+  ["dropPostgresWorkspace", "../packages/storage/dist/postgres/options.js", "POSTGRES_DROP_OPTIONS"],
   ["backendContract", "testing/contract.js", "CONTRACT_OPTIONS"],
-  ["s3Storage", "storage/s3/options.js", "S3_STORAGE_OPTIONS"],
+  ["s3Storage", "../packages/storage/dist/s3/options.js", "S3_STORAGE_OPTIONS"],
   ["containerSandbox", "backends/sandbox/container/container.node.js", "CONTAINER_SANDBOX_OPTIONS"],
   ["remoteSandbox", "backends/sandbox/remote/remote.node.js", "REMOTE_SANDBOX_OPTIONS"],
   ["storageContract", "testing/storage/contract.js", "STORAGE_CONTRACT_OPTIONS"],
@@ -135,7 +135,8 @@ function memberComments(body) {
  */
 function interfaceComments() {
   const found = new Map();
-  for (const text of sourceTexts(join(root, "js"))) {
+  const texts = ["js", "packages/storage/src"].flatMap((folder) => [...sourceTexts(join(root, folder))]);
+  for (const text of texts) {
     for (const [, name, table] of text.matchAll(
       /^export type (\w+) = \{ readonly \[K in keyof typeof (\w+)\]/gmu,
     )) {

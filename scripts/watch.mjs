@@ -16,7 +16,7 @@ const QUIET_MS = 200;
 /** Builds and tests once for a set of changed paths, relative to the checkout. */
 async function buildAndTest(paths) {
   const crates = new Set(paths.map((path) => /^crates\/([^/]+)\//.exec(path)?.[1]).filter(Boolean));
-  const scripts = paths.filter((path) => /^(js|test)\/.*\.ts$/.test(path));
+  const scripts = paths.filter((path) => /^(js|packages|test)\/.*\.ts$/.test(path));
   if (crates.size > 0) {
     await buildNative();
     for (const crate of crates) {
@@ -36,7 +36,7 @@ await runScript(async () => {
   await buildTypeScript();
   const changed = new Set();
   let wake = () => {};
-  for (const folder of ["js", "crates", "test"]) {
+  for (const folder of ["js", "packages/storage/src", "crates", "test"]) {
     watch(join(root, folder), { recursive: true }, (_, name) => {
       if (name === null) return;
       changed.add(`${folder}/${name}`);

@@ -26,7 +26,7 @@ export async function* rows({ load }) {
     process.platform === "linux" ? missingServer() : "the processor time of processes is read from /proc";
   if (problem !== undefined) throw new Skip(problem);
   const { openWorkspace } = await load("index.node.js");
-  const { postgresStorage } = await load("storage/postgres/index.node.js");
+  const { postgresStorage } = await import("@filewright/storage/postgres");
   const server = await startPostgres(["fsync=on"]);
   const issuer = await startIssuer();
   let replica;

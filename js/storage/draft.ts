@@ -156,3 +156,32 @@ export class Draft extends TreeDraft<Entry, HashedContent> {
     return Object.freeze({ ...entry, path, version: this.#versionOf(path) });
   }
 }
+
+/** The entries on which changes depend, and how the entries are dated that they make. */
+export interface DraftOrigin extends EntrySource {
+  /** The version of every entry that is made or changed. */
+  readonly version: Version;
+  /** The time of the commit, in milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The states that the changes of a commit make. */
+export interface DraftedChanges {
+  /** The last state of every path that a change names, and of the parents that were made, sorted: the answer. */
+  readonly entries: readonly Entry[];
+  /** Every path that changed with both of its states, sorted: the history. */
+  readonly changes: readonly Changed<Entry>[];
+}
+
+/**
+ * Returns what the changes of a commit make, in their order, without a tree of all files. Nothing is written.
+ * @throws NOT_FOUND, ALREADY_EXISTS, IS_DIRECTORY, NOT_DIRECTORY, NOT_EMPTY
+ */
+export async function draftChanges(
+  ops: readonly ReadyOp[],
+  { look, below, version, now }: DraftOrigin,
+): Promise<DraftedChanges> {
+  const draft = new Draft(await treeFor(ops, { look, below }), () => version, now);
+  for (const op of ops) draft.apply(op);
+  return { entries: draft.entries(), changes: entriesOf(draft.changes()) };
+}

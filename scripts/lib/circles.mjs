@@ -1,4 +1,4 @@
-// Finds circular imports: between files and folders of js/, and between the files and the modules of
+// Finds circular imports: between files and folders of js/ and of the packages beside it, and between the files and the modules of
 // a crate.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix, relative } from "node:path";
@@ -9,7 +9,13 @@ import { ancestorFiles, modulesOfCrate, referredFiles } from "./rust-modules.mjs
  */
 export function importCircles(root) {
   const files = typescriptGraph(root);
-  const folders = groupedGraph(files, (file) => file.split("/").slice(0, 2).join("/"));
+  const folders = groupedGraph(files, (file) =>
+    file
+      .replace(/^packages\/[^/]+\//u, "")
+      .split("/")
+      .slice(0, 2)
+      .join("/"),
+  );
   const rustFiles = rustGraph(root);
   const modules = groupedGraph(rustFiles, (file) => file.replace(/\/src\/([^/.]+).*$/, "/src/$1"));
   // lib.rs declares every module and re-exports items of them, which does not count as a circular
@@ -75,18 +81,28 @@ export function filesBelow(root, folder, ending) {
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll("\\", "/"));
 }
 
+/** The folders with the TypeScript of the packages. */
+const SOURCE_FOLDERS = ["js", "packages/storage/src"];
+
+/** Returns the paths of the TypeScript modules of all packages, relative to the root, by folder and ending. */
+export function sourcesBelow(root) {
+  return SOURCE_FOLDERS.flatMap((folder) =>
+    [".ts", ".tsx"].flatMap((ending) => filesBelow(root, folder, ending)),
+  );
+}
+
 /** Returns TypeScript source without block comments and without lines that are only a comment. */
 export function withoutComments(text) {
   return text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
 }
 
 /**
- * Returns for each file of js/ the files that it imports, types included. `import()` is left out,
+ * Returns for each file of the packages the files that it imports, types included. `import()` is left out,
  * because it runs after the modules are loaded.
  */
 function typescriptGraph(root) {
   return new Map(
-    [...filesBelow(root, "js", ".ts"), ...filesBelow(root, "js", ".tsx")].map((file) => {
+    sourcesBelow(root).map((file) => {
       const text = withoutComments(readFileSync(join(root, file), "utf8"));
       const imported = text.matchAll(/(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s+["'](\.[^"']+)["']/g);
       return [file, new Set(Array.from(imported, ([, path]) => posix.join(posix.dirname(file), path)))];

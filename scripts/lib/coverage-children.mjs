@@ -10,6 +10,11 @@ import { bundleCommand, bundleLibrary, losesComments, withoutComments } from "..
 import { BuildError, root } from "./run.mjs";
 
 const BUILD_FOLDER = join(root, "dist");
+/** Where each package is built, and its sources. */
+const SOURCE_FOLDERS = [
+  [BUILD_FOLDER, join(root, "js")],
+  [join(root, "packages/storage/dist"), join(root, "packages/storage/src")],
+];
 const BUNDLES_FOLDER = join(BUILD_FOLDER, "bin");
 const LIBRARY_FILE = join(BUILD_FOLDER, "cli/library.js");
 /** The built modules that contain only an npm package, or a bundle of the page. Their coverage is not counted. */
@@ -59,11 +64,11 @@ const isBundle = (file) => dirname(file) === BUNDLES_FOLDER || file === LIBRARY_
 
 /** Returns for each built file the coverage that each process wrote. */
 function coverageByFile(directory) {
-  const ours = `${pathToFileURL(BUILD_FOLDER).href}/`;
+  const ours = SOURCE_FOLDERS.map(([built]) => `${pathToFileURL(built).href}/`);
   const scripts = new Map();
   for (const name of readdirSync(directory)) {
     for (const script of JSON.parse(readFileSync(join(directory, name), "utf8")).result) {
-      if (!script.url.startsWith(ours)) continue;
+      if (!ours.some((folder) => script.url.startsWith(folder))) continue;
       const file = fileURLToPath(script.url);
       if (!scripts.has(file)) scripts.set(file, []);
       scripts.get(file).push(script);
@@ -77,7 +82,9 @@ function coverageByFile(directory) {
  * are removed; undefined for a file without a source of ours.
  */
 function compileAgain(file) {
-  const source = join(root, "js", relative(BUILD_FOLDER, file).replace(/\.js$/u, ".ts"));
+  const [built, sources] = SOURCE_FOLDERS.find(([folder]) => file.startsWith(join(folder, "/"))) ?? [];
+  if (built === undefined) return undefined;
+  const source = join(sources, relative(built, file).replace(/\.js$/u, ".ts"));
   const text = BUNDLED_FILES.includes(file) ? undefined : ts.sys.readFile(source);
   if (text === undefined) return undefined;
   const { outputText, sourceMapText } = ts.transpileModule(text, { compilerOptions, fileName: source });

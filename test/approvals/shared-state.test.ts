@@ -6,7 +6,7 @@ import { openApprovalState, openSharedApprovalState } from "../../js/mcp/protoco
 import { localWorkspaceHost } from "../../js/mcp/host.ts";
 import { makeResourceWatch } from "../../js/mcp/protocol/watch.ts";
 import { memoryStorage, type Storage } from "../../js/storage/index.ts";
-import { postgresStorage } from "../../js/storage/postgres/index.ts";
+import { postgresStorage } from "@filewright/storage/postgres";
 import { missingServer, startPostgres, type TestServer } from "../storage/postgres/server.mjs";
 import { type Asked, type Replica, replica } from "./replicas.ts";
 

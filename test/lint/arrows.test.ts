@@ -138,6 +138,18 @@ describe("scripts/arrows.mjs refuses", () => {
       files: { "js/attic/a.ts": 'import { x } from "../engine/x.ts";\n' },
       line: "js/attic/a.ts imports ../engine/x.ts: the room attic has no place in scripts/arrows.mjs",
     },
+    "a package importing a file of the main one": {
+      files: { "packages/storage/src/s3/a.ts": 'import { x } from "../../../../js/storage/a.ts";\n' },
+      line: "packages/storage/src/s3/a.ts imports ../../../../js/storage/a.ts: packages/storage/src imports only its own files, filewright/files, filewright/testing, aws4fetch",
+    },
+    "a package importing another entry of the main one": {
+      files: { "packages/storage/src/a.ts": 'export const x = () => import("filewright/engine");\n' },
+      line: "packages/storage/src/a.ts imports filewright/engine: packages/storage/src imports only its own files, filewright/files, filewright/testing, aws4fetch",
+    },
+    "the main package importing a file of another one": {
+      files: { "js/mcp/a.ts": 'export { x } from "../../packages/storage/src/s3/index.ts";\n' },
+      line: "js/mcp/a.ts imports ../../packages/storage/src/s3/index.ts: js/ imports no file outside of it",
+    },
     "core depending on fs": {
       files: { "crates/core/Cargo.toml": `${core}filewright-fs.workspace = true\n` },
       line: "crates/core depends on crates/fs",

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { MemoryBackend } from "../../js/index.node.ts";
 import { filesOf, memoryStorage, observeStorage, type Storage } from "../../js/storage/index.ts";
-import { PostgresStorageEngine } from "../../js/storage/postgres/storage.ts";
-import { s3Storage } from "../../js/storage/s3/index.node.ts";
+import { PostgresStorageEngine } from "../../packages/storage/src/postgres/storage.ts";
+import { s3Storage } from "@filewright/storage/s3";
 import { mapDriver } from "../storage/map-driver.ts";
 
 /** The engines. A remote one is never reached: a mistake is refused before anything is sent. */

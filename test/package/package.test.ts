@@ -5,6 +5,7 @@ import { builtinModules } from "node:module";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { OPTIONAL_PACKAGES } from "../../js/schema/optional-packages.ts";
+import { SIGNER } from "../../packages/storage/src/s3/request.ts";
 import { problemsOfContents } from "../../scripts/release/contents.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -14,6 +15,7 @@ const manifest = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
   readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;
+  readonly version: string;
   readonly scripts: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 };
@@ -95,7 +97,8 @@ describe("every entry loads by its public name", () => {
       readonly entryPoints: readonly string[];
     };
     const typed = targets.filter(({ condition }) => condition === "types").map(({ file }) => file);
-    expect(entryPoints).toEqual(typed);
+    const stored = ["postgres", "s3"].map((name) => `packages/storage/dist/${name}/index.d.ts`);
+    expect(entryPoints).toEqual([...typed, ...stored]);
   });
 });
 
@@ -147,7 +150,11 @@ describe("packages of others", () => {
     ...versionsIn("package.json").devDependencies,
     ...versionsIn("test/sdks/package.json").dependencies,
   };
-  const peers = [...Object.keys(OPTIONAL_PACKAGES), "react", "vue"].sort();
+  const storage = JSON.parse(readFileSync(`${root}/packages/storage/package.json`, "utf8"));
+  /** The peers of this package from others; its own storages are one more, in the version of this package. */
+  const foreign = [...Object.keys(OPTIONAL_PACKAGES), "react", "vue"];
+  const peers = ["@filewright/storage", ...foreign].sort();
+  const tested = [...new Set([...foreign, "aws4fetch"])];
   const sdks = Object.keys(versionsIn("test/sdks/package.json").dependencies ?? {});
 
   it("are peers where this package imports them, in any version, and none has to be installed", () => {
@@ -156,6 +163,13 @@ describe("packages of others", () => {
     const optional = Object.fromEntries(peers.map((name) => [name, { optional: true }]));
     expect(manifest.peerDependenciesMeta).toEqual(optional);
     expect(manifest.dependencies ?? {}).toEqual({});
+  });
+
+  it("are peers of the storages, which work with this version of the package alone", () => {
+    expect(storage.version).toBe(manifest.version);
+    expect(storage.peerDependencies).toEqual({ filewright: manifest.version, aws4fetch: "*", pg: "*" });
+    expect(storage.peerDependenciesMeta).toEqual({ aws4fetch: { optional: true }, pg: { optional: true } });
+    expect(storage.dependencies ?? {}).toEqual({});
   });
 
   it("are imported in js by the names of the peers alone, beside those that are bundled", () => {
@@ -178,14 +192,14 @@ describe("packages of others", () => {
     to,
   }));
 
-  it.each([...peers, ...sdks.filter((name) => !name.startsWith("@types/") && name !== "zod")])(
+  it.each([...tested, ...sdks.filter((name) => !name.startsWith("@types/") && name !== "zod")])(
     "%s stands in the table of tested versions",
     (name) => {
       expect(rows).toContainEqual({ name, from: lowest[name as "ai"], to: highest[name] });
     },
   );
 
-  it.each(Object.entries(OPTIONAL_PACKAGES))(
+  it.each([...Object.entries(OPTIONAL_PACKAGES), [SIGNER.name, SIGNER] as const])(
     "%s is told to be too old below the lowest",
     (name, { least }) => {
       expect(least).toBe(lowest[name as "ai"]);

@@ -34,6 +34,7 @@ const KEPT = join(root, ".cache/test-tarballs");
 const SOURCES = [
   ...["js", "scripts", "dist/native", "dist/wasm", "package.json", "package-lock.json"],
   ...["README.md", "LICENSE"],
+  ...["src", "package.json", "README.md"].map((name) => `packages/storage/${name}`),
 ];
 
 /**

@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type pg from "pg";
-import { postgresStorage, type PostgresStorage } from "../../js/storage/postgres/index.node.ts";
+import { postgresStorage, type PostgresStorage } from "@filewright/storage/postgres";
 import type { Op } from "../../js/storage/index.ts";
 import { startProxy } from "../storage/postgres/proxy.ts";
 import { missingServer, startPostgres, type TestServer } from "../storage/postgres/server.mjs";

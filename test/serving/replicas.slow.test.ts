@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import "../../js/engine/index.node.ts";
-import { postgresStorage } from "../../js/storage/postgres/index.ts";
+import { postgresStorage } from "@filewright/storage/postgres";
 import type { Storage } from "../../js/storage/index.ts";
 import { callOver, serveProcess } from "../mcp/serving.ts";
 import { missingServer, startPostgres, type TestServer } from "../storage/postgres/server.mjs";

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import "../../js/engine/index.node.ts";
-import { postgresStorage } from "../../js/storage/postgres/index.ts";
+import { postgresStorage } from "@filewright/storage/postgres";
 import { COMMAND } from "../mcp/harness.ts";
 import { startProxy } from "../storage/s3/proxy.ts";
 import { LACKS_VERSITYGW, startVersitygw } from "../storage/s3/versitygw.mjs";
@@ -14,12 +14,23 @@ import { postgresUrl } from "./server.ts";
 const SECRET = "s3cr3t-of-this-test";
 const KEYS = { AWS_ACCESS_KEY_ID: "access", AWS_SECRET_ACCESS_KEY: SECRET };
 
+/** Returns options of Node with which it finds none of these packages, as where they are not installed. */
+function without(...names: readonly string[]): string {
+  const hooks = `export const resolve = (name, context, next) => {
+    if (${JSON.stringify(names)}.includes(name)) throw new Error("no " + name);
+    return next(name, context);
+  };`;
+  const url = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
+  return `--import=${url(`import { register } from "node:module"; register(${JSON.stringify(url(hooks))});`)}`;
+}
+
 /** Starts a server that must not start, and returns its exit status and what it said. */
 async function refused(
   argv: readonly string[],
   env: Record<string, string> = {},
+  command: string = COMMAND,
 ): Promise<{ readonly status: number | null; readonly said: string }> {
-  const child = spawn(process.execPath, [COMMAND, "serve", ...argv, "--port", "0"], {
+  const child = spawn(process.execPath, [command, "serve", ...argv, "--port", "0"], {
     env: { ...process.env, FILEWRIGHT_TOKEN: "a-token-that-only-this-test-knows", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -82,14 +93,7 @@ describe("an engine that cannot be used", () => {
   });
 
   test("a missing package is named with the command that mends it", async () => {
-    // Node finds none of the optional packages, as where they are not installed.
-    const hooks = `export const resolve = (name, context, next) => {
-      if (["pg", "aws4fetch", "prom-client", "@opentelemetry/api"].includes(name)) throw new Error("no " + name);
-      return next(name, context);
-    };`;
-    const url = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
-    const code = `import { register } from "node:module"; register(${JSON.stringify(url(hooks))});`;
-    const env = { ...KEYS, NODE_OPTIONS: `--import=${url(code)}` };
+    const env = { ...KEYS, NODE_OPTIONS: without("pg", "aws4fetch", "prom-client", "@opentelemetry/api") };
     for (const [argv, message] of [
       [["--storage", "postgres://127.0.0.1:1/d"], /pg is not installed; npm install pg$/mu],
       [["--storage", "s3+http://127.0.0.1:1/b"], /aws4fetch is not installed; npm install aws4fetch$/mu],
@@ -101,6 +105,24 @@ describe("an engine that cannot be used", () => {
       expect(status).toBe(1);
     }
   });
+});
+
+test("without the package of the storages, the command that installs it in the right version is named", async () => {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  // The modules of the command: in its bundle of the checkout the package is a part.
+  const command = new URL("../../dist/cli/main.node.js", import.meta.url).pathname;
+  const NODE_OPTIONS = without("@filewright/storage/postgres", "@filewright/storage/s3");
+  for (const [address, peer] of [
+    ["postgres://127.0.0.1:1/d", "pg"],
+    ["s3+http://127.0.0.1:1/b", "aws4fetch"],
+  ] as const) {
+    const { status, said } = await refused(["--storage", address], { ...KEYS, NODE_OPTIONS }, command);
+    const remedy = `npm install @filewright/storage@${version} ${peer}`;
+    expect(said.trim()).toMatch(
+      new RegExp(`the package @filewright/storage is not installed; ${remedy.replaceAll(".", "\\.")}$`, "u"),
+    );
+    expect(status).toBe(1);
+  }
 });
 
 describe.skipIf(missingServer() !== undefined)("a database that cannot be used", () => {

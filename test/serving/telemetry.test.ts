@@ -28,7 +28,7 @@ import {
   type Op,
   type Storage,
 } from "../../js/storage/index.node.ts";
-import { postgresStorage } from "../../js/storage/postgres/index.ts";
+import { postgresStorage } from "@filewright/storage/postgres";
 import { missingServer, startPostgres, type TestServer } from "../storage/postgres/server.mjs";
 import { afterThisTest } from "../support/cleanups.ts";
 import { call, postgresUrl, startServing, TOKEN } from "./server.ts";

@@ -2,7 +2,7 @@
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type Confirm, openWorkspace, type Workspace, type WorkspaceOptions } from "../../js/index.node.ts";
-import { postgresStorage } from "../../js/storage/postgres/index.ts";
+import { postgresStorage } from "@filewright/storage/postgres";
 import type { Storage } from "../../js/storage/index.ts";
 import { missingServer, startPostgres, type TestServer } from "./postgres/server.mjs";
 import { randomSession, runSession, SESSION_FILES } from "./replica-sessions.mjs";

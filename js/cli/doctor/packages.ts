@@ -32,7 +32,7 @@ export function checkPackages(): readonly { readonly name: string; run(): Promis
 
 async function checkPackage(name: OptionalPackageName): Promise<Check> {
   const { adds, least } = OPTIONAL_PACKAGES[name];
-  const install = `run: npm install ${installableName(name)}`;
+  const install = `run: npm install ${installableName({ name, least })}`;
   const version = installedVersion(name);
   if (version === undefined) return { name, status: "absent", message: `not installed: ${adds}` };
   if (isOlder(version, least))

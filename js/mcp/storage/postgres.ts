@@ -2,7 +2,7 @@
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { importRequired } from "../../schema/optional-packages.ts";
-import { postgresStorage, type PostgresClient, setPostgresQuota } from "../../storage/postgres/index.ts";
+import { loadPostgres } from "./load.ts";
 import type { StorageEngine, WorkspaceName, WorkspaceQuota } from "./engine.ts";
 import type { PostgresTarget } from "./url.ts";
 
@@ -17,7 +17,8 @@ interface PgModule {
   }) => Pool;
 }
 
-interface Pool extends PostgresClient {
+interface Pool {
+  query(config: { readonly text: string }): Promise<unknown>;
   on(event: "error", listener: () => void): unknown;
   end(): Promise<void>;
 }
@@ -32,6 +33,7 @@ export async function postgresEngine(
   { connection, schema, pool: max, shown }: PostgresTarget,
   quota?: WorkspaceQuota,
 ): Promise<StorageEngine> {
+  const { postgresStorage, setPostgresQuota } = await loadPostgres<Pool>();
   const { Pool } = await loadPg();
   const connect = (connections: number): Pool => {
     const made = new Pool(

@@ -1,16 +1,21 @@
 /** The engine of `--storage s3+https://…`: one bucket for all workspaces of the process. */
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { s3Storage, type S3Storage } from "../../storage/s3/index.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { loadS3, type S3Keys } from "./load.ts";
 import type { Environment, StorageEngine, WorkspaceName } from "./engine.ts";
 import type { S3Target } from "./url.ts";
 
-/** Makes the engine. Nothing is sent yet. @throws FilewrightError INVALID_ARGUMENT without keys */
+/**
+ * Makes the engine. Nothing is sent yet.
+ * @throws FilewrightError INVALID_ARGUMENT without keys, UNSUPPORTED_OPERATION without the package
+ */
 export async function s3Engine(target: S3Target, environment: Environment): Promise<StorageEngine> {
   const { endpoint, bucket, prefix, shown } = target;
   const credentials = credentialsOf(environment);
+  const { s3Storage } = await loadS3();
   const region = target.region ?? environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"];
-  const open = ({ tenant, workspace }: WorkspaceName): Promise<S3Storage> =>
+  const open = ({ tenant, workspace }: WorkspaceName): Promise<Storage> =>
     s3Storage(
       withoutUndefined({
         endpoint,
@@ -40,7 +45,7 @@ function encodeTenant(tenant: string): string {
   return Buffer.from(tenant, "utf8").toString("base64url");
 }
 
-function credentialsOf(environment: Environment): Parameters<typeof s3Storage>[0]["credentials"] {
+function credentialsOf(environment: Environment): S3Keys {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment;
   const sessionToken = environment["AWS_SESSION_TOKEN"];
   if (!accessKeyId || !secretAccessKey)

@@ -24,7 +24,7 @@ const ENDINGS = [".ts", ".tsx", ".mjs"];
  * function of all its tests, and so are copies of the work of others.
  */
 function countedFiles(root) {
-  const found = ["js", "scripts", "bench"].flatMap((folder) =>
+  const found = ["js", "packages/storage/src", "scripts", "bench"].flatMap((folder) =>
     ENDINGS.flatMap((ending) => filesBelow(root, folder, ending)),
   );
   const ofTests = filesBelow(root, "test", ".mjs").filter((path) => !/^test\/[^/]+\/runner\.mjs$/.test(path));

@@ -1,7 +1,7 @@
-// Makes the TypeScript program of js/ for the checks that need resolved types and names.
+// Makes the TypeScript program of all packages for the checks that need resolved types and names.
 import { posix } from "node:path";
 import ts from "typescript";
-import { filesBelow } from "../circles.mjs";
+import { sourcesBelow } from "../circles.mjs";
 
 /** As strict as tsconfig.json, since `strict` decides what an optional member is. */
 const OPTIONS = {
@@ -17,22 +17,27 @@ const OPTIONS = {
   noEmit: true,
 };
 
-/** Returns a host that resolves imports within js/ only; what packages declare does not count. */
-function hostOf(rootNames) {
+/** The source of the entry by which a package beside the main one imports from it. */
+const ENTRY_SOURCES = { "filewright/files": "js/files/index.ts" };
+
+/** Returns a host that resolves imports of our own files only; what other packages declare does not count. */
+function hostOf(rootNames, nameOf) {
   const known = new Set(rootNames);
   const host = ts.createCompilerHost(OPTIONS);
   host.jsDocParsingMode = ts.JSDocParsingMode.ParseNone;
   host.resolveModuleNameLiterals = (literals, containing) =>
     literals.map(({ text }) => {
-      const resolvedFileName = posix.join(posix.dirname(containing), text);
-      const extension = posix.extname(text);
+      const entry = ENTRY_SOURCES[text];
+      const resolvedFileName =
+        entry === undefined ? posix.join(posix.dirname(containing), text) : nameOf(entry);
+      const extension = posix.extname(resolvedFileName);
       return { resolvedModule: known.has(resolvedFileName) ? { resolvedFileName, extension } : undefined };
     });
   return host;
 }
 
 /**
- * A program over the files of js/ of a checkout.
+ * A program over the files of the packages of a checkout.
  * @typedef {{
  *   checker: import("typescript").TypeChecker,
  *   files: readonly { path: string, source: import("typescript").SourceFile }[],
@@ -41,10 +46,10 @@ function hostOf(rootNames) {
 
 /** Returns the program of a checkout. Generated files are resolved, but not listed. @returns {Sources} */
 export function loadSources(root) {
-  const paths = [".ts", ".tsx"].flatMap((ending) => filesBelow(root, "js", ending)).sort();
+  const paths = [...sourcesBelow(root)].sort();
   const nameOf = (path) => posix.join(root.replaceAll("\\", "/"), path);
   const rootNames = paths.map(nameOf);
-  const program = ts.createProgram({ rootNames, options: OPTIONS, host: hostOf(rootNames) });
+  const program = ts.createProgram({ rootNames, options: OPTIONS, host: hostOf(rootNames, nameOf) });
   const counted = paths.filter((path) => !path.includes("/generated/") && !path.endsWith(".d.ts"));
   return {
     checker: program.getTypeChecker(),

@@ -21,12 +21,16 @@ test("text of a PDF, a value of YAML, a smaller image, spans, metrics, a signed 
   const why = missingServer() ?? installed(join(import.meta.dirname, "lowest.json"), HOME);
   if (why !== undefined && process.env["CI"] !== "true") skip(why);
   expect(why).toBeUndefined();
-  // A copy, since through a link Node would find the packages of this checkout.
-  const copy = join(HOME, "node_modules/filewright");
-  rmSync(copy, { recursive: true, force: true });
-  mkdirSync(copy);
-  for (const name of ["package.json", "dist"]) {
-    cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+  // Copies, since through a link Node would find the packages of this checkout.
+  for (const [installedAs, folder] of [
+    ["filewright", "."],
+    ["@filewright/storage", "packages/storage"],
+  ] as const) {
+    const copy = join(HOME, "node_modules", installedAs);
+    rmSync(copy, { recursive: true, force: true });
+    mkdirSync(copy, { recursive: true });
+    for (const name of ["package.json", "dist"])
+      cpSync(join(ROOT, folder, name), join(copy, name), { recursive: true });
   }
   cpSync(join(import.meta.dirname, "scene.mjs"), join(HOME, "scene.mjs"));
 

@@ -6,13 +6,13 @@ import { createElement } from "react";
 import { renderToString as renderReact } from "react-dom/server";
 import { createSSRApp, h } from "vue";
 import { renderToString as renderVue } from "vue/server-renderer";
+import { postgresStorage } from "@filewright/storage/postgres";
+import { s3Storage } from "@filewright/storage/s3";
 import { openWorkspace } from "filewright";
 import { openTelemetry } from "filewright/hooks";
-import { postgresStorage } from "filewright/postgres";
 import * as inReact from "filewright/review/react";
 import * as inVue from "filewright/review/vue";
 import pg from "pg";
-import { s3Storage } from "filewright/s3";
 
 const spans = [];
 const span = { setAttributes() {}, setStatus() {}, end() {} };

@@ -1,7 +1,7 @@
 /** Forks on Postgres are searched as a walk searches them, whatever has changed in them and in their parents. */
 import { afterAll, beforeAll, describe, it } from "vitest";
 import "../../../js/engine/index.node.ts";
-import { postgresStorage } from "../../../js/storage/postgres/index.ts";
+import { postgresStorage } from "@filewright/storage/postgres";
 import { isNight } from "../../support/share.ts";
 import { missingServer, startPostgres, type TestServer } from "../postgres/server.mjs";
 import { compareForksWithWalks } from "./fork-parity.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import "../../../js/engine/index.node.ts";
-import { postgresStorage } from "../../../js/storage/postgres/index.ts";
+import { postgresStorage } from "@filewright/storage/postgres";
 import { openWorkspace, type Workspace } from "../../../js/workspace/index.node.ts";
 import { afterThisTest } from "../../support/cleanups.ts";
 import { startProxy } from "../postgres/proxy.ts";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openWorkspace, type Workspace } from "../../../js/index.node.ts";
-import { postgresStorage } from "../../../js/storage/postgres/index.ts";
+import { postgresStorage } from "@filewright/storage/postgres";
 import type { PlannedMerge, Storage } from "../../../js/storage/index.ts";
 import { afterThisTest } from "../../support/cleanups.ts";
 import { startProxy } from "./proxy.ts";

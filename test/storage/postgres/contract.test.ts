@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
 import type pg from "pg";
 import "../../../js/engine/index.node.ts";
-import { postgresStorage } from "../../../js/storage/postgres/index.ts";
+import { postgresStorage } from "@filewright/storage/postgres";
 import { storageContract } from "../../../js/testing/index.ts";
 import { missingServer, startPostgres, type TestServer } from "./server.mjs";
 

@@ -9,7 +9,7 @@ import {
   type PostgresStorage,
   setPostgresQuota,
   sweepPostgres,
-} from "../../../js/storage/postgres/index.ts";
+} from "@filewright/storage/postgres";
 import type { Op } from "../../../js/storage/index.ts";
 import { missingServer, startPostgres, type TestServer } from "./server.mjs";
 

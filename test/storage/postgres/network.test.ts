@@ -1,7 +1,7 @@
 /** postgresStorage between the process and the server: round trips, lost answers, ended connections, waiting. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import "../../../js/engine/index.node.ts";
-import { postgresStorage } from "../../../js/storage/postgres/index.ts";
+import { postgresStorage } from "@filewright/storage/postgres";
 import type { Op, Storage } from "../../../js/storage/index.ts";
 import { afterThisTest } from "../../support/cleanups.ts";
 import { type TestProxy, startProxy } from "./proxy.ts";

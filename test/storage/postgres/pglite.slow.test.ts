@@ -2,7 +2,7 @@
 import { PGlite } from "@electric-sql/pglite";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import "../../../js/engine/index.node.ts";
-import { postgresStorage } from "../../../js/storage/postgres/index.ts";
+import { postgresStorage } from "@filewright/storage/postgres";
 import { storageContract } from "../../../js/testing/index.ts";
 
 let workspaces = 0;

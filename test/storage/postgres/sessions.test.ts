@@ -2,7 +2,7 @@
 import type { Pool, PoolClient, QueryConfig } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import "../../../js/engine/index.node.ts";
-import { postgresStorage } from "../../../js/storage/postgres/index.ts";
+import { postgresStorage } from "@filewright/storage/postgres";
 import { missingServer, startPostgres, type TestServer } from "./server.mjs";
 
 const WAIT = { timeoutMs: 20_000 };

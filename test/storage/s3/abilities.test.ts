@@ -1,7 +1,7 @@
 /** What the start-up probe finds out, and which stores it refuses: the real ones, and some that a proxy spoils. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type S3Storage, s3Storage } from "../../../js/storage/s3/index.node.ts";
+import { type S3Storage, s3Storage } from "@filewright/storage/s3";
 import { startMiniflare } from "./miniflare.ts";
 import { type FaultProxy, startProxy } from "./proxy.ts";
 import { LACKS_VERSITYGW, type S3Server, startVersitygw } from "./versitygw.mjs";

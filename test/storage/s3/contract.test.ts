@@ -1,7 +1,7 @@
 /** The contract of storages on versitygw and on R2 in workerd, through two connections to one workspace. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { type S3Storage, s3Storage } from "../../../js/storage/s3/index.node.ts";
+import { type S3Storage, s3Storage } from "@filewright/storage/s3";
 import { storageContract } from "../../../js/testing/storage/contract.ts";
 import { startMiniflare } from "./miniflare.ts";
 import { LACKS_VERSITYGW, type S3Server, startVersitygw } from "./versitygw.mjs";

@@ -36,7 +36,7 @@ const WRITER = fileURLToPath(new URL("crash-writer.mjs", import.meta.url));
  * Lets writers and the server crash until every writer has made its commits.
  * @param {import("./versitygw.mjs").S3Server} server
  * @param {string} workspace
- * @param {() => Promise<import("../../../dist/storage/s3/index.node.js").S3Storage>} open
+ * @param {() => Promise<import("@filewright/storage/s3").S3Storage>} open
  * @param {CrashPlan} plan
  * @returns {Promise<CrashReport>}
  */

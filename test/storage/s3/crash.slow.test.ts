@@ -1,7 +1,7 @@
 /** Commits from several processes, which are killed with kill -9, as is the server. The large run: `npm run deep -- storage-s3`. */
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { type S3Storage, s3Storage } from "../../../js/storage/s3/index.node.ts";
+import { type S3Storage, s3Storage } from "@filewright/storage/s3";
 import { runCrashes } from "./crash.mjs";
 import { LACKS_VERSITYGW, startVersitygw } from "./versitygw.mjs";
 

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FilewrightError } from "../../../js/engine/errors.ts";
-import { type S3Storage, type S3StorageOptions, s3Storage } from "../../../js/storage/s3/index.node.ts";
+import { type S3Storage, type S3StorageOptions, s3Storage } from "@filewright/storage/s3";
 import type { Op } from "../../../js/storage/storage.ts";
 import { type FaultProxy, startProxy } from "./proxy.ts";
 import { LACKS_VERSITYGW, type S3Server, startVersitygw } from "./versitygw.mjs";

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openWorkspace } from "../../../js/index.node.ts";
-import { s3Storage } from "../../../js/storage/s3/index.node.ts";
+import { s3Storage } from "@filewright/storage/s3";
 import { LACKS_VERSITYGW, type S3Server, startVersitygw } from "./versitygw.mjs";
 
 const WRITERS = 8;

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { FilewrightError } from "../../../js/engine/errors.ts";
-import { s3Storage } from "../../../js/storage/s3/index.node.ts";
+import { s3Storage } from "@filewright/storage/s3";
 import { memoryStorage } from "../../../js/storage/index.node.ts";
 import type { Entry, Op, Storage } from "../../../js/storage/storage.ts";
 import { seededRandom } from "../../../scripts/lib/deep-kind.mjs";

@@ -4,7 +4,7 @@ import { readdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FilewrightError } from "../../../js/engine/errors.ts";
-import { type S3Storage, s3Storage } from "../../../js/storage/s3/index.node.ts";
+import { type S3Storage, s3Storage } from "@filewright/storage/s3";
 import type { Op, Storage } from "../../../js/storage/storage.ts";
 import { startMiniflare } from "./miniflare.ts";
 import { type FaultProxy, startProxy } from "./proxy.ts";

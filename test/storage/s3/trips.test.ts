@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openWorkspace } from "../../../js/index.node.ts";
-import { type S3Storage, s3Storage } from "../../../js/storage/s3/index.node.ts";
+import { type S3Storage, s3Storage } from "@filewright/storage/s3";
 import type { Op } from "../../../js/storage/storage.ts";
 import { type FaultProxy, startCounter } from "./proxy.ts";
 import { LACKS_VERSITYGW, type S3Server, startVersitygw } from "./versitygw.mjs";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { SaxesParser } from "saxes";
 import { describe, expect, test } from "vitest";
-import { parseErrorCode, parseListing } from "../../../js/storage/s3/xml.ts";
+import { parseErrorCode, parseListing } from "../../../packages/storage/src/s3/xml.ts";
 
 const OBJECT = "<LastModified>2026-01-02T03:04:05.000Z</LastModified>";
 const listing = (inside: string): string =>

@@ -1,8 +1,0 @@
-/**
- * `filewright/postgres` on Node: with the engine loaded.
- *
- * @module filewright/postgres
- */
-import "../../engine/index.node.ts";
-
-export * from "./index.ts";
