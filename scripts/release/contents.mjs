@@ -1,4 +1,4 @@
-// What the tarball of the main package has to contain, and what it must not.
+// What the tarballs of the main package and of @filewright/storage have to contain, and what they must not.
 import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { BuildError, root, runAndWait } from "../lib/run.mjs";
@@ -67,12 +67,12 @@ function declarationsInUse({ exports }) {
 }
 
 /**
- * Returns the paths that npm would pack from the checkout.
+ * Returns the paths that npm would pack from a folder of the checkout.
  *
  * @returns {readonly string[]}
  */
-function packedFiles() {
-  const args = ["pack", "--dry-run", "--json", "--ignore-scripts", "--loglevel=error"];
+function packedFiles(folder) {
+  const args = ["pack", folder, "--dry-run", "--json", "--ignore-scripts", "--loglevel=error"];
   const { stdout } = runAndWait("npm", args, { capture: "stdout" });
   return JSON.parse(stdout)[0].files.map(({ path }) => path);
 }
@@ -83,7 +83,7 @@ function packedFiles() {
  * @throws BuildError unless everything is there that has to be, and nothing else
  */
 export function checkedContents() {
-  const files = packedFiles();
+  const files = packedFiles(".");
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const problems = problemsOfContents(files, manifest);
   if (problems.length > 0) {
@@ -91,4 +91,29 @@ export function checkedContents() {
   }
   const declarations = declarationsInUse(manifest);
   return files.filter((path) => !path.endsWith(".d.ts") || declarations.has(path));
+}
+
+/** The forms of the paths of everything that may be in the tarball of `@filewright/storage`. */
+const ALLOWED_IN_STORAGE = /^(?:dist\/.*\.(?:js|d\.ts)|README\.md|package\.json)$/u;
+
+/**
+ * Returns the paths that the tarball of `@filewright/storage` contains, besides our licence.
+ *
+ * @throws BuildError unless everything is there that has to be, and nothing else
+ */
+export function checkedStorageContents() {
+  const folder = "packages/storage";
+  const files = packedFiles(`./${folder}`);
+  const { exports } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+  const missing = ["README.md", ...pathsInManifest({ bin: {}, exports })].filter(
+    (path) => !files.includes(path),
+  );
+  const problems = [
+    ...missing.map((path) => `${path} is missing`),
+    ...files
+      .filter((path) => !ALLOWED_IN_STORAGE.test(path))
+      .map((path) => `${path} does not belong to the package`),
+  ];
+  if (problems.length > 0) throw new BuildError(`${folder} cannot be packed:\n  ${problems.join("\n  ")}`);
+  return files;
 }

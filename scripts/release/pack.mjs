@@ -1,4 +1,4 @@
-// Makes the tarballs of a release: the main package, and one package per addon.
+// Makes the tarballs of a release: the main package, the one of storages, and one package per addon.
 //
 //   node scripts/release/pack.mjs
 //     --addons DIR   the folder with the addons, filewright.PLATFORM.node; default: dist/native, which is for
@@ -44,6 +44,10 @@ const HOST_ADDONS = "dist/native";
 /** How large the main package may be. Both WebAssembly modules are more than half of it. */
 const MAX_MAIN_PACKED_BYTES = 2_300_000;
 
+/** The folder of `@filewright/storage`, and how large it may be. */
+const STORAGE_PACKAGE = "packages/storage";
+const MAX_STORAGE_PACKED_BYTES = 90_000;
+
 /** The folder of the review page, whose script is for browsers and bundled already. */
 const REVIEW_PAGE = "dist/review/page/";
 
@@ -63,7 +67,7 @@ const SHARED = ["version", "license", "author", "homepage", "repository", "bugs"
  * @param {readonly import("./targets.mjs").ReleaseTarget[]} targets
  */
 export function publishedManifest(manifest, targets) {
-  const { devDependencies: _, scripts: __, napi: ___, ...kept } = manifest;
+  const { devDependencies: _, scripts: __, napi: ___, workspaces: ____, ...kept } = manifest;
   const addons = targets.map((target) => [addonPackageName(target.platform), manifest.version]);
   return {
     ...kept,
@@ -199,6 +203,27 @@ async function packMain(manifest, files, targets, output) {
 }
 
 /**
+ * Packs `@filewright/storage` as it is in the checkout, with our licence.
+ *
+ * @param {readonly string[]} files what npm would pack from its folder, relative paths
+ */
+function packStorage(files, output) {
+  const from = join(root, STORAGE_PACKAGE);
+  const { scripts: _, ...manifest } = JSON.parse(readFileSync(join(from, "package.json"), "utf8"));
+  const { file, paths } = packFolder(output, MAX_STORAGE_PACKED_BYTES, (folder) => {
+    for (const path of files) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      copyFileSync(join(from, path), join(folder, path));
+    }
+    copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
+    return manifest;
+  });
+  const missing = [...files, "LICENSE"].filter((path) => !paths.includes(path));
+  if (missing.length > 0) throw new BuildError(`npm left out ${missing.join(", ")} of ${file}`);
+  return file;
+}
+
+/**
  * Packs the addon of a platform. `isLocalBuild`: the addon of dist/native, larger than a published one. On Linux
  * its symbols are removed first, and its size has no limit.
  */
@@ -227,7 +252,7 @@ function packAddon(manifest, addon, target, output, isLocalBuild) {
  * Makes the tarballs.
  *
  * @param {{ addons?: string, output?: string, all?: boolean }} options `all` demands an addon for each platform
- * @returns {Promise<{ main: string, addons: Record<string, string> }>} the paths, those of the addons by platform
+ * @returns {Promise<{ main: string, storage: string, addons: Record<string, string> }>} the paths, those of the addons by platform
  * @throws BuildError if the checkout's files disagree about the version, an addon is missing, or a tarball has
  *   other contents than it should or is too large
  */
@@ -243,7 +268,7 @@ export async function packRelease({ addons = HOST_ADDONS, output = TARBALLS_FOLD
   if (all && !isInstalled(COMPRESSOR, "-V"))
     throw new BuildError(`a release needs the program ${COMPRESSOR}`);
   agreedVersion(root);
-  const files = await prepack();
+  const { main: files, storage } = await prepack();
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const isLocalBuild = resolve(root, addons) === resolve(root, HOST_ADDONS);
   mkdirSync(into, { recursive: true });
@@ -251,6 +276,7 @@ export async function packRelease({ addons = HOST_ADDONS, output = TARBALLS_FOLD
     rmSync(join(into, name));
   return {
     main: await packMain(manifest, files, targets, into),
+    storage: packStorage(storage, into),
     addons: Object.fromEntries(
       found.map((target) => [
         target.platform,
@@ -268,11 +294,12 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
       "--all": { description: "fails unless there is an addon for each platform" },
     });
     if (rest.length > 0) throw new BuildError(`unknown argument ${rest[0]}`);
-    const { main, addons } = await packRelease({
+    const { main, storage, addons } = await packRelease({
       addons: flags["--addons"],
       output: flags["--output"],
       all: flags["--all"],
     });
-    for (const file of [main, ...Object.values(addons)]) console.log(`${file} ${statSync(file).size}`);
+    for (const file of [main, storage, ...Object.values(addons)])
+      console.log(`${file} ${statSync(file).size}`);
   });
 }

@@ -1,5 +1,5 @@
-// Runs before `npm pack` of the checkout: builds what the tarball contains, and fails if the tarball would lack
-// something or contain something else.
+// Runs before `npm pack` of the main package and of @filewright/storage: builds what the tarballs contain, and fails
+// if one would lack something or contain something else.
 //
 //   --publish   refuses: `npm publish` of the checkout would leave out the addons
 import { readFileSync, writeFileSync } from "node:fs";
@@ -8,15 +8,15 @@ import { pathToFileURL } from "node:url";
 import { buildTypeScript } from "../build.mjs";
 import { buildWasm } from "../build-wasm.mjs";
 import { BuildError, root, runScript } from "../lib/run.mjs";
-import { checkedContents } from "./contents.mjs";
+import { checkedContents, checkedStorageContents } from "./contents.mjs";
 import { assertLicences, linkedCrates, withCrates } from "./licences.mjs";
 
-/** Builds what the main package contains, and returns the checked paths of its files. */
+/** Builds what both packages contain, and returns the checked paths of their files. */
 export async function prepack() {
   await buildTypeScript();
   await buildWasm();
   addLicencesOfModules();
-  return checkedContents();
+  return { main: checkedContents(), storage: checkedStorageContents() };
 }
 
 /** Adds the licences of the crates in the WebAssembly modules to those of the npm packages in the command. */

@@ -1,4 +1,5 @@
-// Publishes the npm tarballs of a release: the addons first, because the main package depends on them.
+// Publishes the npm tarballs of a release: the addons first, because the main package depends on them, and last the
+// storages, which need the main package.
 //
 //   node scripts/release/publish.mjs TARBALLS
 //     --dry-run   uploads nothing
@@ -17,12 +18,12 @@ const PROVENANCE = `--provenance=${process.env.GITHUB_ACTIONS === "true"}`;
 /**
  * Returns the packages of a release in the order in which they are published.
  *
- * @param {{ version: string, main: string, addons: ReadonlyMap<string, string> }} tarballs
+ * @param {{ version: string, main: string, storage: string, addons: ReadonlyMap<string, string> }} tarballs
  * @param {readonly string[]} platforms of the release
  * @returns {readonly { name: string, file: string }[]}
  * @throws BuildError if the tarball of a platform is missing, or there is one of another platform
  */
-export function publishingOrder({ main, addons }, platforms) {
+export function publishingOrder({ main, storage, addons }, platforms) {
   const missing = platforms.filter((platform) => !addons.has(platform));
   const unknown = [...addons.keys()].filter((platform) => !platforms.includes(platform));
   if (missing.length > 0) throw new BuildError(`there is no addon for ${missing.join(", ")}`);
@@ -30,6 +31,7 @@ export function publishingOrder({ main, addons }, platforms) {
   return [
     ...platforms.map((platform) => ({ name: addonPackageName(platform), file: addons.get(platform) })),
     { name: "filewright", file: main },
+    { name: "@filewright/storage", file: storage },
   ];
 }
 

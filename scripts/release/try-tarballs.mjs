@@ -31,7 +31,7 @@ export function tryTarballs(folder, platform) {
     throw new BuildError(`this machine is ${platformName()}, not ${platform}`);
   }
   const [target] = releaseTargets([platform]);
-  const { main, addons } = findTarballs(folder);
+  const { main, storage, addons } = findTarballs(folder);
   if (!addons.has(platform)) throw new BuildError(`${folder} has no addon for ${platform}`);
   const installFolder = realpathSync(mkdtempSync(join(tmpdir(), "filewright-tarballs-")));
   try {
@@ -39,7 +39,15 @@ export function tryTarballs(folder, platform) {
     // Without install scripts, the trial also shows that no package needs one.
     const npmFlags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
     // The addon is named as well: npm would look for this optional dependency in the registry, which may not have it.
-    runAndWait("npm", ["install", "--prefix", installFolder, ...npmFlags, main, addons.get(platform)]);
+    runAndWait("npm", [
+      "install",
+      "--prefix",
+      installFolder,
+      ...npmFlags,
+      main,
+      storage,
+      addons.get(platform),
+    ]);
     return tryAddon(target, { installed: join(installFolder, "node_modules/filewright") });
   } finally {
     rmSync(installFolder, { recursive: true, force: true });

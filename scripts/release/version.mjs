@@ -40,7 +40,13 @@ const OWN_CRATE = "filewright-";
 /** @type {readonly VersionFile[]} */
 export const VERSION_FILES = [
   jsonFile("package.json", () => [["version"]]),
-  jsonFile("package-lock.json", () => [["version"], ["packages", "", "version"]]),
+  jsonFile("packages/storage/package.json", () => [["version"], ["peerDependencies", "filewright"]]),
+  jsonFile("package-lock.json", () => [
+    ["version"],
+    ["packages", "", "version"],
+    ["packages", "packages/storage", "version"],
+    ["packages", "packages/storage", "peerDependencies", "filewright"],
+  ]),
   {
     file: "js/engine/generated/version.ts",
     read: (text) => ({ VERSION: /VERSION = "([^"]*)"/u.exec(text)?.[1] }),

@@ -7,17 +7,19 @@ const platforms = releaseTargets().map(({ platform }) => platform);
 const tarballs = (names: readonly string[]) => ({
   version: "1.2.3",
   main: "/t/filewright-1.2.3.tgz",
+  storage: "/t/filewright-storage-1.2.3.tgz",
   addons: new Map(names.map((name) => [name, `/t/filewright-native-${name}-1.2.3.tgz`])),
 });
 
-test("every addon comes before the main package", () => {
+test("every addon comes before the main package, and the storages after it", () => {
   const order = publishingOrder(tarballs([...platforms].reverse()), platforms);
   expect(order.map(({ name }) => name)).toEqual([
     ...platforms.map((platform) => `@filewright/native-${platform}`),
     "filewright",
+    "@filewright/storage",
   ]);
   expect(order.at(0)?.file).toBe(`/t/filewright-native-${platforms[0]}-1.2.3.tgz`);
-  expect(order.at(-1)?.file).toBe("/t/filewright-1.2.3.tgz");
+  expect(order.at(-1)?.file).toBe("/t/filewright-storage-1.2.3.tgz");
 });
 
 describe("nothing is published", () => {

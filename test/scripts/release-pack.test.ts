@@ -53,7 +53,7 @@ describe("the main package", () => {
   });
 
   it("names every addon in exactly its own version, which package.json does not", () => {
-    const { version, optionalDependencies, scripts, devDependencies } = publishedManifest(
+    const { version, optionalDependencies, scripts, devDependencies, workspaces } = publishedManifest(
       manifest,
       releaseTargets(),
     ) as Record<string, unknown>;
@@ -65,7 +65,7 @@ describe("the main package", () => {
       "@filewright/native-darwin-x64": version,
       "@filewright/native-darwin-arm64": version,
     });
-    expect([scripts, devDependencies]).toEqual([undefined, undefined]);
+    expect([scripts, devDependencies, workspaces]).toEqual([undefined, undefined, undefined]);
     expect(manifest).not.toHaveProperty("optionalDependencies");
   });
 });

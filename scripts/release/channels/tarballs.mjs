@@ -8,6 +8,7 @@ import { addonPackageName } from "../targets.mjs";
 
 const VERSION = String.raw`\d+\.\d+\.\d+(?:-[\w.]+)?`;
 const MAIN = new RegExp(`^filewright-(${VERSION})\\.tgz$`);
+const STORAGE = new RegExp(`^filewright-storage-(${VERSION})\\.tgz$`);
 const ADDON = new RegExp(`^filewright-native-([a-z0-9-]+?)-(${VERSION})\\.tgz$`);
 
 /** Where an installed package has the program that `filewright` runs. */
@@ -17,7 +18,7 @@ export const PROGRAM = "node_modules/filewright/dist/bin/filewright.js";
  * Finds the tarballs of one version in a folder.
  *
  * @param {string} folder
- * @returns {{ version: string, main: string, addons: Map<string, string> }} the paths; those of the addons
+ * @returns {{ version: string, main: string, storage: string, addons: Map<string, string> }} the paths; those of the addons
  *   by platform, such as `linux-x64-gnu`
  */
 export function findTarballs(folder) {
@@ -26,13 +27,15 @@ export function findTarballs(folder) {
   if (main === undefined || another !== undefined)
     throw new BuildError(`${folder} must hold one filewright-VERSION.tgz`);
   const [, version = ""] = main;
+  const storage = names.find((name) => STORAGE.exec(name)?.[1] === version);
+  if (storage === undefined) throw new BuildError(`${folder} has no filewright-storage-${version}.tgz`);
   const addons = new Map();
   for (const match of names.map((name) => ADDON.exec(name)).filter((one) => one !== null)) {
     const [name, platform, addonVersion] = match;
     if (addonVersion !== version) throw new BuildError(`${name} is not of version ${version}`);
     addons.set(platform, resolve(folder, name));
   }
-  return { version, main: resolve(folder, main[0]), addons };
+  return { version, main: resolve(folder, main[0]), storage: resolve(folder, storage), addons };
 }
 
 /**
