@@ -1,7 +1,7 @@
 // A workspace in an S3-compatible object store, which any number of programs share. Give the address, the bucket and the
 // credentials of your own store instead of the small one on loopback.
 import { openWorkspace } from "filewright";
-import { s3Storage } from "filewright/s3";
+import { s3Storage } from "@filewright/storage/s3";
 import { startObjectStore } from "./object-store.mjs";
 
 const store = await startObjectStore();

@@ -2,6 +2,7 @@
 // so an example that opens a directory without naming a storage gets one in memory with a few files.
 import { MemoryBackend as PackageBackend, openWorkspace as openInPackage } from "filewright";
 
+export * from "@filewright/storage/s3";
 export * from "filewright";
 export * from "filewright/access";
 export * from "filewright/ai-sdk";
@@ -17,7 +18,6 @@ export * from "filewright/openai-agents";
 export * from "filewright/presets";
 export * from "filewright/readers";
 export * from "filewright/review";
-export * from "filewright/s3";
 export * from "filewright/storage";
 export * from "filewright/testing";
 export * from "filewright/tinyagent";
