@@ -25,7 +25,7 @@ import { addonPackage, cleanUp, environment, type Ended, home, pack } from "./pr
 const root = resolve(import.meta.dirname, "../..");
 const checkout = join(home, "checkout");
 const addon = join(checkout, `dist/native/filewright.${platform}.node`);
-let tarballs = { main: "", addon: "" };
+let tarballs: { main: string; addon: string } = { main: "", addon: "" };
 
 beforeAll(() => {
   tarballs = pack("tar", "gzip");

@@ -23,7 +23,7 @@ console.log(JSON.stringify({ matches: found.matches.map(({ path, text }) => path
 `;
 
 const installCommand = `npm install ${addonPackage}@${manifest.version}`;
-let tarballs = { main: "", addon: "" };
+let tarballs = { main: "", storage: "", addon: "" };
 let project = "";
 const served = join(home, "served");
 
@@ -54,6 +54,45 @@ const serve = (folder: string, env: Readonly<Record<string, string>> = {}) =>
     (directory) => ["/bin/sh", "-c", 'cd "$0" && exec npx --no filewright mcp "$1"', folder, directory],
     { ...environment, ...env },
   );
+
+describe("the package of the storages", () => {
+  const SERVED = ["--no", "filewright", "serve", "--storage", "s3+http://127.0.0.1:1/bucket", "--port", "0"];
+  const KEYS = { FILEWRIGHT_TOKEN: "a-token-that-only-this-test-knows", AWS_ACCESS_KEY_ID: "access" };
+  const env = { ...KEYS, AWS_SECRET_ACCESS_KEY: "secret-of-this-test" };
+
+  test("is named by a server that needs it, with the command that installs it", () => {
+    const { status, stderr } = run(project, "npx", SERVED, env);
+    const remedy = `npm install @filewright/storage@${manifest.version} aws4fetch`;
+    expect(stderr).toBe(`filewright: the package @filewright/storage is not installed; ${remedy}\n`);
+    expect(status).toBe(1);
+  });
+
+  test("is found beside the main package, and shares its errors", () => {
+    const folder = install("stored", tarballs.main, tarballs.addon, tarballs.storage);
+    // The server gets as far as the package that signs, which is not installed.
+    expect(run(folder, "npx", SERVED, env).stderr).toBe(
+      "filewright: the package aws4fetch is not installed; npm install aws4fetch\n",
+    );
+    writeFileSync(
+      join(folder, "refused.mjs"),
+      `import { FilewrightError } from "filewright";
+import { s3Storage } from "@filewright/storage/s3";
+import { postgresStorage } from "@filewright/storage/postgres";
+for (const open of [s3Storage, postgresStorage])
+  await open({ bogus: 1 }).catch((error) => console.log(error instanceof FilewrightError, error.code));
+`,
+    );
+    const { status, stdout } = run(folder, "node", ["refused.mjs"]);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "true INVALID_ARGUMENT\n".repeat(2) });
+  });
+
+  test("is refused by npm beside another version of the main package", () => {
+    const other = join(home, "other-version");
+    mkdirSync(other);
+    writeFileSync(join(other, "package.json"), JSON.stringify({ name: "filewright", version: "99.0.0" }));
+    expect(() => install("mixed", `file:${other}`, tarballs.storage)).toThrow(/ERESOLVE/u);
+  });
+});
 
 describe("both packages", () => {
   test("are all that is installed, and there is no compiler", () => {

@@ -31,15 +31,20 @@ export const environment: Readonly<Record<string, string>> = {
 };
 
 /**
- * Packs the checkout, and makes the folder of PATH, with `more` programs. Returns the paths of the tarball of the
- * main package and of that with the addon.
+ * Packs the checkout, and makes the folder of PATH, with `more` programs. Returns the paths of the tarballs of
+ * the main package, of the storages and of the addon.
  */
-export function pack(...more: readonly string[]): { readonly main: string; readonly addon: string } {
+export function pack(...more: readonly string[]): {
+  readonly main: string;
+  readonly storage: string;
+  readonly addon: string;
+} {
   for (const folder of [bin, environment["HOME"] as string]) mkdirSync(folder, { recursive: true });
   symlinkSync(process.execPath, join(bin, "node"));
   for (const program of ["npm", "npx", "sh", ...more]) symlinkSync(pathOf(program), join(bin, program));
   const tarballs = findTarballs(packedTarballs());
-  return { main: tarballs.main, addon: tarballs.addons.get(platform) as string };
+  const { main, storage, addons } = tarballs;
+  return { main, storage, addon: addons.get(platform) as string };
 }
 
 /** Makes an empty project and installs in it, offline and without scripts. */

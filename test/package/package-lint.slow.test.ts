@@ -8,7 +8,9 @@ import { findTarballs } from "../../scripts/release/channels/tarballs.mjs";
 import { packedTarballs } from "./tarballs.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const { exports } = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as { readonly exports: object };
+/** The entries that a package exports. */
+const exportsOf = (folder: string): readonly string[] =>
+  Object.keys(JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")).exports);
 
 /** Compiled modules for whoever loads one by hand: bytes have no types. */
 const BYTES = ["./filewright.wasm", "./filewright-edit.wasm"];
@@ -16,8 +18,10 @@ const BYTES = ["./filewright.wasm", "./filewright-edit.wasm"];
 /** Entries that a plain server of Node imports; the others need an SDK or a browser. */
 const IMPORTED = [
   ...["", "/access", "/backends", "/content", "/diff", "/edit", "/engine", "/hooks", "/presets"],
-  ...["/readers", "/testing", "/workspace"],
-];
+  ...["/files", "/readers", "/storage", "/testing", "/workspace"],
+].map((entry) => `filewright${entry}`);
+/** The entries of the storages. */
+const STORAGES = ["@filewright/storage/postgres", "@filewright/storage/s3"];
 
 /**
  * The options in which the projects differ that compile against the package with TypeScript 7. TypeScript 6 takes four
@@ -30,26 +34,32 @@ const PROJECTS = [
   { module: "esnext", moduleResolution: "bundler", lib: ["es2022", "dom", "dom.iterable"] },
 ] as const;
 
-describe("the package as it is packed", () => {
+describe("the packages as they are packed", () => {
   let dir = "";
-  let packed = "";
+  let packed = { main: "", storage: "" };
   beforeAll(() => {
     dir = packedTarballs();
-    packed = findTarballs(dir).main;
+    packed = findTarballs(dir);
   }, 120_000);
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
   test("strict projects compile against it, with and without the DOM, by each resolution of modules", () => {
     const project = join(dir, "project");
     const modules = join(project, "node_modules");
-    mkdirSync(join(modules, "@types"), { recursive: true });
-    run("tar", "-xzf", packed, "-C", modules);
-    renameSync(join(modules, "package"), join(modules, "filewright"));
+    for (const scope of ["@types", "@filewright"]) mkdirSync(join(modules, scope), { recursive: true });
+    for (const [name, tarball] of [
+      ["filewright", packed.main],
+      ["@filewright/storage", packed.storage],
+    ] as const) {
+      run("tar", "-xzf", tarball, "-C", modules);
+      renameSync(join(modules, "package"), join(modules, name));
+    }
     for (const name of ["@types/node", "undici-types"])
       symlinkSync(join(root, "node_modules", name), join(modules, name), "junction");
     writeFileSync(join(project, "package.json"), '{"type":"module"}');
-    const imports = IMPORTED.map((entry, at) => `import * as e${at} from "filewright${entry}";`);
-    const all = `export const all = [${IMPORTED.map((_, at) => `e${at}`).join(", ")}];`;
+    const entries = [...IMPORTED, ...STORAGES];
+    const imports = entries.map((entry, at) => `import * as e${at} from "${entry}";`);
+    const all = `export const all = [${entries.map((_, at) => `e${at}`).join(", ")}];`;
     writeFileSync(join(project, "server.ts"), [...imports, all].join("\n"));
     const strict = {
       ...{ noEmit: true, strict: true, skipLibCheck: false, preserveSymlinks: true },
@@ -66,30 +76,38 @@ describe("the package as it is packed", () => {
     expect(said).toEqual(PROJECTS.map((options) => ({ ...options, said: [0, "", ""] })));
   }, 300_000);
 
-  test("attw: every entry has its types, for Node and for bundlers", () => {
-    const [status, said] = run(
-      join(root, "node_modules/.bin/attw"),
-      packed,
-      ...["--profile", "esm-only", "--no-definitely-typed", "--format", "json"],
-      ...["--exclude-entrypoints", ...BYTES],
-    );
-    const { entrypoints, problems } = JSON.parse(said).analysis as {
-      readonly entrypoints: object;
-      readonly problems: readonly { readonly resolutionKind?: string }[];
-    };
-    // Of the ways that this profile leaves out, `require` and Node 10, nothing is promised.
-    const left = ["node10", "node16-cjs"];
-    expect(problems.filter(({ resolutionKind = "" }) => !left.includes(resolutionKind))).toEqual([]);
-    expect(Object.keys(entrypoints).sort()).toEqual(
-      Object.keys(exports)
-        .filter((entry) => !BYTES.includes(entry))
-        .sort(),
-    );
-    expect(status).toBe(0);
-  });
+  const PACKAGES = [
+    ["filewright", "main", "."],
+    ["@filewright/storage", "storage", "packages/storage"],
+  ] as const;
 
-  test("publint: nothing to say", () => {
-    const [status, said] = run(join(root, "node_modules/.bin/publint"), "run", packed, "--strict");
+  test.each(PACKAGES)(
+    "attw: every entry of %s has its types, for Node and for bundlers",
+    (_, name, folder) => {
+      const [status, said] = run(
+        join(root, "node_modules/.bin/attw"),
+        packed[name],
+        ...["--profile", "esm-only", "--no-definitely-typed", "--format", "json"],
+        ...["--exclude-entrypoints", ...BYTES],
+      );
+      const { entrypoints, problems } = JSON.parse(said).analysis as {
+        readonly entrypoints: object;
+        readonly problems: readonly { readonly resolutionKind?: string }[];
+      };
+      // Of the ways that this profile leaves out, `require` and Node 10, nothing is promised.
+      const left = ["node10", "node16-cjs"];
+      expect(problems.filter(({ resolutionKind = "" }) => !left.includes(resolutionKind))).toEqual([]);
+      expect(Object.keys(entrypoints).sort()).toEqual(
+        exportsOf(folder)
+          .filter((entry) => !BYTES.includes(entry))
+          .sort(),
+      );
+      expect(status).toBe(0);
+    },
+  );
+
+  test.each(PACKAGES)("publint: nothing to say of %s", (_, name) => {
+    const [status, said] = run(join(root, "node_modules/.bin/publint"), "run", packed[name], "--strict");
     expect(said).toContain("All good!");
     expect(status).toBe(0);
   });

@@ -135,7 +135,7 @@ await Promise.all([ws.close(), ruled.close(), asking.close()]);
 
 it("is its file and one line in the list", () => {
   const copy = temporaryDirectory();
-  for (const name of ["js", "scripts", "package.json", "tsconfig.json"])
+  for (const name of ["js", "packages", "scripts", "package.json", "tsconfig.json"])
     cpSync(join(root, name), join(copy, name), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
   const run = (...args: readonly string[]): string => {

@@ -4,7 +4,6 @@
  */
 import { FilewrightError, importPackage, type NeededPackage } from "filewright/files";
 import { concatBytes } from "../values.ts";
-import type { AwsClient } from "aws4fetch";
 import {
   cancelledError,
   damageError,
@@ -50,7 +49,16 @@ const EMPTY_BYTES = new Uint8Array();
 
 const BUCKET_FORM = /^[A-Za-z\d][\w.-]{0,253}[A-Za-z\d]$/u;
 
-type Client = new (options: ConstructorParameters<typeof AwsClient>[0]) => AwsClient;
+/** The part of `AwsClient` of aws4fetch that is used. Its own types would need those of the DOM in every project. */
+type Client = new (options: {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+  readonly service: string;
+  readonly region: string;
+  readonly cache: Map<string, ArrayBuffer>;
+  readonly retries: number;
+}) => { sign(url: string, init: RequestInit): Promise<Request> };
 
 /** The package that signs requests. */
 export const SIGNER: NeededPackage = {
