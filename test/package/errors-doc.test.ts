@@ -20,7 +20,7 @@ test("every reason of the page is one that the code gives", () => {
   const reasons = [...page.slice(page.indexOf(LATER)).matchAll(/^\| `[A-Z_]+` \| (.+?) \|/gmu)].flatMap(
     ([, list = ""]) => list.split(", ").map((one) => one.replaceAll("`", "")),
   );
-  const sources = ["js", "crates"].flatMap((dir) =>
+  const sources = ["js", "packages/storage/src", "crates"].flatMap((dir) =>
     readdirSync(join(root, dir), { recursive: true, encoding: "utf8" })
       .filter((file) => /(?:\.ts|\.rs)$/u.test(file))
       .map((file) => readFileSync(join(root, dir, file), "utf8")),
