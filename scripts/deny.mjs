@@ -128,8 +128,9 @@ export function crateFaults(packages) {
  */
 export function lockFaults({ packages }) {
   const faults = [];
-  for (const [path, { license, optionalDependencies = {}, resolved }] of Object.entries(packages)) {
-    if (path === "") continue;
+  for (const [path, { license, optionalDependencies = {}, resolved, link }] of Object.entries(packages)) {
+    // A link leads to a package of this checkout, which has a row of its own.
+    if (path === "" || (link === true && isOurs(packages, resolved))) continue;
     const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
     if (resolved !== undefined) faults.push(`package ${name} names its registry in package-lock.json`);
     if (
@@ -143,6 +144,9 @@ export function lockFaults({ packages }) {
   }
   return faults;
 }
+
+/** Returns whether a folder is that of a package of this checkout. */
+const isOurs = (packages, folder) => Object.hasOwn(packages, folder) && !folder.includes("node_modules");
 
 /**
  * Returns whether package-lock.json has a package where Node would look for it: below the package

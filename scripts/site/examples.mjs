@@ -87,7 +87,8 @@ const packageBeside = {
     onResolve({ filter: /./ }, ({ path, kind }) => {
       if (kind === "entry-point") return undefined;
       if (path === "filewright/review/elements") return { path: "../elements.js", external: true };
-      if (/^(?:@filewright\/storage|filewright)(?:\/|$)/u.test(path)) return { path: "../filewright.js", external: true };
+      if (/^(?:@filewright\/storage|filewright)(?:\/|$)/u.test(path))
+        return { path: "../filewright.js", external: true };
       return { errors: [{ text: `an example that runs in a browser cannot import ${path}` }] };
     });
   },

@@ -73,6 +73,15 @@ describe("package-lock.json", () => {
     ]);
   });
 
+  test("a link to a package of this checkout is none, and one to another folder is a fault", () => {
+    const link = (resolved: string) => ({ "node_modules/@a/b": { resolved, link: true } });
+    const ours = { "": {}, "packages/b": { license: "MIT" } };
+    expect(lockFaults({ packages: { ...ours, ...link("packages/b") } })).toEqual([]);
+    expect(lockFaults({ packages: { ...ours, ...link("../b") } })).toContain(
+      "package @a/b names its registry in package-lock.json",
+    );
+  });
+
   test("an address and a copyleft licence are faults", () => {
     const packages = { "": {}, "node_modules/@a/b": { license: "GPL-3.0", resolved: "https://example.com" } };
     expect(lockFaults({ packages })).toHaveLength(2);
