@@ -128,9 +128,7 @@ export function crateFaults(packages) {
  */
 export function lockFaults({ packages }) {
   const faults = [];
-  for (const [path, { license, optionalDependencies = {}, resolved, link }] of Object.entries(packages)) {
-    // A link leads to a package of this checkout, which has a row of its own.
-    if (path === "" || (link === true && isOurs(packages, resolved))) continue;
+  for (const [path, { license, optionalDependencies = {}, resolved }] of foreignPackages(packages)) {
     const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
     if (resolved !== undefined) faults.push(`package ${name} names its registry in package-lock.json`);
     if (
@@ -145,8 +143,12 @@ export function lockFaults({ packages }) {
   return faults;
 }
 
-/** Returns whether a folder is that of a package of this checkout. */
-const isOurs = (packages, folder) => Object.hasOwn(packages, folder) && !folder.includes("node_modules");
+/** Returns the rows of package-lock.json but for the main package, and links to a package that has a row itself. */
+const foreignPackages = (packages) =>
+  Object.entries(packages).filter(
+    ([path, { link, resolved }]) =>
+      path !== "" && !(link && Object.hasOwn(packages, resolved) && !resolved.includes("node_modules")),
+  );
 
 /**
  * Returns whether package-lock.json has a package where Node would look for it: below the package
