@@ -19,6 +19,7 @@ import { pathToFileURL } from "node:url";
 import { dailyProfile } from "./lib/cargo-profile.mjs";
 import { platformName } from "./lib/platform.mjs";
 import { compilerScript, isInstalled, npmProgram, runScript, root, runAndWait } from "./lib/run.mjs";
+import { sqlModule } from "./lib/sql-module.mjs";
 import { inputsFingerprint, buildWhenStale } from "./lib/stale.mjs";
 
 const ADDON_SOURCES = [
@@ -119,6 +120,7 @@ export function buildTypeScript({ force = false } = {}) {
     runAndWait(process.execPath, [compilerScript, "-p", "."]);
     removeOrphans(`${STORAGE_PACKAGE}/src`, `${STORAGE_PACKAGE}/dist`);
     linkPackages();
+    writeSqlModule();
     runAndWait(process.execPath, [compilerScript, "-p", STORAGE_PACKAGE]);
     const { bundleDependencies, removeComments } = await import("./bundle.mjs");
     const { buildReviewPage } = await import("./review-page.mjs");
@@ -139,6 +141,13 @@ function linkPackages() {
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(target, link, "junction");
   }
+}
+
+/** Writes the texts of the SQL files into a module, unless they are there. */
+function writeSqlModule() {
+  const [file, text] = sqlModule();
+  const path = join(root, file);
+  if (!existsSync(path) || readFileSync(path, "utf8") !== text) writeFileSync(path, text);
 }
 
 /** Removes the files of an earlier build whose sources no longer exist. */

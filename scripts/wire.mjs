@@ -1,6 +1,7 @@
 // Writes js/engine/generated/records.ts: TypeScript types with doc comments, and decoders, for the
 // declarations `wire! { … }` in the Rust crates. crates/core/src/wire.rs describes these. Also writes the code of the
-// bindings (scripts/bindings.mjs), and js/engine/generated/version.ts.
+// bindings (scripts/bindings.mjs), js/engine/generated/version.ts, and the texts of the SQL files of
+// @filewright/storage.
 //
 //   node scripts/wire.mjs           writes the files
 //   node scripts/wire.mjs --check   fails if a file is stale, or the declarations of the addon are not those of the
@@ -11,6 +12,7 @@ import { pathToFileURL } from "node:url";
 import { bindings } from "./bindings.mjs";
 import { declarationsAreFresh } from "./build.mjs";
 import { BuildError, runScript, root } from "./lib/run.mjs";
+import { sqlModule } from "./lib/sql-module.mjs";
 
 const RECORDS_FILE = "js/engine/generated/records.ts";
 const VERSION_FILE = "js/engine/generated/version.ts";
@@ -242,6 +244,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
     const files = [
       [RECORDS_FILE, recordsText()],
       [VERSION_FILE, versionText()],
+      sqlModule(),
       ...bindings(formatDocComment),
     ];
     const stale = files.filter(([file, text]) => textOf(file) !== text);

@@ -11,8 +11,7 @@ import {
   runnerOf,
 } from "./client.ts";
 import { codeOf, fromPostgres, isCut, isRetryable } from "./errors.ts";
-import { migration } from "./sql/migrations.ts";
-import { quoteIdentifier } from "./sql/columns.ts";
+import { migration, quoteIdentifier } from "./sql/migrations.ts";
 
 /** How often two transactions in each other's way are repeated. */
 const MAX_ATTEMPTS = 8;

@@ -1,12 +1,20 @@
-/** The versions of the schema, and the one statement that brings a database up to the last of them. */
-import { committingFunctions } from "./committing.ts";
-import { maintenanceFunctions } from "./maintaining.ts";
-import { readingFunctions } from "./reading.ts";
-import { sharingFunctions } from "./sharing.ts";
-import { tables } from "./tables.ts";
+/**
+ * The versions of the schema, and the one statement that brings a database up to the last of them. The tables and the
+ * functions are in the SQL files beside this one, in a schema with the name `fw`; `npm run wire`, and the build, write
+ * their texts into a module, because a browser or a worker reads no files.
+ */
+import { COMMITTING, MAINTAINING, READING, SHARING, TABLES } from "../generated/sql.ts";
 
-/** What each version adds to the one before it, in the schema `s`. A released one never changes. */
-const MIGRATIONS: readonly ((s: string) => string)[] = [tables];
+/** What each version adds to the one before it. A released one never changes. */
+const MIGRATIONS: readonly string[] = [TABLES];
+
+/** Returns the text of a SQL file for a schema, a quoted identifier. */
+const inSchema = (text: string, s: string): string => text.replaceAll(/\bfw\./gu, () => `${s}.`);
+
+/** Quotes the name of a schema. */
+export function quoteIdentifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
 
 /** The version of the schema that this package uses. */
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
@@ -17,11 +25,9 @@ export const SCHEMA_VERSION: number = MIGRATIONS.length;
  */
 export function migration(schema: string, s: string): string {
   const steps = MIGRATIONS.map(
-    (make, index) => `if had < ${index + 1} then execute ${quote("step", make(s))}; end if;`,
+    (text, index) => `if had < ${index + 1} then execute ${quote("step", inSchema(text, s))}; end if;`,
   );
-  const functions = [readingFunctions, committingFunctions, sharingFunctions, maintenanceFunctions]
-    .map((make) => make(s))
-    .join("\n");
+  const functions = inSchema([READING, COMMITTING, SHARING, MAINTAINING].join("\n"), s);
   return `do ${quote(
     "migration",
     `
