@@ -6,7 +6,7 @@ import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { FilewrightError } from "../engine/errors.ts";
 import { toBase64 } from "../engine/wire/bytes.ts";
 import { choosePages, type PageChoice, formatPageRanges } from "./pages.ts";
-import type { Reader, ReaderInput, Rendered } from "./reader.ts";
+import type { ReaderInput, Rendered } from "./reader.ts";
 import { rethrowImportFailure, checkSignal, loadOptionalPackage, unsupportedFormatError } from "./refuse.ts";
 import { readAll } from "./source.ts";
 import { plural } from "../engine/escape.ts";
@@ -22,37 +22,33 @@ type UnpdfModule = typeof import("unpdf");
 type PdfDocument = Awaited<ReturnType<UnpdfModule["getDocumentProxy"]>>;
 
 /** Reads PDF files. */
-export const pdfReader: Reader = Object.freeze({
-  mimes: [PDF_MIME],
-  reusable: true,
-  async read({ source, path, limits, options, signal }: ReaderInput): Promise<Rendered> {
-    const bytes = await readAll(source, limits.wholeFileBytes, "split the document");
-    if (options.nonText === "media" && options.pages === undefined) return wholePdfAsBlock(bytes, path);
-    const unpdf = await loadOptionalPackage("unpdf", PDF_MIME, () =>
-      import(/* webpackIgnore: true */ "unpdf").catch(rethrowImportFailure),
+export async function readPdf({ source, path, limits, options, signal }: ReaderInput): Promise<Rendered> {
+  const bytes = await readAll(source, limits.wholeFileBytes, "split the document");
+  if (options.nonText === "media" && options.pages === undefined) return wholePdfAsBlock(bytes, path);
+  const unpdf = await loadOptionalPackage("unpdf", PDF_MIME, () =>
+    import(/* webpackIgnore: true */ "unpdf").catch(rethrowImportFailure),
+  );
+  const document = await openPdf(unpdf, bytes);
+  try {
+    const count = document.numPages;
+    if (count === 0) throw noTextError("has no pages", "empty", 0);
+    const choice = choosePages(
+      options.pages,
+      count,
+      options.pages === undefined ? DEFAULT_MAX_PAGES : MAX_REQUESTED_PAGES,
     );
-    const document = await openPdf(unpdf, bytes);
-    try {
-      const count = document.numPages;
-      if (count === 0) throw noTextError("has no pages", "empty", 0);
-      const choice = choosePages(
-        options.pages,
-        count,
-        options.pages === undefined ? DEFAULT_MAX_PAGES : MAX_REQUESTED_PAGES,
-      );
-      const pages = await textOfPages(document, choice, limits.outputBytes, signal);
-      if (options.pages === undefined && pages.texts.every((text) => text === "")) {
-        const scanned = await hasPictures(unpdf, document, choice.numbers[0] ?? 1);
-        throw scanned
-          ? noTextError("has no text: its pages are pictures", "scanned", count)
-          : noTextError("has no text", "empty", count);
-      }
-      return renderPages(pages, count, await titleOf(document));
-    } finally {
-      await document.destroy();
+    const pages = await textOfPages(document, choice, limits.outputBytes, signal);
+    if (options.pages === undefined && pages.texts.every((text) => text === "")) {
+      const scanned = await hasPictures(unpdf, document, choice.numbers[0] ?? 1);
+      throw scanned
+        ? noTextError("has no text: its pages are pictures", "scanned", count)
+        : noTextError("has no text", "empty", count);
     }
-  },
-});
+    return renderPages(pages, count, await titleOf(document));
+  } finally {
+    await document.destroy();
+  }
+}
 
 /**
  * The mark with which a complete file ends, and the number of bytes at the end in which PDF programs look for

@@ -2,6 +2,7 @@
  * Finds the reader of a file by its MIME type: first among the readers of the workspace, then those added by
  * `registerReader`, then the built-in ones. A reader of the exact type precedes one of its family.
  */
+import { lazily } from "../engine/lazy.ts";
 import type { MaybePromise } from "../backends/backend.ts";
 import {
   optionChecker,
@@ -16,15 +17,6 @@ import {
 } from "../schema/option.ts";
 import type { Reader, ReaderInput, Rendered } from "./reader.ts";
 import { invalidArgumentError, unsupportedFormatError } from "./refuse.ts";
-import { readValue } from "./structured/reader.ts";
-import { gzipReader, tarReader, zipReader } from "./archive/reader.ts";
-import { imageReader } from "./image/reader.ts";
-import { notebookReader } from "./notebook/reader.ts";
-import { docxReader } from "./office/docx.ts";
-import { legacyReader } from "./office/package.ts";
-import { pptxReader } from "./office/pptx.ts";
-import { xlsxReader } from "./office/xlsx.ts";
-import { pdfReader } from "./pdf.ts";
 
 /** Reads one kind of file; the short form of a {@link Reader}. */
 export type ReadFunction = (input: ReaderInput) => MaybePromise<Rendered>;
@@ -120,7 +112,7 @@ export function readersFor(options: OwnReaders = {}): Readers {
           hint: textOnlyHint(mime),
         });
       }
-      if (options.jsonPointer !== undefined) return readValue(input);
+      if (options.jsonPointer !== undefined) return (await structured()).readValue(input);
       const reader = find(mime);
       if (reader === undefined && options.pages !== undefined && isTextWithReader(mime)) {
         throw invalidArgumentError(
@@ -156,19 +148,65 @@ function unknownFormatHint(mime: string): string {
     : "force_text: true shows the bytes as text";
 }
 
+const structured = lazily("values of structured files", () => import("./structured/reader.ts"));
+const images = lazily("images", () => import("./image/reader.ts"));
+const notebooks = lazily("notebooks", () => import("./notebook/reader.ts"));
+const pdf = lazily("PDF files", () => import("./pdf.ts"));
+const docx = lazily("Word documents", () => import("./office/docx.ts"));
+const xlsx = lazily("workbooks", () => import("./office/xlsx.ts"));
+const pptx = lazily("presentations", () => import("./office/pptx.ts"));
+const legacyOffice = lazily("old Office files", () => import("./office/package.ts"));
+const archives = lazily("archives", () => import("./archive/reader.ts"));
+
+const OPEN_XML = "application/vnd.openxmlformats-officedocument";
+const OPEN_DOCUMENT = "application/vnd.oasis.opendocument";
+
 /**
- * The built-in readers. The first one that reads a type is used. Each loads a large library only for its
- * first file.
+ * The built-in readers. The first one that reads a type is used. Each is loaded for its first file, and a large library
+ * that it needs as well.
  */
-const builtInReaders: readonly Reader[] = Object.freeze([
-  imageReader,
-  notebookReader,
-  pdfReader,
-  docxReader,
-  xlsxReader,
-  pptxReader,
-  legacyReader,
-  zipReader,
-  tarReader,
-  gzipReader,
+const builtInReaders: readonly Reader[] = Object.freeze<Reader[]>([
+  {
+    mimes: ["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"],
+    read: async (input) => (await images()).readImage(input),
+  },
+  {
+    mimes: ["application/x-ipynb+json"],
+    reusable: true,
+    read: async (input) => (await notebooks()).readNotebook(input),
+  },
+  { mimes: ["application/pdf"], reusable: true, read: async (input) => (await pdf()).readPdf(input) },
+  {
+    mimes: [`${OPEN_XML}.wordprocessingml.document`],
+    reusable: true,
+    read: async (input) => (await docx()).readDocx(input),
+  },
+  {
+    mimes: [`${OPEN_XML}.spreadsheetml.sheet`],
+    reusable: true,
+    read: async (input) => (await xlsx()).readXlsx(input),
+  },
+  {
+    mimes: [`${OPEN_XML}.presentationml.presentation`],
+    reusable: true,
+    read: async (input) => (await pptx()).readPptx(input),
+  },
+  {
+    mimes: ["application/x-ole-storage"],
+    read: async (input) => (await legacyOffice()).refuseLegacyOffice(input),
+  },
+  {
+    mimes: [
+      "application/zip",
+      "application/java-archive",
+      "application/epub+zip",
+      `${OPEN_DOCUMENT}.text`,
+      `${OPEN_DOCUMENT}.spreadsheet`,
+      `${OPEN_DOCUMENT}.presentation`,
+      `${OPEN_DOCUMENT}.graphics`,
+    ],
+    read: async (input) => (await archives()).readZipArchive(input),
+  },
+  { mimes: ["application/x-tar"], read: async (input) => (await archives()).readTarArchive(input) },
+  { mimes: ["application/gzip"], read: async (input) => (await archives()).readGzip(input) },
 ]);

@@ -5,7 +5,7 @@
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { escapeControls, plural } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import type { Reader, ReaderInput, Rendered } from "../reader.ts";
+import type { ReaderInput, Rendered } from "../reader.ts";
 import { unsupportedFormatError } from "../refuse.ts";
 import { chunksOf } from "../source.ts";
 import { sequentialBytesOf, sequentialBytesOfStream } from "./bytes.ts";
@@ -50,67 +50,50 @@ interface MemberListing {
 }
 
 /** Reads zip archives, and all formats that are zip archives inside. */
-export const zipReader: Reader = Object.freeze({
-  mimes: [
-    "application/zip",
-    "application/java-archive",
-    "application/epub+zip",
-    "application/vnd.oasis.opendocument.text",
-    "application/vnd.oasis.opendocument.spreadsheet",
-    "application/vnd.oasis.opendocument.presentation",
-    "application/vnd.oasis.opendocument.graphics",
-  ],
-  async read({ source, mime }: ReaderInput): Promise<Rendered> {
-    const found = await readZip(source);
-    if (found === null) throw damagedArchiveError(mime);
-    const entries = found.entries.map(
-      ({ name, size, directory, symlink, encrypted }): ListedMember => ({
-        name,
-        size,
-        type: directory ? "dir" : symlink ? "symlink" : "file",
-        encrypted,
-      }),
-    );
-    const problems = found.problem === undefined ? [] : [`The list may not be complete: ${found.problem}.`];
-    const packed = found.entries.reduce((sum, entry) => sum + entry.packed, 0);
-    if (packed > source.size) problems.push("Its members overlap, as in a zip bomb.");
-    return renderListing({ format: "zip", entries, count: found.count, packed: source.size, problems });
-  },
-});
+export async function readZipArchive({ source, mime }: ReaderInput): Promise<Rendered> {
+  const found = await readZip(source);
+  if (found === null) throw damagedArchiveError(mime);
+  const entries = found.entries.map(
+    ({ name, size, directory, symlink, encrypted }): ListedMember => ({
+      name,
+      size,
+      type: directory ? "dir" : symlink ? "symlink" : "file",
+      encrypted,
+    }),
+  );
+  const problems = found.problem === undefined ? [] : [`The list may not be complete: ${found.problem}.`];
+  const packed = found.entries.reduce((sum, entry) => sum + entry.packed, 0);
+  if (packed > source.size) problems.push("Its members overlap, as in a zip bomb.");
+  return renderListing({ format: "zip", entries, count: found.count, packed: source.size, problems });
+}
 
 /** Reads tar archives. */
-export const tarReader: Reader = Object.freeze({
-  mimes: ["application/x-tar"],
-  async read({ source, signal }: ReaderInput): Promise<Rendered> {
-    const { entries, count, problems } = await collectMembers(readTar(sequentialBytesOf(source, signal)));
-    return renderListing({ format: "tar", entries, count, packed: source.size, problems });
-  },
-});
+export async function readTarArchive({ source, signal }: ReaderInput): Promise<Rendered> {
+  const { entries, count, problems } = await collectMembers(readTar(sequentialBytesOf(source, signal)));
+  return renderListing({ format: "tar", entries, count, packed: source.size, problems });
+}
 
 /** Reads gzip files: lists the members of a tar in it, and shows a text in it. */
-export const gzipReader: Reader = Object.freeze({
-  mimes: ["application/gzip"],
-  async read(input: ReaderInput): Promise<Rendered> {
-    const { source, mime, signal } = input;
-    try {
-      const head = await firstBytes(gunzip(chunksOf(source, signal)), 512);
-      if (!isTarHeader(head)) return await renderSingleFile(input);
-      const bytes = sequentialBytesOfStream(gunzip(chunksOf(source, signal)), MAX_UNPACKED_BYTES, signal);
-      const { entries, count, problems } = await collectMembers(readTar(bytes));
-      if (bytes.stopped) {
-        problems.splice(
-          0,
-          problems.length,
-          `The list is not complete: it stops after ${bytes.seen} unpacked bytes.`,
-        );
-      }
-      return renderListing({ format: "tar in gzip", entries, count, packed: source.size, problems });
-    } catch (error) {
-      if (error instanceof FilewrightError) throw error;
-      throw damagedArchiveError(mime, error);
+export async function readGzip(input: ReaderInput): Promise<Rendered> {
+  const { source, mime, signal } = input;
+  try {
+    const head = await firstBytes(gunzip(chunksOf(source, signal)), 512);
+    if (!isTarHeader(head)) return await renderSingleFile(input);
+    const bytes = sequentialBytesOfStream(gunzip(chunksOf(source, signal)), MAX_UNPACKED_BYTES, signal);
+    const { entries, count, problems } = await collectMembers(readTar(bytes));
+    if (bytes.stopped) {
+      problems.splice(
+        0,
+        problems.length,
+        `The list is not complete: it stops after ${bytes.seen} unpacked bytes.`,
+      );
     }
-  },
-});
+    return renderListing({ format: "tar in gzip", entries, count, packed: source.size, problems });
+  } catch (error) {
+    if (error instanceof FilewrightError) throw error;
+    throw damagedArchiveError(mime, error);
+  }
+}
 
 function damagedArchiveError(mime: string, cause?: unknown): FilewrightError {
   return unsupportedFormatError(mime, "is damaged or cut short", { reason: "damaged", cause });

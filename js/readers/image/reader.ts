@@ -7,7 +7,7 @@ import { engine } from "../../engine/current.ts";
 import type { Inspection } from "../../engine/read.ts";
 import { type FilewrightError, makeError } from "../../engine/errors.ts";
 import { toBase64 } from "../../engine/wire/bytes.ts";
-import type { Reader, ReaderInput, ReaderLimits, Rendered } from "../reader.ts";
+import type { ReaderInput, ReaderLimits, Rendered } from "../reader.ts";
 import { checkSignal, tooLargeError, unsupportedFormatError } from "../refuse.ts";
 import { findImageDamage } from "./damage.ts";
 import { MAX_MODEL_BASE64_BYTES, MAX_MODEL_SIDE_PIXELS, type ScaledImage, scaleImageDown } from "./scale.ts";
@@ -25,40 +25,37 @@ const MAX_DECODED_PIXELS = 100_000_000;
 /** The maximum width and height in pixels that clients accept. */
 const MAX_IMAGE_SIDE_PIXELS = 8000;
 /** Reads PNG, JPEG, GIF, WebP and BMP. */
-export const imageReader: Reader = Object.freeze({
-  mimes: ["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"],
-  async read(input: ReaderInput): Promise<Rendered> {
-    const { path, mime } = input;
-    const { size } = input.source;
-    const { bytes, facts } = await inspectedImage(input);
-    const damage = await findImageDamage(bytes, mime);
-    if (damage !== undefined) throw damagedImageError(mime, damage);
-    checkSignal(input.signal);
-    const { scaled, warning } = await fittingImage(bytes, facts, input);
-    const warnings = [warning, mime === "image/bmp" ? "Many models take no BMP; a PNG is safer." : undefined];
-    const sent = scaled?.mime ?? mime;
-    const measure = facts.width === null ? "" : `, ${facts.width}x${facts.height} pixels`;
-    return {
-      text: `[image: ${path}, ${mime}${measure}, ${size} bytes]`,
-      content: [
-        {
-          type: "image",
-          source: { type: "base64", media_type: sent, data: toBase64(scaled?.bytes ?? bytes) },
-          file_path: path,
-          size_bytes: size,
-        },
-      ],
-      data: withoutUndefined({
-        mime,
-        size,
-        width: facts.width ?? undefined,
-        height: facts.width === null ? undefined : facts.height,
-        sent: scaled && { mime: sent, size: scaled.bytes.length, width: scaled.width, height: scaled.height },
-      }),
-      warning: warnings.filter((one) => one !== undefined).join(" ") || undefined,
-    };
-  },
-});
+export async function readImage(input: ReaderInput): Promise<Rendered> {
+  const { path, mime } = input;
+  const { size } = input.source;
+  const { bytes, facts } = await inspectedImage(input);
+  const damage = await findImageDamage(bytes, mime);
+  if (damage !== undefined) throw damagedImageError(mime, damage);
+  checkSignal(input.signal);
+  const { scaled, warning } = await fittingImage(bytes, facts, input);
+  const warnings = [warning, mime === "image/bmp" ? "Many models take no BMP; a PNG is safer." : undefined];
+  const sent = scaled?.mime ?? mime;
+  const measure = facts.width === null ? "" : `, ${facts.width}x${facts.height} pixels`;
+  return {
+    text: `[image: ${path}, ${mime}${measure}, ${size} bytes]`,
+    content: [
+      {
+        type: "image",
+        source: { type: "base64", media_type: sent, data: toBase64(scaled?.bytes ?? bytes) },
+        file_path: path,
+        size_bytes: size,
+      },
+    ],
+    data: withoutUndefined({
+      mime,
+      size,
+      width: facts.width ?? undefined,
+      height: facts.width === null ? undefined : facts.height,
+      sent: scaled && { mime: sent, size: scaled.bytes.length, width: scaled.width, height: scaled.height },
+    }),
+    warning: warnings.filter((one) => one !== undefined).join(" ") || undefined,
+  };
+}
 
 /** Returns the bytes of an image that is not too large to be decoded, and what its header says. */
 async function inspectedImage({ source, path, mime, limits }: ReaderInput): Promise<{

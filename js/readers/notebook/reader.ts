@@ -6,7 +6,7 @@ import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { engine } from "../../engine/current.ts";
 import { escapeControls, plural } from "../../engine/escape.ts";
 import { fromBase64 } from "../../engine/wire/bytes.ts";
-import type { ImageBlock, Reader, ReaderInput, Rendered, ReaderLimits } from "../reader.ts";
+import type { ImageBlock, ReaderInput, Rendered, ReaderLimits } from "../reader.ts";
 import { findImageDamage } from "../image/damage.ts";
 import { tooLargeError } from "../refuse.ts";
 import {
@@ -39,27 +39,20 @@ const MAX_DECODED_PIXELS = 100_000_000;
 const MAX_DATA_CELLS = 1000;
 
 /** Jupyter notebooks. */
-export const notebookReader: Reader = Object.freeze({
-  mimes: ["application/x-ipynb+json"],
-  reusable: true,
-  async read(input: ReaderInput): Promise<Rendered> {
-    const { source, limits, signal, encoding = "utf-8" } = input;
-    const caps = {
-      cells: MAX_CELLS,
-      output: MAX_OUTPUT_BYTES,
-      source: MAX_SOURCE_BYTES,
-      image: Math.min(
-        limits.imageBase64Bytes ?? MAX_IMAGE_BASE64,
-        Math.ceil((limits.imageBytes * 4) / 3) + 4,
-      ),
-      images: Math.ceil((limits.imageBytes * 4) / 3) + 4,
-    };
-    const notebook = encoding === "utf-8" ? await parseNotebook(source, caps, signal) : null;
-    return notebook === null
-      ? readAsText(input, encoding)
-      : renderNotebook(notebook, input, await damagedPictures(notebook));
-  },
-});
+export async function readNotebook(input: ReaderInput): Promise<Rendered> {
+  const { source, limits, signal, encoding = "utf-8" } = input;
+  const caps = {
+    cells: MAX_CELLS,
+    output: MAX_OUTPUT_BYTES,
+    source: MAX_SOURCE_BYTES,
+    image: Math.min(limits.imageBase64Bytes ?? MAX_IMAGE_BASE64, Math.ceil((limits.imageBytes * 4) / 3) + 4),
+    images: Math.ceil((limits.imageBytes * 4) / 3) + 4,
+  };
+  const notebook = encoding === "utf-8" ? await parseNotebook(source, caps, signal) : null;
+  return notebook === null
+    ? readAsText(input, encoding)
+    : renderNotebook(notebook, input, await damagedPictures(notebook));
+}
 
 async function readAsText({ source, limits }: ReaderInput, encoding: string): Promise<Rendered> {
   if (source.size > limits.wholeFileBytes) {

@@ -2,38 +2,33 @@
  * Reads Word documents as plain Markdown: headings, lists, tables, links and notes. Text that change tracking
  * marks as deleted is left out, as is formatting.
  */
-import type { Reader, ReaderInput, Rendered } from "../reader.ts";
+import type { ReaderInput, Rendered } from "../reader.ts";
 import { unsupportedFormatError } from "../refuse.ts";
 import { openPackage } from "./package.ts";
 import { attributeValue, type OpenTag, xmlTokens } from "./xml.ts";
 
-const DOCX_MIME = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 /** The maximum level of a list item, as in Word. A deeper one counts as this level. */
 const MAX_LIST_LEVELS = 9;
 /** The maximum depth of tables in tables. A deeper table is read as text of the cell that contains it. */
 const MAX_NESTED_TABLES = 8;
 
 /** Reads Word documents. */
-export const docxReader: Reader = Object.freeze({
-  mimes: [DOCX_MIME],
-  reusable: true,
-  async read(input: ReaderInput): Promise<Rendered> {
-    const parts = await openPackage(input);
-    const body = await parts.part("word/document.xml");
-    if (body === undefined)
-      throw unsupportedFormatError(DOCX_MIME, "has no document in it", { reason: "damaged" });
-    const context: DocumentContext = {
-      headings: headingLevelByStyle((await parts.part("word/styles.xml")) ?? ""),
-      bullets: bulletListLevels((await parts.part("word/numbering.xml")) ?? ""),
-      links: await parts.relations("word/document.xml"),
-    };
-    const main = toMarkdown(body, context);
-    const notes = toMarkdown((await parts.part("word/footnotes.xml")) ?? "", context);
-    const text = [main.text, ...notes.notes.map(([id, note]) => `[^${id}]: ${note}`)].join("\n").trim();
-    const warning = text === "" ? "The document has no text." : undefined;
-    return { text, data: { format: "docx", paragraphs: main.paragraphs, images: main.images }, warning };
-  },
-});
+export async function readDocx(input: ReaderInput): Promise<Rendered> {
+  const parts = await openPackage(input);
+  const body = await parts.part("word/document.xml");
+  if (body === undefined)
+    throw unsupportedFormatError(input.mime, "has no document in it", { reason: "damaged" });
+  const context: DocumentContext = {
+    headings: headingLevelByStyle((await parts.part("word/styles.xml")) ?? ""),
+    bullets: bulletListLevels((await parts.part("word/numbering.xml")) ?? ""),
+    links: await parts.relations("word/document.xml"),
+  };
+  const main = toMarkdown(body, context);
+  const notes = toMarkdown((await parts.part("word/footnotes.xml")) ?? "", context);
+  const text = [main.text, ...notes.notes.map(([id, note]) => `[^${id}]: ${note}`)].join("\n").trim();
+  const warning = text === "" ? "The document has no text." : undefined;
+  return { text, data: { format: "docx", paragraphs: main.paragraphs, images: main.images }, warning };
+}
 
 interface DocumentContext {
   /** The level of headings, by the id of the paragraph style. */

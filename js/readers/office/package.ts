@@ -3,7 +3,7 @@
  * Files from before 2007, and encrypted ones, are not zips; they are only identified.
  */
 import { type MemberProblem, readZipMember, readZip } from "../archive/zip.ts";
-import type { ReaderInput, Reader } from "../reader.ts";
+import type { ReaderInput } from "../reader.ts";
 import { checkSignal, unsupportedFormatError } from "../refuse.ts";
 import { attributeValue, xmlTokens } from "./xml.ts";
 
@@ -97,21 +97,18 @@ function resolvePartName(folder: string, target: string): string {
 const MAX_SEARCHED_BYTES = 1024 * 1024;
 
 /** Refuses OLE files with an error that names the kind: Office files from before 2007, and encrypted ones. */
-export const legacyReader: Reader = Object.freeze({
-  mimes: ["application/x-ole-storage"],
-  async read({ source, mime }: ReaderInput): Promise<never> {
-    const head = await source.read(0, Math.min(source.size, MAX_SEARCHED_BYTES));
-    const tail = await source.read(Math.max(0, source.size - MAX_SEARCHED_BYTES), source.size);
-    const decoder = new TextDecoder("utf-16le");
-    const names = [head, tail].map((bytes) => decoder.decode(bytes)).join();
-    if (names.includes("EncryptedPackage")) {
-      throw unsupportedFormatError(mime, "is an Office file encrypted with a password", {
-        reason: "encrypted",
-      });
-    }
-    throw unsupportedFormatError(mime, "is an Office file of the old kind, which is not read", {
-      reason: "legacy",
-      hint: "save it as docx, xlsx or pptx",
+export async function refuseLegacyOffice({ source, mime }: ReaderInput): Promise<never> {
+  const head = await source.read(0, Math.min(source.size, MAX_SEARCHED_BYTES));
+  const tail = await source.read(Math.max(0, source.size - MAX_SEARCHED_BYTES), source.size);
+  const decoder = new TextDecoder("utf-16le");
+  const names = [head, tail].map((bytes) => decoder.decode(bytes)).join();
+  if (names.includes("EncryptedPackage")) {
+    throw unsupportedFormatError(mime, "is an Office file encrypted with a password", {
+      reason: "encrypted",
     });
-  },
-});
+  }
+  throw unsupportedFormatError(mime, "is an Office file of the old kind, which is not read", {
+    reason: "legacy",
+    hint: "save it as docx, xlsx or pptx",
+  });
+}

@@ -6,12 +6,11 @@
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { escapeControls, plural } from "../../engine/escape.ts";
 import { choosePages } from "../pages.ts";
-import type { Reader, ReaderInput, Rendered } from "../reader.ts";
+import type { ReaderInput, Rendered } from "../reader.ts";
 import { unsupportedFormatError } from "../refuse.ts";
 import { type OfficePackage, openPackage } from "./package.ts";
 import { attributeValue, readXmlText, xmlTokens } from "./xml.ts";
 
-const XLSX_MIME = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 /** The maximum number of columns that are shown. Further ones are left out. */
 const MAX_COLUMNS = 256;
 /** The maximum number of code points that are shown of one cell. A longer text is truncated. */
@@ -37,61 +36,57 @@ interface WorkbookData {
 }
 
 /** Reads Excel workbooks. */
-export const xlsxReader: Reader = Object.freeze({
-  mimes: [XLSX_MIME],
-  reusable: true,
-  async read(input: ReaderInput): Promise<Rendered> {
-    const parts = await openPackage(input);
-    const book = await parts.part("xl/workbook.xml");
-    if (book === undefined)
-      throw unsupportedFormatError(XLSX_MIME, "has no workbook in it", { reason: "damaged" });
-    const sheets = await sheetsOf(book, parts);
-    const shared: WorkbookData = {
-      strings: sharedStringsOf((await parts.part("xl/sharedStrings.xml")) ?? ""),
-      dates: dateStylesOf((await parts.part("xl/styles.xml")) ?? ""),
-      from1904: countsFrom1904(book),
-    };
-    const { numbers, next } = choosePages(input.options.pages, sheets.length, MAX_SHEETS, "sheet");
-    const blocks: string[] = [];
-    const facts: object[] = [];
-    const left: number[] = [];
-    let budget = input.limits.outputBytes;
-    for (const number of numbers) {
-      const sheet = sheets[number - 1] as Sheet;
-      if (budget <= 0) {
-        left.push(number);
-        continue;
-      }
-      const grid = sheetGridOf((await parts.part(sheet.part)) ?? "", shared, budget);
-      budget -= grid.text.length;
-      const hidden = sheet.hidden ? ", hidden" : "";
-      blocks.push(
-        `--- sheet ${number}: ${escapeControls(sheet.name)} (${rowCount(grid.rows)}${hidden}) ---\n${grid.text}`.trimEnd(),
-      );
-      if (grid.cut) blocks.push("[rows left out: the output is full]");
-      facts.push({
-        name: sheet.name,
-        rows: grid.rows,
-        columns: grid.columns,
-        hidden: sheet.hidden,
-        cut: grid.cut,
-      });
+export async function readXlsx(input: ReaderInput): Promise<Rendered> {
+  const parts = await openPackage(input);
+  const book = await parts.part("xl/workbook.xml");
+  if (book === undefined)
+    throw unsupportedFormatError(input.mime, "has no workbook in it", { reason: "damaged" });
+  const sheets = await sheetsOf(book, parts);
+  const shared: WorkbookData = {
+    strings: sharedStringsOf((await parts.part("xl/sharedStrings.xml")) ?? ""),
+    dates: dateStylesOf((await parts.part("xl/styles.xml")) ?? ""),
+    from1904: countsFrom1904(book),
+  };
+  const { numbers, next } = choosePages(input.options.pages, sheets.length, MAX_SHEETS, "sheet");
+  const blocks: string[] = [];
+  const facts: object[] = [];
+  const left: number[] = [];
+  let budget = input.limits.outputBytes;
+  for (const number of numbers) {
+    const sheet = sheets[number - 1] as Sheet;
+    if (budget <= 0) {
+      left.push(number);
+      continue;
     }
-    const rest = [...left.map(String), ...(next === undefined ? [] : [next])].join(",");
-    const summary = `[workbook: ${plural(sheets.length, "sheet")}]`;
-    const closing = rest === "" ? [] : [`[continue with pages="${rest}"]`];
-    return {
-      text: [summary, ...blocks, ...closing].join("\n"),
-      data: withoutUndefined({
-        format: "xlsx",
-        sheet_count: sheets.length,
-        names: sheets.slice(0, MAX_SHEETS).map(({ name }) => name),
-        sheets: facts,
-        next_pages: rest === "" ? undefined : rest,
-      }),
-    };
-  },
-});
+    const grid = sheetGridOf((await parts.part(sheet.part)) ?? "", shared, budget);
+    budget -= grid.text.length;
+    const hidden = sheet.hidden ? ", hidden" : "";
+    blocks.push(
+      `--- sheet ${number}: ${escapeControls(sheet.name)} (${rowCount(grid.rows)}${hidden}) ---\n${grid.text}`.trimEnd(),
+    );
+    if (grid.cut) blocks.push("[rows left out: the output is full]");
+    facts.push({
+      name: sheet.name,
+      rows: grid.rows,
+      columns: grid.columns,
+      hidden: sheet.hidden,
+      cut: grid.cut,
+    });
+  }
+  const rest = [...left.map(String), ...(next === undefined ? [] : [next])].join(",");
+  const summary = `[workbook: ${plural(sheets.length, "sheet")}]`;
+  const closing = rest === "" ? [] : [`[continue with pages="${rest}"]`];
+  return {
+    text: [summary, ...blocks, ...closing].join("\n"),
+    data: withoutUndefined({
+      format: "xlsx",
+      sheet_count: sheets.length,
+      names: sheets.slice(0, MAX_SHEETS).map(({ name }) => name),
+      sheets: facts,
+      next_pages: rest === "" ? undefined : rest,
+    }),
+  };
+}
 
 async function sheetsOf(book: string, parts: OfficePackage): Promise<Sheet[]> {
   const targets = await parts.relations("xl/workbook.xml");

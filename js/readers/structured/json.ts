@@ -13,7 +13,7 @@ import {
   type Located,
   nothingAtPointerError,
   syntaxError,
-  locatedPart,
+  locateWholeText,
   pointerOf,
 } from "./pointer.ts";
 import { type ScanListener, type JsonScan, ScanError, scanJson, unescapeJson } from "./scan.ts";
@@ -250,9 +250,4 @@ export function locateJson(text: string, tokens: readonly string[], options: Doc
   }
   const found = search.finish();
   return { ...found, start: found.start + skip, end: found.end + skip };
-}
-
-/** Returns the location of the whole text, which the empty pointer names. */
-export function locateWholeText(text: string, start = 0, type = "document"): Located {
-  return locatedPart(text, { start, end: text.length }, { type, warnings: [] });
 }

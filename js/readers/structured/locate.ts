@@ -1,10 +1,12 @@
 /** Locates a value in the text of a structured file, so that it can be read or edited alone. */
-import { locateCsv } from "./csv.ts";
-import { locateJson, locateWholeText } from "./json.ts";
-import { type Located, parsePointer } from "./pointer.ts";
-import { locateToml } from "./toml.ts";
-import { locateXml } from "./xml.ts";
-import { locateYaml } from "./yaml.ts";
+import { lazily } from "../../engine/lazy.ts";
+import { type Located, locateWholeText, parsePointer } from "./pointer.ts";
+
+const csv = lazily("values of CSV", () => import("./csv.ts"));
+const json = lazily("values of JSON", () => import("./json.ts"));
+const toml = lazily("values of TOML", () => import("./toml.ts"));
+const xml = lazily("values of XML", () => import("./xml.ts"));
+const yaml = lazily("values of YAML", () => import("./yaml.ts"));
 
 /** The formats in which pointers can be used. `json` includes JSON with comments and trailing commas. */
 export type StructuredFormat = "json" | "jsonl" | "yaml" | "toml" | "xml" | "csv" | "tsv";
@@ -62,18 +64,20 @@ export async function locatePointer(
   const tokens = parsePointer(pointer);
   switch (format) {
     case "json":
-      return locateJson(text, tokens);
+      return (await json()).locateJson(text, tokens);
     case "jsonl":
-      return locateJson(text, tokens, { lines: true, mime: "application/jsonl" });
+      return (await json()).locateJson(text, tokens, { lines: true, mime: "application/jsonl" });
     case "yaml":
-      return locateYaml(text, tokens);
+      return (await yaml()).locateYaml(text, tokens);
     case "toml":
-      return tokens.length === 0 ? locateWholeText(text, 0, "object") : locateToml(text, tokens);
+      return tokens.length === 0
+        ? locateWholeText(text, 0, "object")
+        : (await toml()).locateToml(text, tokens);
     case "xml":
-      return tokens.length === 0 ? locateWholeText(text) : locateXml(text, tokens);
+      return tokens.length === 0 ? locateWholeText(text) : (await xml()).locateXml(text, tokens);
     default: {
       const mime = format === "tsv" ? "text/tab-separated-values" : "text/csv";
-      return tokens.length === 0 ? locateWholeText(text) : locateCsv(text, tokens, mime);
+      return tokens.length === 0 ? locateWholeText(text) : (await csv()).locateCsv(text, tokens, mime);
     }
   }
 }

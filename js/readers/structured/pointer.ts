@@ -43,6 +43,11 @@ export function locatedPart(
   return { start, end, startLine, endLine, ...facts };
 }
 
+/** Returns the location of the whole text, which the empty pointer names. */
+export function locateWholeText(text: string, start = 0, type = "document"): Located {
+  return locatedPart(text, { start, end: text.length }, { type, warnings: [] });
+}
+
 /** The maximum length of a pointer, in UTF-16 units. */
 const MAX_POINTER_LENGTH = 4096;
 
