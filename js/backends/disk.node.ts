@@ -1,8 +1,12 @@
 /** Opens the local disk: through the native addon where it loads, else over `node:fs`. */
 import process from "node:process";
 import { loadNative, requireAddon } from "../engine/load.node.ts";
+import { lazily } from "../engine/lazy.ts";
 import { LocalBackend, type LocalOptions } from "./local/local.node.ts";
-import { NodeBackend } from "./node/node.node.ts";
+import { isCheckedDisk } from "./node/made.node.ts";
+import type { NodeBackend } from "./node/node.node.ts";
+
+const nodeDisk = lazily("the disk without the addon", () => import("./node/node.node.ts"));
 
 /** The settings of a disk. */
 export interface DiskSettings
@@ -15,7 +19,7 @@ export interface DiskSettings
  * Opens the local disk.
  * @throws UNSUPPORTED_PLATFORM where the addon does not load and the settings, or FILEWRIGHT_ENGINE, need it
  */
-export function openDisk({ engine, ...settings }: DiskSettings): LocalBackend | NodeBackend {
+export async function openDisk({ engine, ...settings }: DiskSettings): Promise<LocalBackend | NodeBackend> {
   const loaded = loadNative();
   if ("binding" in loaded) return new LocalBackend(settings);
   const needing = settingThatNeedsAddon({ engine, ...settings });
@@ -25,7 +29,7 @@ export function openDisk({ engine, ...settings }: DiskSettings): LocalBackend | 
   const wish = process.env["FILEWRIGHT_ENGINE"] ?? "";
   if (wish !== "" && wish !== "wasm") requireAddon("the local disk under this FILEWRIGHT_ENGINE");
   const { stateDir, durability } = settings;
-  return new NodeBackend({ stateDir, durability });
+  return new (await nodeDisk()).NodeBackend({ stateDir, durability });
 }
 
 /** Returns the setting that only the addon can fulfil, as the beginning of an error; undefined without one. */
@@ -39,10 +43,5 @@ function settingThatNeedsAddon({ engine, kernel, preserve }: DiskSettings): stri
 
 /** Returns true for a backend whose paths name files of this machine. */
 export function isDiskBackend(backend: unknown): boolean {
-  return backend instanceof LocalBackend || backend instanceof NodeBackend;
-}
-
-/** Returns true for a disk that checks paths before it uses them, instead of resolving and opening in one step. */
-export function isCheckedDisk(backend: unknown): boolean {
-  return backend instanceof NodeBackend;
+  return backend instanceof LocalBackend || isCheckedDisk(backend);
 }

@@ -25,7 +25,6 @@ export {
 } from "./history.ts";
 export { makeRecordLog, type RecordLog } from "./record-log.ts";
 export type { LogOptions } from "./recorder.ts";
-export { StorageLog, unreviewedRecord } from "./storage-log.ts";
 export { newCallId } from "./call-id.ts";
 export { cannotBeReviewedError } from "./errors.ts";
 export {

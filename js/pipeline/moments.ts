@@ -6,9 +6,7 @@ import type { Files } from "../backends/files.ts";
 import type { SandboxPolicy } from "../backends/policy.ts";
 import { SandboxedBackend } from "../backends/confined/sandboxed.ts";
 import type { StorageMoment } from "../storage/search/searches.ts";
-import type { Tool } from "../tools/lib/tool.ts";
-import type { EnterMoment, MomentSession, Session } from "./session.ts";
-import { namesFilesOnly } from "./staged.ts";
+import type { EnterMoment, MomentSession } from "./session.ts";
 import { makeViews, type Views } from "./views.ts";
 
 /** A storage of which snapshots can be taken. */
@@ -46,23 +44,4 @@ export function makeMoments(source: MomentSource, policy: SandboxPolicy, views: 
     if (views.granted !== undefined) entered.views.grantSecrets(views.granted);
     return entered;
   };
-}
-
-/**
- * Returns the session for a call of a tool. If the tool walks a tree of a shared storage, that is a session at one
- * moment, with the version of the storage that it shows. For every other call it is the given session.
- */
-export async function sessionAtMoment(
-  session: Session,
-  tool: Pick<Tool, "kind" | "traits">,
-  args: object,
-  signal: AbortSignal | undefined,
-): Promise<{ readonly session: Session; readonly version: string | undefined }> {
-  const { enterMoment } = session.files;
-  if (enterMoment === undefined || tool.kind !== "read" || !tool.traits.includes("searches"))
-    return { session, version: undefined };
-  // For files that are named one by one, no snapshot is needed: the stage of the call reads them in one round trip.
-  if (tool.traits.includes("takesLists") && namesFilesOnly(args)) return { session, version: undefined };
-  const { version, ...parts } = await enterMoment(signal);
-  return { session: { ...session, files: { ...session.files, ...parts } }, version };
 }

@@ -101,3 +101,22 @@ export function namesFilesOnly(args: object): boolean {
 export function isWrongAssumption({ staging: { stage } }: Session, error: unknown): boolean {
   return stage?.hasAssumed === true && error instanceof FilewrightError && error.code === "CONFLICT";
 }
+
+/**
+ * Returns the session for a call of a tool. If the tool walks a tree of a shared storage, that is a session at one
+ * moment, with the version of the storage that it shows. For every other call it is the given session.
+ */
+export async function sessionAtMoment(
+  session: Session,
+  tool: Pick<Tool, "kind" | "traits">,
+  args: object,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly session: Session; readonly version: string | undefined }> {
+  const { enterMoment } = session.files;
+  if (enterMoment === undefined || tool.kind !== "read" || !tool.traits.includes("searches"))
+    return { session, version: undefined };
+  // For files that are named one by one, no snapshot is needed: the stage of the call reads them in one round trip.
+  if (tool.traits.includes("takesLists") && namesFilesOnly(args)) return { session, version: undefined };
+  const { version, ...parts } = await enterMoment(signal);
+  return { session: { ...session, files: { ...session.files, ...parts } }, version };
+}

@@ -64,7 +64,7 @@ export function defaultGrantsFile(): string {
 export async function openGrantsFile(path: string, options: GrantsFileOptions = {}): Promise<GrantsFile> {
   const { stateDir, lockTimeoutMs = 5000 } = checkOptions(options);
   const named = resolve(checkPath(path));
-  const file = join(await openDisk({ stateDir }).realpath(dirname(named)), basename(named));
+  const file = join(await (await openDisk({ stateDir })).realpath(dirname(named)), basename(named));
   const records = new FileRecords({
     file,
     format: grantsFormat(file),

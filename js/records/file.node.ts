@@ -58,7 +58,7 @@ interface SeenText {
   readonly rows: readonly FileRow[];
 }
 
-type Disk = ReturnType<typeof openDisk>;
+type Disk = Awaited<ReturnType<typeof openDisk>>;
 
 const NO_FILE: SeenText = Object.freeze({ stamp: "", text: undefined, rows: Object.freeze([]) });
 
@@ -127,7 +127,7 @@ export class FileRecords implements KeptRecords {
   async #change(next: (seen: SeenText) => readonly FileRow[]): Promise<string> {
     const { file, stateDir, lockTimeoutMs, makeDirectory } = this.#place;
     makeDirectory();
-    this.#disk ??= openDisk({ stateDir, durability: "durable" });
+    this.#disk ??= await openDisk({ stateDir, durability: "durable" });
     const lock = await this.#disk.lock(file, { timeoutMs: lockTimeoutMs, resolved: true });
     try {
       for (let attempt = 1; ; attempt++) {

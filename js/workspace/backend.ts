@@ -1,4 +1,5 @@
 /** Opens the files of a workspace before anything confines them: the local disk, a storage, or a backend of the host. */
+import { lazily } from "../engine/lazy.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { asFiles } from "../backends/host-files.ts";
 import type { Files } from "../backends/files.ts";
@@ -9,7 +10,13 @@ import type { CheckedOptions } from "./check.ts";
 import { isLocalDisk, type LocalStorage, requireLocalHost } from "./host.ts";
 import type { MadeParts } from "./made.ts";
 import type { WorkspaceOptions } from "./options.ts";
-import { type OpenedStorage, openStorage } from "./storage.ts";
+import type { OpenedStorage } from "./storage.ts";
+
+/** Loads what a workspace over a storage has besides its files. */
+export const loadStorages: () => Promise<typeof import("./storage.ts")> = lazily(
+  "storages",
+  () => import("./storage.ts"),
+);
 
 /** The opened files of a workspace. */
 export interface OpenedBackend {
@@ -29,16 +36,24 @@ export interface OpenedBackend {
 
 /** Opens the files. @throws FilewrightError UNSUPPORTED_PLATFORM and others */
 export async function openFiles(checked: CheckedOptions, made: MadeParts): Promise<OpenedBackend> {
-  const shared = checked.storage === undefined ? undefined : await openStorage(checked.storage);
+  const shared =
+    checked.storage === undefined ? undefined : await (await loadStorages()).openStorage(checked.storage);
   const given = shared === undefined ? checked : { ...checked, backend: shared.backend };
-  const disk = given.backend === undefined ? openDisk(given) : undefined;
+  const disk = given.backend === undefined ? await openDisk(given) : undefined;
   made.add(() => disk?.close());
   const local = disk !== undefined;
   const state = stateDirectoryOf(given, local);
   return { given, shared, disk, storage: disk ?? asFiles(given.backend as FsBackend), local, state };
 }
 
-function openDisk({ stateDir, durability, preserve, kernel, engine, index }: CheckedOptions): LocalStorage {
+function openDisk({
+  stateDir,
+  durability,
+  preserve,
+  kernel,
+  engine,
+  index,
+}: CheckedOptions): Promise<LocalStorage> {
   return requireLocalHost().open({
     stateDir,
     durability: durability ?? "atomic",

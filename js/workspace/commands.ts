@@ -12,22 +12,23 @@ import type { SandboxPolicy } from "../policy/index.ts";
  * Returns the function that creates the command sandbox of each policy, because an agent may have a
  * stricter one.
  */
-export function commandSandboxOf(
+export async function commandSandboxOf(
   { commands, backend }: Pick<WorkspaceOptions, "commands" | "backend">,
   places: PlacesOfCommands,
-): CommandSandboxFor {
+): Promise<CommandSandboxFor> {
   if (commands === undefined) return () => undefined;
   let opened = isSandboxProvider(commands) ? commands : undefined;
+  if (opened === undefined && backend !== undefined && !isRemote(commands)) {
+    throw new FilewrightError("SANDBOX_SETUP_FAILED", "Commands run on the local disk alone.", {
+      complete: true,
+      hint: "leave out commands or backend, or bring a provider that runs them where the files are",
+    });
+  }
+  const open = opened === undefined ? await requireLocalHost().commands() : undefined;
   return (policy, rules) => {
     const ruled = rules.forCall("run_command").globs(["deny"]);
     const wanted = commandPolicyOf(policy, ruled ?? [], places);
-    if (opened === undefined && backend !== undefined && !isRemote(commands)) {
-      throw new FilewrightError("SANDBOX_SETUP_FAILED", "Commands run on the local disk alone.", {
-        complete: true,
-        hint: "leave out commands or backend, or bring a provider that runs them where the files are",
-      });
-    }
-    opened ??= requireLocalHost().commands(commands === true ? {} : (commands as CommandOptions), wanted);
+    opened ??= open?.(commands === true ? {} : (commands as CommandOptions), wanted) as SandboxProvider;
     const provider = opened.within?.(wanted) ?? opened;
     return assertEnforces(provider, [
       ...(deniesInRoots(wanted) ? ["denied paths"] : []),

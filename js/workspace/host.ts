@@ -50,6 +50,9 @@ export interface LocalStorage extends Files {
   capabilities(): LocalFacts;
 }
 
+/** Creates the sandbox for commands. @throws FilewrightError SANDBOX_SETUP_FAILED */
+export type OpenCommands = (options: CommandOptions, policy: CommandPolicy) => SandboxProvider;
+
 /** The copies of storages on the disk of the host. */
 export interface MirrorHost {
   /** Returns why this machine has no copies; undefined where it has. */
@@ -74,7 +77,7 @@ interface SharedJournal extends JournalStore, RecordFiles {
 /** The local disk of the host, and the services that depend on it. */
 export interface LocalHost {
   /** Opens the disk without confinement, which is used only to resolve roots. */
-  open(settings: LocalSettings): LocalStorage;
+  open(settings: LocalSettings): Promise<LocalStorage>;
   /** Opens a file of grants. @throws FilewrightError INVALID_ARGUMENT when it cannot be trusted */
   grants(
     file: string,
@@ -93,8 +96,8 @@ export interface LocalHost {
   stateDir(given: string | undefined): StateDirectory;
   /** Returns the paths of the directories that can be the default one of the user. */
   defaultStateDirs(): readonly string[];
-  /** Creates the sandbox for commands. @throws FilewrightError SANDBOX_SETUP_FAILED */
-  commands(options: CommandOptions, policy: CommandPolicy): SandboxProvider;
+  /** Loads the function that creates the sandbox for commands. */
+  commands(): Promise<OpenCommands>;
   /** Returns the directory at which relative roots begin. */
   cwd(): string;
   /** Returns the user's home directory, if there is one. */
@@ -107,8 +110,8 @@ export interface LocalHost {
   approvals?(stateDir: string, name: string): ApprovalPlace;
   /** Waits until the process has descriptors for one more change; undefined where it always has. */
   readonly takeRoom?: TakeRoom | undefined;
-  /** The copies of storages on the disk. */
-  readonly mirrors?: MirrorHost;
+  /** Loads what keeps copies of storages on the disk. */
+  mirrors?(): Promise<MirrorHost>;
 }
 
 let currentHost: LocalHost | undefined;
@@ -129,8 +132,8 @@ export function requireLocalHost(): LocalHost {
 }
 
 /** Returns the copies of storages on the host's disk; undefined where there is none. */
-export function mirrorsOfHost(): MirrorHost | undefined {
-  return currentHost?.mirrors;
+export async function mirrorsOfHost(): Promise<MirrorHost | undefined> {
+  return currentHost?.mirrors?.();
 }
 
 /** Returns true when a backend is the host's local disk. */

@@ -6,20 +6,23 @@
  */
 import "../engine/index.node.ts";
 import process from "node:process";
+import { lazily } from "../engine/lazy.ts";
 import { openGrantsFile } from "../policy/grants-file.node.ts";
-import { isCheckedDisk, isDiskBackend, openDisk } from "../backends/disk.node.ts";
+import { isDiskBackend, openDisk } from "../backends/disk.node.ts";
+import { isCheckedDisk } from "../backends/node/made.node.ts";
 import { homeDirectory } from "../backends/home.node.ts";
 import { takeDescriptorRoom } from "../backends/local/descriptor-room.node.ts";
 import { tryLock } from "../backends/local/lock.node.ts";
-import { openCommands } from "../backends/sandbox/sandbox-choice.node.ts";
 import { defaultStateDirs, openStateDirectory } from "../backends/state-directory.node.ts";
 import { FileJournal } from "../log/store.node.ts";
-import { mirrorProblem, openMirror } from "../storage/mirror/open.node.ts";
 import { setLocalHost } from "./host.ts";
 import { fileApprovals } from "../hooks/approvals-file.node.ts";
 import { fileReads } from "../pipeline/past/reads-file.node.ts";
 
 export * from "./index.ts";
+
+const commands = lazily("commands", () => import("../backends/sandbox/sandbox-choice.node.ts"));
+const mirrors = lazily("copies of storages", () => import("../storage/mirror/open.node.ts"));
 
 const journalByStateDir = new Map<string, FileJournal>();
 
@@ -42,7 +45,7 @@ setLocalHost({
   isChecked: isCheckedDisk,
   stateDir: openStateDirectory,
   defaultStateDirs,
-  commands: openCommands,
+  commands: async () => (await commands()).openCommands,
   open: openDisk,
   grants: (file, stateDir) => openGrantsFile(file, { stateDir }),
   cwd: () => process.cwd(),
@@ -51,5 +54,8 @@ setLocalHost({
   reads: fileReads,
   approvals: fileApprovals,
   takeRoom: takeDescriptorRoom,
-  mirrors: { problem: mirrorProblem, open: openMirror },
+  mirrors: async () => {
+    const { mirrorProblem: problem, openMirror: open } = await mirrors();
+    return { problem, open };
+  },
 });

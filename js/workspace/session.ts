@@ -1,16 +1,15 @@
 /** Makes the state that all calls of a workspace share, from its options and its files. */
 import type { Files } from "../backends/files.ts";
 import type { SandboxPolicy } from "../policy/index.ts";
-import { SandboxedBackend } from "../backends/confined/sandboxed.ts";
 import { shortcutsOf } from "../backends/abilities.ts";
 import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
 import { IGNORE_FILES } from "../backends/walk/ignore-files.ts";
 import { engine } from "../engine/current.ts";
+import { lazily } from "../engine/lazy.ts";
 import { makeApprovals } from "../hooks/approvals.ts";
 import { ApproverGroups } from "../hooks/approver-groups.ts";
 import { approversFor, type BoundHook } from "../hooks/run.ts";
 import { makeRecordLog, type RecordLog } from "../log/index.ts";
-import { makeMoments } from "../pipeline/moments.ts";
 import { makeReads } from "../pipeline/past/reads.ts";
 import { CallSlots } from "../pipeline/scheduling/admission.ts";
 import { RunningCalls } from "../pipeline/scheduling/running.ts";
@@ -28,21 +27,20 @@ import { makeViews, type Views } from "../pipeline/views.ts";
 import type { GuardLevel, Preset } from "../presets/index.ts";
 import { readersFor } from "../readers/index.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import type { Storage } from "../storage/storage.ts";
 import { DEFAULT_LIMITS, type Limits } from "../tools/lib/limits.ts";
 import type { AccessSummary } from "../tools/lib/tool.ts";
 import type { OpenedAccess } from "./access.ts";
-import { journalPlaceOf, keepsOwnJournal, type OpenedBackend } from "./backend.ts";
+import { journalPlaceOf, keepsOwnJournal, loadStorages, type OpenedBackend } from "./backend.ts";
 import type { CheckedOptions } from "./check.ts";
 import { commandSandboxOf } from "./commands.ts";
 import { makeConfine } from "./confine.ts";
 import type { MadeParts } from "./made.ts";
-import { isForking } from "./forks/files.ts";
 import { confinementOf, type LocalFacts, lockerOfBackend, type LocalStorage } from "./host.ts";
 import { nextWorkspaceNumber } from "./number.ts";
 import type { ChosenStores } from "./shared/stores.ts";
-import { openSearches, stagesOf } from "./storage.ts";
 import { RenderingCache } from "../tools/render/rendering-cache.ts";
+
+const confinedFiles = lazily("confined files", () => import("../backends/confined/sandboxed.ts"));
 
 /** What the state of a workspace is made from. */
 export interface SessionParts {
@@ -68,7 +66,7 @@ export async function makeSession(parts: SessionParts): Promise<MadeSession> {
   const { opened, preset, hooks, access, guard, chosen, made } = parts;
   const { given, storage, local } = opened;
   const { policy } = access.resolver;
-  const sandboxFor = commandSandboxOf(given, access.places);
+  const sandboxFor = await commandSandboxOf(given, access.places);
   const commands = { sandbox: sandboxFor(policy, access.rules), sandboxFor };
   const log = makeRecordLog({
     ...journalPlaceOf(opened, policy, made),
@@ -77,6 +75,7 @@ export async function makeSession(parts: SessionParts): Promise<MadeSession> {
     durable: given.durability === "durable",
   });
   const { files, facts } = await makeFiles(parts, commands);
+  const { stages, forking } = await storageParts(opened, log, access.resolver.mayWrite);
   const session: Session = Object.freeze({
     caller: {
       workspace: nextWorkspaceNumber(),
@@ -103,12 +102,12 @@ export async function makeSession(parts: SessionParts): Promise<MadeSession> {
       budget: undefined,
     },
     staging: {
-      stages: stagesFor(opened, log, access.resolver.mayWrite),
+      stages,
       stage: undefined,
       charge: undefined,
       unstaged: undefined,
     },
-    forks: { storage: isForking(given.storage) ? given.storage : undefined, depth: 0 },
+    forks: { storage: forking, depth: 0 },
     stores: chosen.stores,
   });
   return { session, facts };
@@ -119,22 +118,21 @@ async function makeFiles(
   { opened, access, made }: SessionParts,
   { sandbox, sandboxFor }: SessionCommands,
 ): Promise<{ readonly files: SessionFiles; readonly facts: LocalFacts | undefined }> {
-  const { given, shared, disk, storage, state } = opened;
+  const { given, shared, storage, state } = opened;
   const { resolver, rules, repositories } = access;
   const { policy } = resolver;
-  const confined = disk && (shortcutsOf(disk).confine?.(policy) as LocalStorage | undefined);
-  const fs: Files = confined ?? new SandboxedBackend(storage, policy);
+  const { confine, factsOf } = await confinerOf(opened);
+  const fs = confine(policy);
   // The host closes its own storage.
   made.add(() => fs.close());
-  const confine = (within: SandboxPolicy): Files =>
-    (disk && shortcutsOf(disk).confine?.(within)) ?? new SandboxedBackend(storage, within);
   const views = makeViews(fs, (globs) => confine({ ...policy, deny: [...policy.deny, ...globs] }));
   made.add(() => views.close());
-  const searches = shared === undefined ? undefined : await openSearches(given, shared);
+  const searches =
+    shared === undefined ? undefined : await (await loadStorages()).openSearches(given, shared);
   made.add(() => searches?.release());
   const momentsFor = (within: SandboxPolicy, its: Views): SessionFiles["enterMoment"] =>
-    searches && makeMoments(searches, within, its);
-  const facts = confined?.capabilities();
+    searches?.momentsFor(within, its);
+  const facts = factsOf(fs);
   const told = given.access?.deny ?? [];
   const running = { engine: engine().info, confinement: confinementOf(storage), state };
   const summarize = (
@@ -161,6 +159,22 @@ async function makeFiles(
     release: () => made.end(),
   };
   return { files, facts };
+}
+
+/** How files are confined to a policy. */
+interface Confiner {
+  confine(policy: SandboxPolicy): Files;
+  /** Returns the protection of confined files on the local disk; undefined for other files. */
+  factsOf(confined: Files): LocalFacts | undefined;
+}
+
+/** Returns how the files are confined: by the disk itself, or by checks before each use. */
+async function confinerOf({ disk, storage }: OpenedBackend): Promise<Confiner> {
+  const own = disk && shortcutsOf(disk).confine;
+  if (own !== undefined)
+    return { confine: own, factsOf: (confined) => (confined as LocalStorage).capabilities() };
+  const { SandboxedBackend } = await confinedFiles();
+  return { confine: (within) => new SandboxedBackend(storage, within), factsOf: () => undefined };
 }
 
 function gatesOf({ opened: { given }, hooks, access, guard, chosen }: SessionParts): SessionGates {
@@ -199,15 +213,17 @@ function settingsOf(given: CheckedOptions, guard: GuardLevel, limits: Limits): T
   };
 }
 
-/** Returns the stages of the calls over a storage. */
-function stagesFor(
+/** Returns the stages of the calls over a storage, and the storage where it makes forks itself. */
+async function storageParts(
   { given, shared }: OpenedBackend,
   log: RecordLog,
   isMine: (path: string) => boolean,
-): Stages | undefined {
-  if (shared === undefined) return undefined;
-  const keepsOwn = keepsOwnJournal(given);
-  return stagesOf(given.storage as Storage, shared, { log, isMine, keepsOwn });
+): Promise<{ readonly stages: Stages | undefined; readonly forking: Session["forks"]["storage"] }> {
+  const { storage } = given;
+  if (shared === undefined || storage === undefined) return { stages: undefined, forking: undefined };
+  const { stagesOf, isForking } = await loadStorages();
+  const stages = stagesOf(storage, shared, { log, isMine, keepsOwn: keepsOwnJournal(given) });
+  return { stages, forking: isForking(storage) ? storage : undefined };
 }
 
 const UNSET_IMAGE_LIMITS: Pick<Limits, "imageBase64Bytes" | "imagePixels"> = {

@@ -2,12 +2,16 @@
  * Opens the storage of a workspace: it is probed once, and every workspace on it shares one backend. Each call of a
  * workspace has a stage of its own over that backend.
  */
-import { type RecordLog, StorageLog } from "../log/index.ts";
+import type { RecordLog } from "../log/index.ts";
+import { StorageLog } from "../log/storage-log.ts";
 import type { Stages } from "../pipeline/session.ts";
 import { openBackend, type StorageParts } from "../storage/backend/to-backend.ts";
 import { DEFAULT_MIRROR_BYTES } from "../storage/mirror/options.ts";
 import type { Storage, StorageFacts } from "../storage/storage.ts";
-import type { MomentSource } from "../pipeline/moments.ts";
+import { makeMoments, type MomentSource } from "../pipeline/moments.ts";
+import type { EnterMoment } from "../pipeline/session.ts";
+import type { Views } from "../pipeline/views.ts";
+import type { SandboxPolicy } from "../policy/index.ts";
 import { debug } from "../engine/debug.ts";
 import { messageOf } from "../engine/thrown.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -37,7 +41,9 @@ export function openStorage(storage: Storage): Promise<OpenedStorage> {
 }
 
 /** The search of a storage by the calls of one workspace. */
-interface WorkspaceSearches extends MomentSource {
+interface WorkspaceSearches {
+  /** Returns the function by which a call under a policy enters a moment. */
+  momentsFor(policy: SandboxPolicy, views: Views): EnterMoment;
   /** Ends the use of the copy on this machine. */
   release(): Promise<void>;
 }
@@ -52,7 +58,7 @@ export async function openSearches(
   { searches }: Pick<OpenedStorage, "searches">,
 ): Promise<WorkspaceSearches> {
   const { maxBytes = DEFAULT_MIRROR_BYTES, freshness = {} } = mirror === false ? {} : (mirror ?? {});
-  const host = mirrorsOfHost();
+  const host = await mirrorsOfHost();
   const problem = host === undefined ? "this platform has no local disk" : host.problem();
   if (mirror !== undefined && mirror !== false && problem !== undefined)
     throw new FilewrightError("UNSUPPORTED_PLATFORM", `there is no mirror of a storage here: ${problem}`, {
@@ -68,8 +74,11 @@ export async function openSearches(
     if (mirror !== undefined) throw error;
     debug.search?.(`no copy of the storage: ${messageOf(error)}`);
   }
-  return {
+  const source: MomentSource = {
     moment: (signal) => searches.moment({ signal, maxAgeMs: freshness.maxAgeMs }),
+  };
+  return {
+    momentsFor: (policy, views) => makeMoments(source, policy, views),
     release: async () => held?.release(),
   };
 }
@@ -125,4 +134,12 @@ export async function openForkStorage(parent: Storage, fork: Storage): Promise<O
     searches: { moment: (signal) => own.searches.moment({ signal }) },
     merged: () => opened?.searches.trees.changed(),
   };
+}
+
+/** A storage that makes and merges forks itself. */
+export type ForkingStorage = Storage & Required<Pick<Storage, "fork" | "merge">>;
+
+/** Returns true for a storage that makes and merges forks itself. */
+export function isForking(storage: Storage | undefined): storage is ForkingStorage {
+  return storage?.fork !== undefined && storage.merge !== undefined;
 }

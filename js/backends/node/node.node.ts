@@ -23,6 +23,7 @@ import { DISK_ABILITIES, exactDisk } from "./exact.node.ts";
 import { canonicalHostPath, HOST_PATHS } from "./host-path.node.ts";
 import { NODE_CALL_CHECKS, type NodeCapabilities, type NodeOptions, NODE_OPTIONS } from "./node-options.ts";
 import type { OtherNames } from "./other-names.node.ts";
+import { setCheckedDiskTest } from "./made.node.ts";
 import { pinMode } from "./pinned.node.ts";
 import { pageOf } from "./read.node.ts";
 import { newAsideName } from "./temp.node.ts";
@@ -228,3 +229,5 @@ function checkAbsolute(path: string): void {
   checkPath(path);
   if (!path.startsWith("/")) throw backendError("INVALID_ARGUMENT", path, "path is not absolute");
 }
+
+setCheckedDiskTest((backend) => backend instanceof NodeBackend);

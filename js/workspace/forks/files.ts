@@ -10,13 +10,14 @@ import type { SessionFiles } from "../../pipeline/session.ts";
 import { makeOps } from "../../backends/transaction/op.ts";
 import { provideShortcuts } from "../../backends/abilities.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { cannotBeReviewedError, unreviewedRecord } from "../../log/index.ts";
+import { cannotBeReviewedError } from "../../log/index.ts";
+import { unreviewedRecord } from "../../log/storage-log.ts";
 import type { BeginStage } from "../../storage/backend/to-backend.ts";
 import type { MomentSource } from "../../pipeline/moments.ts";
 import { planMerge, toPlanned } from "../../storage/merge.ts";
 import type { Entry, MergeOfForkOptions, PlannedMerge, Storage } from "../../storage/storage.ts";
 import type { Call } from "../../tools/lib/tool.ts";
-import type { OpenedFork } from "../storage.ts";
+import type { ForkingStorage, OpenedFork } from "../storage.ts";
 import { sidesOf } from "./sides.ts";
 import { MERGE } from "../../tools/host-calls.ts";
 
@@ -52,14 +53,6 @@ export interface ForkFiles {
   ): Promise<void>;
   /** Ends the use of the files. With `drop` the fork is removed. */
   close(drop: boolean): Promise<void>;
-}
-
-/** A storage that makes and merges forks itself. */
-export type ForkingStorage = Storage & Required<Pick<Storage, "fork" | "merge">>;
-
-/** Returns true for a storage that makes and merges forks itself. */
-export function isForking(storage: Storage | undefined): storage is ForkingStorage {
-  return storage?.fork !== undefined && storage.merge !== undefined;
 }
 
 /** Returns the files of a fork that a storage has made. */

@@ -20,8 +20,8 @@ import { RefusingSandbox } from "../../tools/run_command.ts";
 import { type ConfineParts, makeConfine } from "../confine.ts";
 import { MadeParts } from "../made.ts";
 import { lockerOfBackend } from "../host.ts";
-import { stagesOf } from "../storage.ts";
-import { isForking, type ForkFiles } from "./files.ts";
+import { isForking, stagesOf } from "../storage.ts";
+import type { ForkFiles } from "./files.ts";
 
 /** A fork whose session is made. */
 export interface NewFork {
