@@ -5,6 +5,6 @@
  *
  * @module filewright
  */
-import "./workspace/index.node.ts";
+import "./workspace/host.node.ts";
 
 export * from "./filewright.ts";

@@ -10,7 +10,7 @@ import type { Made } from "../log/index.ts";
 import { successResult } from "../pipeline/answer.ts";
 import { admitCall, type AdmittedCall, beginCall } from "../pipeline/enter.ts";
 import { Facts } from "../pipeline/facts.ts";
-import { historyForCaller } from "../pipeline/past/history.ts";
+import { historyForCaller } from "../pipeline/past/caller-history.ts";
 import type { ReplacedPath } from "../pipeline/paths/look-alikes.ts";
 import { type EarlyLocks, lockContendedPaths, mayLockEarly } from "../pipeline/path-locks.ts";
 import type { ToolResult } from "../pipeline/result.ts";

@@ -19,7 +19,7 @@ import {
 } from "./command.ts";
 import type { PresetName } from "../presets/index.ts";
 import type { AccessOptions, Workspace } from "../workspace/index.node.ts";
-import { describeRecovery } from "../pipeline/past/history.ts";
+import { describeRecovery } from "../pipeline/past/recover.ts";
 import { askingOptions } from "./asking.ts";
 import { findCommand } from "./commands.ts";
 import { helpOfCommand, helpOverview } from "./help.ts";

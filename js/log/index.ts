@@ -14,27 +14,11 @@ export type {
   StateBefore,
   Undoability,
 } from "./log.ts";
-export {
-  addMark,
-  changesAfter,
-  type HistoryPlace,
-  keepChanges,
-  statesOfChange,
-  undoableChange,
-  unreviewedChanges,
-} from "./history.ts";
 export { makeRecordLog, type RecordLog } from "./record-log.ts";
 export type { LogOptions } from "./recorder.ts";
 export { newCallId } from "./call-id.ts";
 export { cannotBeReviewedError } from "./errors.ts";
-export {
-  type LeftPath,
-  type LeftReason,
-  planRewind,
-  type RewindPlan,
-  type RewoundPath,
-} from "./rewind/plan.ts";
-export { planUndo, rollBackPlan, undoChange } from "./rewind/apply-plan.ts";
+export type { LeftReason } from "./rewind/plan.ts";
 export { NO_RECOVERY, recoveryProblemOf } from "./recovery.ts";
 export type { RunLocked as Locked, Recovery, RecoveryProblem, Rollbacks } from "./recovery.ts";
 export {

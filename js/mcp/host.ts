@@ -160,7 +160,7 @@ async function openServedWorkspace(
 ): Promise<ServedWorkspace> {
   restoreHeapGrowth();
   const { openWorkspace } = await import("../workspace/index.node.ts");
-  const { describeRecovery } = await import("../pipeline/past/history.ts");
+  const { describeRecovery } = await import("../pipeline/past/recover.ts");
   const { workspace = {}, readOnlyDirs = [], confirm, stateDir, audit, observers: given = [] } = options;
   const log =
     audit === undefined

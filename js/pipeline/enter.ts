@@ -15,7 +15,7 @@ import type { CanonicalCall } from "../presets/preset.ts";
 import { type AnyTool, CANONICAL_NAMES, type Call, type PathUse, type Progress } from "../tools/lib/tool.ts";
 import { newCallId } from "../log/index.ts";
 import type { SeenFiles } from "../tools/lib/seen.ts";
-import { historyForCaller } from "./past/history.ts";
+import { historyForCaller } from "./past/caller-history.ts";
 import {
   HAS_LOOK_ALIKES,
   type LookAlikeContext,

@@ -89,7 +89,7 @@ function namedFiles({ files: { resolver } }: Pick<Session, "files">, args: objec
 }
 
 /** Returns true for a call with lists that seems to name files, and neither globs nor directories. */
-export function namesFilesOnly(args: object): boolean {
+function namesFilesOnly(args: object): boolean {
   const { paths = [], include = [] } = args as {
     readonly paths?: readonly string[];
     readonly include?: readonly string[];

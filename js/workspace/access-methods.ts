@@ -1,11 +1,11 @@
 /** The methods of a workspace about what it may do: its policy, approvals and grants, locks, and why a call is refused. */
 import type { SandboxPolicy } from "../backends/policy.ts";
+import { lazily } from "../engine/lazy.ts";
 import { displayPath } from "../backends/windows-paths.ts";
 import { lockPathsOfCall } from "../pipeline/path-locks.ts";
 import { summarizePolicy } from "../pipeline/policy-summary.ts";
 import { errorOfData, unknownToolFailure } from "../pipeline/result.ts";
 import type { Session } from "../pipeline/session.ts";
-import { checkWhyQuestion, explainDecision } from "../pipeline/why.ts";
 import { makePermissions, type Permissions } from "../policy/index.ts";
 import { memoryRecords } from "../records/memory.ts";
 import { optionChecker, type Options, options, signalOption } from "../schema/option.ts";
@@ -13,6 +13,8 @@ import type { AnyTool } from "../tools/lib/tool.ts";
 import type { Entrance } from "./entrance.ts";
 import type { OwnTools } from "./own-tools.ts";
 import type { Workspace, WorkspaceGrants, WorkspaceLockOptions } from "./types.ts";
+
+const why = lazily("the reasons of decisions", () => import("../pipeline/why.ts"));
 
 /**
  * The options of `ws.lock`.
@@ -56,6 +58,7 @@ export function makeAccessMethods(
     },
     async why(given) {
       assertOpen();
+      const { checkWhyQuestion, explainDecision } = await why();
       const question = checkWhyQuestion(given);
       const tool = byName.get(question.tool);
       if (tool !== undefined) return explainDecision(session, tool as unknown as AnyTool, question);

@@ -51,7 +51,7 @@ export interface LocalStorage extends Files {
 }
 
 /** Creates the sandbox for commands. @throws FilewrightError SANDBOX_SETUP_FAILED */
-export type OpenCommands = (options: CommandOptions, policy: CommandPolicy) => SandboxProvider;
+type OpenCommands = (options: CommandOptions, policy: CommandPolicy) => SandboxProvider;
 
 /** The copies of storages on the disk of the host. */
 export interface MirrorHost {

@@ -36,7 +36,8 @@ export type { AllowedBy } from "../backends/transaction/step.ts";
 export type { HistoryEntry, HistoryMark } from "../tools/lib/history-entry.ts";
 export type { HistoryOptions, Undone } from "../pipeline/past/history.ts";
 export type { UndoneParts } from "../pipeline/past/undo-parts.ts";
-export type { KeepOptions, Unreviewed } from "../pipeline/past/unreviewed.ts";
+export type { KeepOptions } from "../pipeline/past/keep-options.ts";
+export type { Unreviewed } from "../pipeline/past/unreviewed.ts";
 export type { LeftByRewind, RewindOptions, UnrecordedCall } from "./rewind/options.ts";
 export type { Rewound } from "./rewind/rewind.ts";
 export type {

@@ -6,7 +6,7 @@ import { debug } from "../engine/debug.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
 import { notifySafely } from "../hooks/events.ts";
 import type { Recovery } from "../log/index.ts";
-import { recoverSession } from "../pipeline/past/history.ts";
+import { recoverSession } from "../pipeline/past/recover.ts";
 import { type GuardLevel, type Preset, presetOf } from "../presets/index.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { openAccess } from "./access.ts";

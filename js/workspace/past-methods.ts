@@ -2,17 +2,10 @@
 import type { Called } from "../call/call.ts";
 import { callOfHost } from "../call/stages.ts";
 import { CONFIRMED_PART } from "../hooks/confirm.ts";
-import { blameFile } from "../pipeline/past/blame.ts";
-import { changesOfCall } from "../pipeline/past/changes.ts";
-import {
-  type HistoryOptions,
-  type HostWork,
-  listHistory,
-  undoCall,
-  type Undone,
-} from "../pipeline/past/history.ts";
-import { undoParts, type UndoneParts } from "../pipeline/past/undo-parts.ts";
-import { BY, KEEP_OPTIONS, KEPT_CALLS, keepCalls, listUnreviewed } from "../pipeline/past/unreviewed.ts";
+import { lazily } from "../engine/lazy.ts";
+import type { HistoryOptions, HostWork, Undone } from "../pipeline/past/history.ts";
+import { BY, KEEP_OPTIONS, KEPT_CALLS } from "../pipeline/past/keep-options.ts";
+import type { UndoneParts } from "../pipeline/past/undo-parts.ts";
 import type { Session } from "../pipeline/session.ts";
 import {
   either,
@@ -28,8 +21,9 @@ import {
 } from "../schema/option.ts";
 import type { Entrance } from "./entrance.ts";
 import { MARK_NAME, REWIND_OPTIONS, REWIND_PLACE } from "./rewind/options.ts";
-import { listMarks, rewindTo, setMark } from "./rewind/rewind.ts";
 import type { UndoOptions, Workspace } from "./types.ts";
+
+const past = lazily("the history", () => import("./past.ts"));
 
 /**
  * The options of `ws.undo`.
@@ -73,13 +67,14 @@ export function makePastMethods(session: Session, entrance: Entrance): PastMetho
   const { gate, assertOpen, assertAdmitted } = entrance;
   return {
     async history(given = {}) {
-      return listHistory(session, checkHistoryOptions(given).unrecorded);
+      const { unrecorded } = checkHistoryOptions(given);
+      return (await past()).listHistory(session, unrecorded);
     },
     undo: (callId: string, given: UndoOptions = {}) =>
       undo(session, entrance, callId, given) as Promise<never>,
     async unreviewed() {
       assertOpen();
-      return listUnreviewed(session);
+      return (await past()).listUnreviewed(session);
     },
     async keep(callIds, given = {}) {
       assertOpen();
@@ -87,30 +82,33 @@ export function makePastMethods(session: Session, entrance: Entrance): PastMetho
       const ids = checkKeptCalls(callIds);
       const all = typeof ids === "string" ? [ids] : ids;
       const asked = { known: KEEP, by: undefined, signal: undefined };
-      return callOfHost(session, { ...asked, work: (work) => keepCalls(work, all, kept) });
+      return callOfHost(session, { ...asked, work: async (on) => (await past()).keepCalls(on, all, kept) });
     },
     async changes(callId) {
       assertOpen();
-      return changesOfCall(session, checkChangesCallId(callId));
+      const checked = checkChangesCallId(callId);
+      return (await past()).changesOfCall(session, checked);
     },
     async blame(path) {
       assertOpen();
-      return blameFile(session, checkBlamedPath(path));
+      const checked = checkBlamedPath(path);
+      return (await past()).blameFile(session, checked);
     },
     async mark(name) {
       assertOpen();
-      return setMark(session, checkMarkName(name));
+      const checked = checkMarkName(name);
+      return (await past()).setMark(session, checked);
     },
     async marks() {
       assertOpen();
-      return listMarks(session);
+      return (await past()).listMarks(session);
     },
     async rewind(to, given = {}) {
       assertOpen();
       const rewound = checkRewindOptions(given);
       const place = checkRewindPlace(to);
       assertAdmitted();
-      return rewindTo(session, gate.run, place, rewound);
+      return (await past()).rewindTo(session, gate.run, place, rewound);
     },
   };
 }
@@ -129,10 +127,12 @@ async function undo(
   const undone = checkCallId(callId);
   assertAdmitted();
   const { dryRun = false, digest } = more;
-  const work = (on: HostWork): Promise<Undone | UndoneParts> =>
-    parts === undefined
+  const work = async (on: HostWork): Promise<Undone | UndoneParts> => {
+    const { undoCall, undoParts } = await past();
+    return parts === undefined
       ? undoCall(on, undone, signal)
       : undoParts(on, undone, { parts, digest, dryRun, signal });
+  };
   // Observers do not see a preview.
   const observed = dryRun ? { ...session, observers: { all: [], hashes: false } } : session;
   return gate.run(() => callOfHost(observed, { known: UNDO, by, signal, work }));

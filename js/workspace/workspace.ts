@@ -1,6 +1,7 @@
 /** The workspace for its users: `call`, the tools, and a method for each tool. */
 import type { SandboxPolicy } from "../backends/policy.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { lazily } from "../engine/lazy.ts";
 import { makeRootLookup, ROOT_LOOKUP } from "../pipeline/paths/first-root.ts";
 import { type CallGate, makeCallGate } from "../pipeline/scheduling/admission.ts";
 import type { Session } from "../pipeline/session.ts";
@@ -8,8 +9,8 @@ import { type Preset, type PresetName, presetOf } from "../presets/index.ts";
 import { makeAccessMethods } from "./access-methods.ts";
 import { makeAgentSession } from "./agents.ts";
 import { makeEntrance } from "./entrance.ts";
-import { makeForks } from "./forks/forks.ts";
-import { makeForkWorkspace, type WorkspaceMethods } from "./forks/workspace.ts";
+import type { Forks } from "./forks/forks.ts";
+import type { WorkspaceMethods } from "./forks/workspace.ts";
 import { assertWorkspace } from "./given-workspace.ts";
 import { makeOwnTools } from "./own-tools.ts";
 import { makePastMethods } from "./past-methods.ts";
@@ -17,6 +18,8 @@ import { presetTools, type PresetTools, type ToolDefinition } from "./preset-too
 import type { ToolMethods } from "./generated/tool-methods.ts";
 import type { AgentWorkspace, Capabilities, Workspace } from "./types.ts";
 import { TOOL_FOR_ACCESS } from "../schema/tool-facts.ts";
+
+const forking = lazily("forks", () => import("./forks/index.ts"));
 
 /** The workspace to which an agent's or a fork's belongs, whose hooks and observers it shares. */
 interface WorkspaceAbove {
@@ -42,14 +45,11 @@ export function makeWorkspace(
   const openForks = new Set<Workspace>();
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= closeAll(session, openForks, above === undefined));
-  const forks = makeForks({
-    session,
-    assertOpen() {
-      assertOpen();
-      assertAdmitted();
-    },
-    run: gate.run,
-  });
+  const assertForkable = (): void => {
+    assertOpen();
+    assertAdmitted();
+  };
+  let forks: Forks | undefined;
   const base: Omit<Workspace, keyof ToolMethods> = {
     call: call as Workspace["call"],
     tools,
@@ -65,6 +65,9 @@ export function makeWorkspace(
       return makeWorkspace(its, other, capabilities, { gate, kind: "agent" }) as AgentWorkspace;
     },
     async fork(name, options) {
+      assertForkable();
+      const { makeForks, makeForkWorkspace } = await forking();
+      forks ??= makeForks({ session, assertOpen: assertForkable, run: gate.run });
       const opened = await forks.open(name, options);
       return makeForkWorkspace(opened, {
         parent: capabilities,

@@ -4,14 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { LocalBackend, MemoryBackend } from "../../js/index.node.ts";
-import {
-  type About,
-  type RecordLog,
-  makeRecordLog,
-  newCallId,
-  undoableChange,
-  undoChange,
-} from "../../js/log/index.ts";
+import { type About, type RecordLog, makeRecordLog, newCallId } from "../../js/log/index.ts";
+import { undoableChange, undoChange } from "../../js/log/past.ts";
 import { FileJournal } from "../../js/log/store.node.ts";
 
 let base: string;

@@ -9,15 +9,8 @@ import type { PutFile, RecordedWrite } from "../../js/backends/transaction/recor
 import type { RecordEntry } from "../../js/backends/transaction/step.ts";
 import { requireAddon } from "../../js/engine/load.node.ts";
 import { FilewrightError, type Files, LocalBackend, openWorkspace } from "../../js/index.node.ts";
-import {
-  addMark,
-  changesAfter,
-  makeRecordLog,
-  newCallId,
-  type RecordLog,
-  undoableChange,
-  undoChange,
-} from "../../js/log/index.ts";
+import { makeRecordLog, newCallId, type RecordLog } from "../../js/log/index.ts";
+import { addMark, changesAfter, undoableChange, undoChange } from "../../js/log/past.ts";
 import { decodeRecord, encodeRecord, recordKeyOf } from "../../js/log/record-file.node.ts";
 import { FileJournal } from "../../js/log/store.node.ts";
 import { afterThisTest } from "../support/cleanups.ts";

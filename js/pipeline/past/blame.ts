@@ -6,7 +6,8 @@
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { HunkRow } from "../../hooks/changed-files.ts";
-import { type HistoryRecord, type Log, type StateBefore, statesOfChange } from "../../log/index.ts";
+import type { HistoryRecord, Log, StateBefore } from "../../log/index.ts";
+import { statesOfChange } from "../../log/past.ts";
 import { hasTrait, takesBack } from "../../schema/tool-facts.ts";
 import { textIfDecodable } from "../../tools/render/preview.ts";
 import type { Session } from "../session.ts";

@@ -8,13 +8,8 @@ import { lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { parentOf } from "../../backends/paths.ts";
 import type { PreImage } from "../../backends/transaction/pre-image.ts";
 import { engine } from "../../engine/current.ts";
-import {
-  type HistoryRecord,
-  type Log,
-  type StateBefore,
-  statesOfChange,
-  undoableChange,
-} from "../../log/index.ts";
+import type { HistoryRecord, Log, StateBefore } from "../../log/index.ts";
+import { statesOfChange, undoableChange } from "../../log/past.ts";
 import { storedContentOf } from "../../storage/staged/stored-content.ts";
 import type { Session } from "../session.ts";
 import { withStage } from "../staged.ts";

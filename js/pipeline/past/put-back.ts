@@ -1,7 +1,7 @@
 /** The preview of an undo or a rewind: the paths that it puts back, as a person sees them before it is made. */
 import type { Files } from "../../backends/files.ts";
 import { escapeControls } from "../../engine/escape.ts";
-import type { RewindPlan, RewoundPath } from "../../log/index.ts";
+import type { RewindPlan, RewoundPath } from "../../log/past.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { ActedPath } from "../../tools/change/change.ts";
 import { contentsOf, type HistoryChange, historyChange, readSide, sideOf } from "./file-change.ts";

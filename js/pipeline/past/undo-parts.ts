@@ -18,7 +18,8 @@ import {
 } from "../../hooks/changed-files.ts";
 import type { CallEffect } from "../../hooks/observer.ts";
 import { digestOfParts } from "../../hooks/question.ts";
-import { type StateBefore, undoableChange } from "../../log/index.ts";
+import type { StateBefore } from "../../log/index.ts";
+import { undoableChange } from "../../log/past.ts";
 import { lockPathsOfCall, withLocks } from "../path-locks.ts";
 import { changesOfCall } from "./changes.ts";
 import { contentsOf, type HistoryChange, historyChange } from "./file-change.ts";

@@ -1,10 +1,10 @@
 /** The changes that were made without a question, and the person who keeps them after looking at them. */
-import { keepChanges, unreviewedChanges } from "../../log/index.ts";
-import { list, type OptionalOption, type Options, options, text } from "../../schema/option.ts";
+import { keepChanges, unreviewedChanges } from "../../log/past.ts";
 import type { Session } from "../session.ts";
 import { withStage } from "../staged.ts";
 import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
 import { type HostWork, toHistoryEntry } from "./history.ts";
+import type { KeepOptions } from "./keep-options.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 
 /** The changes that were made without a question and that nobody has kept. */
@@ -17,34 +17,6 @@ export interface Unreviewed {
    */
   readonly forgottenBefore?: string;
 }
-
-/** The options of `ws.keep`. */
-export interface KeepOptions {
-  /** The person who keeps the changes, for the history and the audit log. Default: not recorded. */
-  readonly by?: string | undefined;
-}
-
-/** The maximum number of calls that are kept at once. */
-const MAX_KEPT_CALLS = 5000;
-/** The maximum length of the name of a person. */
-const MAX_NAME_CHARACTERS = 200;
-
-/** The name of a person for whom a host does something. */
-export const BY: OptionalOption<string> = text({
-  test: (by) =>
-    by === "" || by.length > MAX_NAME_CHARACTERS
-      ? `must have 1 to ${MAX_NAME_CHARACTERS} characters`
-      : undefined,
-});
-
-/** The options of `ws.keep`. */
-export const KEEP_OPTIONS: Options<KeepOptions> = options("KeepOptions", { by: BY });
-
-/** The ids of the calls that are kept at once. */
-export const KEPT_CALLS: OptionalOption<readonly string[]> = list(text(), {
-  minItems: 1,
-  test: ({ length }) => (length > MAX_KEPT_CALLS ? `has more than ${MAX_KEPT_CALLS} calls` : undefined),
-});
 
 /** Returns the changes that nobody has kept. */
 export async function listUnreviewed(session: Session): Promise<Unreviewed> {

@@ -1,6 +1,6 @@
 /** The options and results of `ws.rewind` and `ws.mark`. */
 import type { LeftReason } from "../../log/index.ts";
-import { BY } from "../../pipeline/past/unreviewed.ts";
+import { BY } from "../../pipeline/past/keep-options.ts";
 import {
   dateOption,
   either,

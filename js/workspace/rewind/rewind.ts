@@ -7,18 +7,15 @@ import { engine } from "../../engine/current.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { digestOfParts } from "../../hooks/question.ts";
+import type { HistoryRecord, LeftReason, Log, Mark } from "../../log/index.ts";
 import {
   addMark,
   changesAfter,
   type HistoryPlace,
-  type HistoryRecord,
   type LeftPath,
-  type LeftReason,
-  type Log,
-  type Mark,
   planRewind,
   undoableChange,
-} from "../../log/index.ts";
+} from "../../log/past.ts";
 import { callsOf } from "../../call/stages.ts";
 import type { HistoryChange } from "../../pipeline/past/file-change.ts";
 import { changesOfPlan } from "../../pipeline/past/put-back.ts";

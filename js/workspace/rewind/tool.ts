@@ -4,7 +4,7 @@
  */
 import { isBelowAny } from "../../backends/paths.ts";
 import { FilewrightError } from "../../engine/errors.ts";
-import { type RewindPlan, rollBackPlan } from "../../log/index.ts";
+import { type RewindPlan, rollBackPlan } from "../../log/past.ts";
 import type { HistoryChange } from "../../pipeline/past/file-change.ts";
 import { putBackPath } from "../../pipeline/past/put-back.ts";
 import { object } from "../../tools/lib/schema.ts";

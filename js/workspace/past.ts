@@ -1,0 +1,7 @@
+/** What the methods of a workspace about earlier changes do. It is loaded with the first call of one of them. */
+export { blameFile } from "../pipeline/past/blame.ts";
+export { changesOfCall } from "../pipeline/past/changes.ts";
+export { listHistory, undoCall } from "../pipeline/past/history.ts";
+export { undoParts } from "../pipeline/past/undo-parts.ts";
+export { keepCalls, listUnreviewed } from "../pipeline/past/unreviewed.ts";
+export { listMarks, rewindTo, setMark } from "./rewind/rewind.ts";
