@@ -3,7 +3,7 @@
  * here. A call returns every failure as a result, and rejects only with an error that a hook raised; `callOfHost`
  * throws failures.
  */
-import { runBatch } from "./batch/batch.ts";
+import { lazily } from "../engine/lazy.ts";
 import { Facts } from "../pipeline/facts.ts";
 import { dataOrThrow } from "../pipeline/result.ts";
 import { CallSignal } from "../pipeline/scheduling/running.ts";
@@ -45,15 +45,19 @@ const inside: Next = async (request) => {
   return await run(judged, runOperations);
 };
 
+const batches = lazily("batches", () => import("./batch/batch.ts"));
+
 /** Runs the operations of a batch. They use the slot of the batch and take none of their own. */
-const runOperations: BatchRunner = ({ session, meant }, call) =>
-  runBatch({
+const runOperations: BatchRunner = async ({ session, meant }, call) => {
+  const { runBatch } = await batches();
+  return runBatch({
     session: { ...session, scheduling: { ...session.scheduling, slots: undefined } },
     request: meant.request,
     args: meant.args as Required<BatchArgs>,
     call,
     callsOf,
   });
+};
 
 /** Around the own work of a host, such as an undo. A person has decided it: no hook runs, and there is no question. */
 const AROUND_HOST: readonly Stage[] = [observing, withoutText, ending, words, optimism];

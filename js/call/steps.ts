@@ -4,6 +4,7 @@
  * look. Then the tool reads, or changes files once that is approved, and the answer is made. The preview of a change, for a
  * hook or a host that decides about it, is judged by itself and writes nothing.
  */
+import { lazily } from "../engine/lazy.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import type { HookPreview } from "../hooks/hook.ts";
 import type { Made } from "../log/index.ts";
@@ -18,14 +19,15 @@ import { sessionAtMoment } from "../pipeline/staged.ts";
 import type { Session } from "../pipeline/session.ts";
 import { makeGates } from "../pipeline/sources.ts";
 import type { Location } from "../policy/index.ts";
-import { show } from "../tools/change/show.ts";
 import type { BatchData } from "../tools/index.ts";
 import { type Arguments, withCanonicalKeys } from "../tools/lib/schema.ts";
 import type { AnyChangingTool, AnyTool, Answer, Call, PathUse } from "../tools/lib/tool.ts";
 import { argumentsAfterHooks } from "./before-hooks.ts";
 import type { CallRequest, MeantCall, SentCall } from "./call.ts";
-import { changeFiles } from "./change.ts";
 import { takeScan, takeSlot } from "./fairness.ts";
+
+const changes = lazily("changes of files", () => import("./change.ts"));
+const previews = lazily("previews of changes", () => import("../tools/change/show.ts"));
 
 /** Returns what a call means. @throws FilewrightError INVALID_ARGUMENT, HOOK_BLOCKED and others; HookException */
 export async function mean(request: CallRequest): Promise<MeantCall> {
@@ -156,7 +158,10 @@ export async function previewOfMeant(meant: MeantCall, tool: AnyChangingTool): P
     const title = `${tool.title}: nothing changes`;
     return { title, path, diff: "", originalContent: null, newContent: null, risk: "low", callId };
   }
-  const { title, location, diff, originalContent, newContent, risk } = await show(plan, call);
+  const { title, location, diff, originalContent, newContent, risk } = await (await previews()).show(
+    plan,
+    call,
+  );
   const at = call.locations[location]?.path ?? path;
   return { title, path: at, diff, originalContent, newContent, risk, callId };
 }
@@ -177,6 +182,7 @@ export async function run(judged: JudgedCall, runBatch: BatchRunner): Promise<To
     if (tool.kind === "change") {
       const { session, uses, admitted, early } = judged;
       const asked = { session, tool, args, uses, call, facts: request.facts, admitted, early };
+      const { changeFiles } = await changes();
       return await answer(judged, call, await changeFiles(asked));
     }
     if (tool.kind === "batch") return await answer(judged, call, await runBatch(judged, call));

@@ -1,7 +1,8 @@
 /** Builds the results of calls: a success within its size budget, or a failure with its message. */
 import type { Files } from "../backends/files.ts";
 import type { Location } from "../policy/index.ts";
-import type { FilewrightError } from "../engine/errors.ts";
+import { fromEngine, type FilewrightError, makeError } from "../engine/errors.ts";
+import { lazily } from "../engine/lazy.ts";
 import { Yielder } from "../engine/yielder.ts";
 import { notifySafely } from "../hooks/events.ts";
 import type { Undoability } from "../log/index.ts";
@@ -21,7 +22,7 @@ import {
 import { BatchFailed, toErrorData, type ErrorData, type Failure, type Meta, type Success } from "./result.ts";
 import type { Fact, Facts } from "./facts.ts";
 import { readableRoots } from "./paths/look-alikes.ts";
-import { wordError } from "./wording/messages.ts";
+import type { FailedCall, WordedError } from "./wording/messages.ts";
 import type { Session } from "./session.ts";
 import { TOOL_FOR_ACCESS } from "../schema/tool-facts.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
@@ -242,7 +243,7 @@ export async function failureResult(session: Session, failed: Failed): Promise<F
       meta,
     };
   }
-  const { error, told, shown } = await wordError(thrown, {
+  const { error, told, shown } = await worded(thrown, {
     tool: tool.name,
     uses,
     locations,
@@ -266,6 +267,20 @@ export async function failureResult(session: Session, failed: Failed): Promise<F
     error: errorDataFor(error, meant),
     meta,
   };
+}
+
+const wording = lazily("the words of errors", () => import("./wording/messages.ts"));
+
+/**
+ * Returns the error in words. Where they cannot be loaded, as in a process that can open no more files, it has its code
+ * alone: only the words know which paths may be shown.
+ */
+async function worded(thrown: unknown, failed: FailedCall): Promise<WordedError> {
+  const words = await wording().catch(() => undefined);
+  if (words !== undefined) return words.wordError(thrown, failed);
+  const cause = fromEngine(thrown);
+  const told = `${failed.tool} failed with ${cause.code}`;
+  return { error: makeError(cause.code, told, { cause, complete: true }), told, shown: told };
 }
 
 /** Returns an error as data, with the calls to send instead as calls of the caller's preset. */

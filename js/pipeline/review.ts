@@ -8,7 +8,6 @@
  */
 import type { Files } from "../backends/files.ts";
 import type { Location } from "../policy/index.ts";
-import { realPathOf } from "../policy/grant-paths.ts";
 import { nameOf } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -18,7 +17,6 @@ import { askReviewer, type CallQuestion } from "../hooks/asking.ts";
 import { type AskedCall, type ChangingOutcome, isLasting } from "../hooks/scope/offer.ts";
 import { type Confirm, type Confirmation, type ConfirmReply, refusedBy } from "../hooks/confirm.ts";
 import { digestOfParts } from "../hooks/question.ts";
-import type { ExactCommand } from "../hooks/scope/command.ts";
 import type { BaseVersion, Preview } from "../tools/change/change.ts";
 import type { ChangingPlan } from "../tools/change/make.ts";
 import { choose, isRevisable, show } from "../tools/change/show.ts";
@@ -38,6 +36,7 @@ import {
   type ShownChanges,
   writtenRevision,
 } from "./parts.ts";
+import { exactCommandOf, rootsContaining } from "./command.ts";
 import { realPlaceOf } from "./path-locks.ts";
 import type { MetaApproval } from "./result.ts";
 import type { Session } from "./session.ts";
@@ -178,34 +177,6 @@ function questionOutline(
     changes.map(({ path, kind, type, from, mode }) => [path, kind, type, from ?? null, mode ?? null]),
     incomplete ?? null,
   ];
-}
-
-/** Returns the roots that contain the paths of a call; an approval that lasts is limited to them. */
-export function rootsContaining(locations: readonly Location[]): readonly string[] {
-  return [...new Set(locations.map(({ root }) => root))];
-}
-
-/** A call that may run a command. */
-export interface CommandInput {
-  readonly tool: {
-    readonly name: string;
-    exactCommand?(args: object): readonly string[];
-  };
-  /** The arguments; absent for a call that only reads. */
-  readonly args?: object | undefined;
-  readonly call: Pick<Call, "fs" | "locations">;
-}
-
-/** Returns the command that a call runs; undefined for a call that runs none. */
-export async function exactCommandOf({
-  tool,
-  args,
-  call: { fs, locations },
-}: CommandInput): Promise<ExactCommand | undefined> {
-  const [at] = locations;
-  if (args === undefined || at === undefined || tool.exactCommand === undefined) return undefined;
-  const cwd = await realPathOf(fs, at.path, false).catch(() => at.path);
-  return { argv: tool.exactCommand(args), cwd };
 }
 
 /**

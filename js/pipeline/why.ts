@@ -22,7 +22,7 @@ import { withoutUndefined } from "../schema/without-undefined.ts";
 import { anything, mapOf, optionChecker, type Options, options, required, text } from "../schema/option.ts";
 import type { AnyTool, PathUse } from "../tools/lib/tool.ts";
 import { factsOfReachedPaths } from "./reach.ts";
-import { exactCommandOf } from "./review.ts";
+import { exactCommandOf } from "./command.ts";
 import type { Session } from "./session.ts";
 import { checkWrittenPlaces } from "./written-places.ts";
 

@@ -8,6 +8,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { type ConfirmedChange, type ConfirmedPart, partsProblem } from "../../hooks/changed-files.ts";
 import { type Confirm, type ConfirmReply, denied, refusedBy } from "../../hooks/confirm.ts";
 import { digestOfParts } from "../../hooks/question.ts";
+import { rootsContaining } from "../../pipeline/command.ts";
 import type { Revision, ShownChanges } from "../../pipeline/parts.ts";
 import { allowedByAnswer } from "../../pipeline/permit.ts";
 import {
@@ -18,7 +19,6 @@ import {
   NO_CHOICE,
   type OpenQuestion,
   putQuestion,
-  rootsContaining,
 } from "../../pipeline/review.ts";
 import type { Session } from "../../pipeline/session.ts";
 import type { StaleFunctions } from "../../pipeline/stale.ts";
