@@ -5,6 +5,7 @@
  * process, unless a class of files has its own.
  */
 import { engine } from "../engine/current.ts";
+import { lazily } from "../engine/lazy.ts";
 import type { Signalled } from "../engine/errors.ts";
 import type { Page, PageRequest } from "../engine/read.ts";
 import type {
@@ -35,14 +36,12 @@ import type {
 } from "./backend.ts";
 import type { FsEntry, FsStat, TreePage, TreeRequest } from "./entry.ts";
 import { backendError, unsupportedError } from "./failure.ts";
-import { copyContent, copyTree, removeEntries } from "./fallback/fallback-tree.ts";
-import { walkedTree } from "./fallback/tree-page.ts";
 import { filesBelow, globFiles } from "./fallback/walk-tree.ts";
 import type { FileAbilities, FileHash, Files } from "./files.ts";
 import { normalise } from "./paths.ts";
-import { rankFiles } from "./search/search-fuzzy.ts";
-import { findByWalk, grepByWalk } from "./search/search.ts";
 import { decodeText, encodeText } from "./text.ts";
+
+const derived = lazily("walks of files", () => import("./derived.ts"));
 
 /** The methods of files that follow from others. */
 export abstract class CompleteFiles extends Able implements Files {
@@ -91,23 +90,23 @@ export abstract class CompleteFiles extends Able implements Files {
     const { bytes, version } = (await this.read(path, options)) as VersionedBytes;
     return Object.freeze({ hash: engine().sha256(bytes), version });
   }
-  grep(root: string, query: SearchQuery & Signalled): Promise<SearchResult> {
-    return grepByWalk(this, root, query);
+  async grep(root: string, query: SearchQuery & Signalled): Promise<SearchResult> {
+    return (await derived()).grepByWalk(this, root, query);
   }
-  find(root: string, query: FindQuery & Signalled): Promise<FindResult> {
-    return findByWalk(this, root, query);
+  async find(root: string, query: FindQuery & Signalled): Promise<FindResult> {
+    return (await derived()).findByWalk(this, root, query);
   }
-  findFiles(root: string, query: Omit<FuzzyQuery, "rank"> & Signalled): Promise<FuzzyResult> {
-    return rankFiles(this, root, query);
+  async findFiles(root: string, query: Omit<FuzzyQuery, "rank"> & Signalled): Promise<FuzzyResult> {
+    return (await derived()).rankFiles(this, root, query);
   }
-  listTree(root: string, request: TreeRequest): Promise<TreePage> {
-    return walkedTree(this, root, request);
+  async listTree(root: string, request: TreeRequest): Promise<TreePage> {
+    return (await derived()).walkedTree(this, root, request);
   }
   async rename(from: string, _to: string, _options?: MoveOptions): Promise<WriteResult> {
     throw unsupportedError(from, "moves");
   }
-  copyFile(from: string, to: string, options: MoveOptions & Signalled = {}): Promise<WriteResult> {
-    return copyContent(this, from, to, options);
+  async copyFile(from: string, to: string, options: MoveOptions & Signalled = {}): Promise<WriteResult> {
+    return (await derived()).copyContent(this, from, to, options);
   }
   async lstat(path: string): Promise<FsStat> {
     return this.stat(path);
@@ -124,11 +123,11 @@ export abstract class CompleteFiles extends Able implements Files {
   async chmod(path: string, _mode: number): Promise<void> {
     throw unsupportedError(path, "permission bits");
   }
-  removeTree(path: string, options: Signalled = {}): Promise<TreeCounts> {
-    return removeEntries(this, path, options);
+  async removeTree(path: string, options: Signalled = {}): Promise<TreeCounts> {
+    return (await derived()).removeEntries(this, path, options);
   }
-  copyTree(from: string, to: string, options: CopyTreeOptions = {}): Promise<TreeCounts> {
-    return copyTree(this, from, to, options);
+  async copyTree(from: string, to: string, options: CopyTreeOptions = {}): Promise<TreeCounts> {
+    return (await derived()).copyTree(this, from, to, options);
   }
   asidePath(path: string): string {
     throw backendError("UNSUPPORTED_OPERATION", path, undefined, { details: { reason: "aside" } });

@@ -15,7 +15,7 @@ export type {
   Undoability,
 } from "./log.ts";
 export { makeRecordLog, type RecordLog } from "./record-log.ts";
-export type { LogOptions } from "./recorder.ts";
+export type { LogOptions } from "./options.ts";
 export { newCallId } from "./call-id.ts";
 export { cannotBeReviewedError } from "./errors.ts";
 export type { LeftReason } from "./rewind/plan.ts";

@@ -17,7 +17,8 @@ import { beyondHistoryError } from "./errors.ts";
 import { commitOf } from "./log.ts";
 import type { HistoryRecord, KeptBy, LargestUndo, Log, LoggedChange, LogPlace } from "./log.ts";
 import type { Mark, PastSteps, Reviews, StateBefore } from "./log.ts";
-import { LARGEST_UNDO, type LogOptions, Recorder } from "./recorder.ts";
+import { LARGEST_UNDO, type LogOptions } from "./options.ts";
+import { Recorder } from "./recorder.ts";
 import type { Rollbacks } from "./recovery.ts";
 import type { StoredRecord } from "./store.ts";
 

@@ -6,10 +6,11 @@
  */
 import type { Files } from "../files.ts";
 import type { MaybePromise } from "../backend.ts";
-import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
+import { FilewrightError } from "../../engine/errors.ts";
 import { isUncertain } from "../failure.ts";
 import { forEachYielding, STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 import { FLUSHED_BY_RECORD, keptNameOf, tooMuchError } from "./pre-image.ts";
+import { withOutcome } from "./outcome.ts";
 import { recordingBackend } from "./recorder.ts";
 import { shortcutsOf } from "../abilities.ts";
 import type { FilesFound, Recording } from "./step-maker.ts";
@@ -302,18 +303,4 @@ export async function transact<T>(fs: Files, run: (fs: Files) => Promise<T>): Pr
   const result = await own.nested(() => run(own.backend));
   await own.finish();
   return result;
-}
-
-/** Adds the paths that the rollback could not restore to an error. */
-export function withOutcome(error: unknown, outcome: RollbackOutcome): unknown {
-  const left = [...outcome.conflicts, ...outcome.failed];
-  if (left.length === 0 && outcome.remade.length === 0) return error;
-  // An error raised by a hook passes to the caller unchanged.
-  if (!(error instanceof FilewrightError) && left.length === 0) return error;
-  const { code, message, path, hint, details, cause, complete } = fromEngine(error);
-  const told = {
-    ...(left.length === 0 ? {} : { rolled_back: false, not_restored: left }),
-    ...(outcome.remade.length === 0 ? {} : { remade: outcome.remade }),
-  };
-  return makeError(code, message, { path, hint, cause, complete, details: { ...details, ...told } });
 }
