@@ -4,14 +4,17 @@ import { engine } from "../engine/current.ts";
 import { FilewrightError, type Signalled } from "../engine/errors.ts";
 import type { MaybePromise } from "../backends/backend.ts";
 import type { ParsedPatch, ParseOptions, PatchFile, PatchOperation } from "../engine/text/patch.ts";
-import { DEFAULT_FUZZ, type PatchRequest, planPatch } from "./lib/patching.ts";
+import { lazily } from "../engine/lazy.ts";
+import type { PatchRequest } from "./lib/patching.ts";
 import { exactly, named } from "./lib/exact.ts";
 import type { ApplyPatchData, PatchOutcome } from "./generated/types.ts";
 import { type Arguments, compileArgumentCheck, object } from "./lib/schema.ts";
-import { flag, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, path, text } from "./lib/shared.ts";
+import { DEFAULT_FUZZ, flag, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, path, text } from "./lib/shared.ts";
 import { escapeControls, plural } from "../engine/escape.ts";
 import type { ChangingTool, PathEffect, PathUse } from "./lib/tool.ts";
 import { withDiff } from "./lib/text.ts";
+
+const planning = lazily("patches", () => import("./lib/patching.ts"));
 
 const inputSchema = object(
   {
@@ -107,7 +110,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
       }),
     ),
   withPaths: (args, taken) => ({ ...args, taken }),
-  plan: planPatch,
+  plan: async (args, call) => (await planning()).planPatch(args, call),
   texts: {
     render(data, _args, _call, shownDiff = data.diff) {
       const lines = data.applied ? [] : ["Dry run, nothing written"];

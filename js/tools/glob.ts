@@ -1,21 +1,6 @@
-/** `glob`: finds files and directories by name. */
-import { engine } from "../engine/current.ts";
-import { closedRootsNote, type CoveredRoots, coveredRoots, findInCovered } from "./every-root.ts";
-import { findCountingIgnored, searchedGlobs } from "./lib/walks.ts";
-import { unfollowedLinksNote } from "./render/unfollowed.ts";
 import { unmatchedGlobHint } from "./grep/text.ts";
-import { excludeGlobNotes, findWarnings, otherRootsNote } from "./render/left-out.ts";
-import { globsInForm } from "../backends/windows-globs.ts";
-import { findLeftOut, type LeftOutEntry } from "./lib/left-out-entry.ts";
-import { maxAnswerBytes, quoteForPeople, truncatedClause } from "./lib/text.ts";
-import {
-  assignmentPhrase,
-  type ReaderNames,
-  type Answer,
-  type Call,
-  type ReadingTool,
-  locationError,
-} from "./lib/tool.ts";
+import { quoteForPeople, truncatedClause } from "./lib/text.ts";
+import { assignmentPhrase, type ReaderNames, type ReadingTool } from "./lib/tool.ts";
 import type { GlobArgs, GlobData } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
@@ -31,8 +16,10 @@ import {
   timeoutSchema,
   WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
-import { withoutUndefined } from "../schema/without-undefined.ts";
 import { escapeControls, plural } from "../engine/escape.ts";
+import { lazily } from "../engine/lazy.ts";
+
+const searching = lazily("searches of names", () => import("./run/glob.ts"));
 
 type CheckedGlobArgs = CheckedArgs["glob"];
 
@@ -94,7 +81,7 @@ Ignored files and .git are left out, symbolic links are not followed. At most li
   parse: compileArgumentCheck("glob", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read", missing: "refuse" }],
   scans: () => true,
-  run: runGlob,
+  run: async (args, call) => (await searching()).runGlob(args, call),
   texts: {
     render(data, args, call) {
       if (data.matches.length === 0) {
@@ -114,7 +101,11 @@ Ignored files and .git are left out, symbolic links are not followed. At most li
     fit: {
       // Runs the search again with a lower limit, because only the search can make the cursor for the new end.
       shrink: async (data, args, lines, call) =>
-        (await runGlob({ ...args, limit: Math.max(1, Math.min(lines, data.matches.length)) }, call)).data,
+        (
+          await (
+            await searching()
+          ).runGlob({ ...args, limit: Math.max(1, Math.min(lines, data.matches.length)) }, call)
+        ).data,
     },
   },
 };
@@ -130,88 +121,4 @@ function nextPageHint({ next_cursor: next }: GlobData, names: ReaderNames): stri
 
 function patternListOf(args: Pick<GlobArgs, "pattern">): readonly string[] {
   return typeof args.pattern === "string" ? [args.pattern] : args.pattern;
-}
-
-async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer<GlobData>> {
-  const at = call.locations[0]!;
-  if (!(await call.fs.stat(at.path)).isDir) throw locationError("NOT_DIRECTORY", at);
-  const covered = await coveredRoots(args.path, call);
-  const patternsBelow = (root: string): readonly string[] =>
-    patternListOf(args)
-      .flatMap((pattern) => globsInForm(pattern, call.reach.summary.paths))
-      .map((pattern) => patternBelow(pattern, root, call.reach.summary.paths));
-  const queryIn = (root: string) => ({
-    pattern: patternsBelow(root),
-    exclude: args.exclude,
-    type: args.type,
-    caseSensitive: args.case_sensitive,
-    hidden: args.hidden,
-    respectIgnore: args.respect_ignore,
-    sort: args.sort,
-    recencyMs: args.recency_ms,
-    limit: args.limit,
-    maxTextBytes: maxAnswerBytes(call.settings.limits),
-    cursor: args.cursor,
-  });
-  const found = await findCountingIgnored((changes) =>
-    findInCovered(call, covered, (root) => ({ ...queryIn(root), ...changes })),
-  );
-  call.seen.noteListed(found.paths);
-  return {
-    data: withoutUndefined({
-      matches: found.paths.map(call.reader.display),
-      total: found.total,
-      truncated: found.truncated,
-      next_cursor: found.nextCursor,
-      ignored: found.ignored,
-    }),
-    warnings: [
-      ...excludeGlobNotes(args.exclude),
-      ...findWarnings(found, await firstUnlisted(found.unreadable, covered, args, call), call.reader.names),
-      found.total > 0 ? undefined : await linksOfGlob(args, call, covered, patternsBelow),
-      closedRootsNote(covered, "searched"),
-      covered.roots.length > 1 || covered.closed.length > 0
-        ? undefined
-        : otherRootsNote(found.total, at.path, call.reach.summary),
-    ].filter((note) => note !== undefined),
-  };
-}
-
-/** Returns a note about links behind which a search without a match could have had one. */
-async function linksOfGlob(
-  { exclude, hidden, respect_ignore: respectIgnore, case_sensitive: caseSensitive }: CheckedGlobArgs,
-  call: Call,
-  covered: CoveredRoots,
-  patternsBelow: (root: string) => readonly string[],
-): Promise<string | undefined> {
-  const query = {
-    exclude: searchedGlobs(call, exclude),
-    hidden,
-    respectIgnore,
-    ignoreFiles: call.settings.ignoreFiles,
-  };
-  return unfollowedLinksNote(call, covered, query, (root) =>
-    engine().glob(searchedGlobs(call, patternsBelow(root)), { caseSensitive }),
-  );
-}
-
-/** Returns the first directory that a search for names could not list. */
-function firstUnlisted(
-  unreadable: number,
-  { roots }: CoveredRoots,
-  { hidden, respect_ignore: respectIgnore }: Pick<CheckedGlobArgs, "hidden" | "respect_ignore">,
-  call: Call,
-): Promise<LeftOutEntry | undefined> | undefined {
-  if (unreadable === 0) return undefined;
-  const query = { hidden, respectIgnore, ignoreFiles: call.settings.ignoreFiles };
-  const paths = roots.map(({ path }) => path);
-  return findLeftOut(call, paths, query, { files: false });
-}
-
-/** Converts an absolute pattern to one relative to `directory`. */
-function patternBelow(pattern: string, directory: string, paths: Call["reach"]["summary"]["paths"]): string {
-  const start = directory === "/" ? "/" : `${directory}/`;
-  const head = pattern.slice(0, start.length);
-  const isBelow = head === start || (paths === "windows" && head.toLowerCase() === start.toLowerCase());
-  return isBelow ? pattern.slice(start.length - 1) : pattern;
 }

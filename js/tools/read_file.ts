@@ -1,24 +1,17 @@
-/** `read_file`: a page of a text file with line numbers; an image; the text of a document; one value of structured data. */
-import { hashOf } from "../backends/fallback/fallback.ts";
-import type { Location } from "../policy/index.ts";
-import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { DEFAULT_PAGE_LINES, type LongLine, type Page, type PageRequest } from "../engine/read.ts";
-import { withContentsDigit } from "./lib/seen.ts";
-import { assertFile, readPage, statOrNull } from "./lib/contents.ts";
-import { imageFacts, imageText } from "./render/image.ts";
-import { linesShownByPage } from "./lib/line-ranges.ts";
-import { pageWarning, renderPage } from "./render/page.ts";
-import { type KnownFile, renderFile } from "./render/renderings.ts";
+import { DEFAULT_PAGE_LINES } from "../engine/read.ts";
+import { imageText } from "./render/image.ts";
+import { renderPage } from "./render/page.ts";
 import { type Arguments, compileArgumentCheck } from "./lib/schema.ts";
 import { PATH_ALIASES } from "./lib/shared.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import type { ReadFileData } from "./generated/types.ts";
 import { inputSchema, outputSchema } from "./read/schema.ts";
-import { withoutUndefined } from "../schema/without-undefined.ts";
 import { escapeControls, plural } from "../engine/escape.ts";
-import { encodeUtf8, maxAnswerBytes } from "./lib/text.ts";
-import { type Answer, type Call, type ReadingTool, locationError } from "./lib/tool.ts";
+import type { Call, ReadingTool } from "./lib/tool.ts";
+import { lazily } from "../engine/lazy.ts";
+
+const reading = lazily("reads of files", () => import("./run/read_file.ts"));
 
 type CheckedReadFileArgs = CheckedArgs["read_file"];
 
@@ -56,7 +49,7 @@ The encoding is recognised, byte order marks are hidden. Images are returned as 
   aliases: PATH_ALIASES,
   parse: parseReadFileArgs,
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read", missing: "refuse" }],
-  run: runReadFile,
+  run: async (args, call) => (await reading()).runReadFile(args, call),
   texts: {
     render: (data, args, call) => readFileAnswerText(data, args, call),
     display({ path, start_line, end_line, lines_read, total_lines, image, mime, truncated }) {
@@ -114,193 +107,4 @@ export function readFileAnswerText(
     },
   );
   return shown + note;
-}
-
-async function runReadFile(args: CheckedReadFileArgs, call: Call): Promise<Answer<ReadFileData>> {
-  const at = call.locations[0]!;
-  if (at.directory) await assertFile(call.fs, at);
-  const asked = args.json_pointer !== undefined || args.pages !== undefined;
-  let page: Page;
-  try {
-    const request = pageRequestOf(args, call);
-    page = await readPage(call, at, asked ? { ...request, startLine: 1, maxLines: 1 } : request);
-  } catch (error) {
-    if (!(error instanceof FilewrightError) || error.code !== "BINARY_FILE") throw error;
-    await noteUnreadable(error, at, call);
-    return readNotText(error, args, at, call);
-  }
-  const { mime, size, encoding } = page;
-  const plain = args.force_text || args.start_byte !== undefined;
-  if (asked || (!plain && call.settings.readers.find(mime) !== undefined)) {
-    return readRendered(args, call, at, { mime, size, encoding });
-  }
-  if (mime === SVG_MIME_TYPE && size > call.settings.limits.svgBytes && !plain) {
-    const details = { size, limit: call.settings.limits.svgBytes, mime };
-    throw locationError("TOO_LARGE", at, {
-      details,
-      hint: "force_text: true shows pages of it all the same",
-    });
-  }
-  call.seen.note(at.path, page.version, page.hash, linesShownByPage(page, args.start_byte));
-  const contents = contentIdOfPage(page);
-  if (page.anchors !== null && contents !== undefined) call.seen.giveAnchors(at.path, contents);
-  return { data: readFileDataOf(page, call.reader.display(at.path)) };
-}
-
-/**
- * Returns what identifies the content of the page's file: its hash, or else its version. The seventh
- * character of anchors is derived from it.
- */
-function contentIdOfPage({ hash, version }: Page): string | undefined {
-  return hash ?? version;
-}
-
-const SVG_MIME_TYPE = "image/svg+xml";
-
-function pageRequestOf(args: CheckedReadFileArgs, call: Call): PageRequest {
-  return {
-    startLine: args.start_line,
-    maxLines: args.max_lines,
-    maxLineChars: args.max_line_chars,
-    lineNumbers: args.line_numbers,
-    encoding: args.encoding,
-    forceText: args.force_text,
-    anchors: args.anchors,
-    startByte: args.start_byte,
-    wholeFileBytes: call.settings.limits.wholeFileBytes,
-    textBytes: maxAnswerBytes(call.settings.limits),
-  };
-}
-
-function readFileDataOf(page: Page, shownPath: string): ReadFileData {
-  const warning = pageWarning(page);
-  return withoutUndefined({
-    path: shownPath,
-    content: page.content,
-    start_line: page.startLine,
-    end_line: page.endLine,
-    lines_read: page.linesRead,
-    total_lines: page.totalLines,
-    at_least_lines: page.totalLines === null ? page.atLeastLines : undefined,
-    size: page.size,
-    encoding: page.encoding,
-    eol: page.eol,
-    bom: page.bom,
-    truncated: page.truncated,
-    next_start_line: page.nextStartLine ?? undefined,
-    next_start_byte: page.nextStartByte ?? undefined,
-    long_lines: page.longLines,
-    hash: page.hash,
-    version: page.version,
-    mime: page.mime,
-    cut_lines: page.cutLines.length === 0 ? undefined : page.cutLines,
-    long: page.long.length === 0 ? undefined : page.long.map(longLineDataOf),
-    anchors: page.anchors === null ? undefined : withContentsDigit(page.anchors, contentIdOfPage(page)),
-    warning,
-  });
-}
-
-function longLineDataOf({ line, restByte, restBytes }: LongLine): NonNullable<ReadFileData["long"]>[number] {
-  return withoutUndefined({ line, rest_byte: restByte, rest_bytes: restBytes ?? undefined });
-}
-
-/**
- * Records a file that is not text as seen: nothing more can be read of it as lines, so a change of it must not demand a
- * read. The size shows that the file is still the one whose kind the caller is told.
- */
-async function noteUnreadable({ details }: FilewrightError, { path }: Location, call: Call): Promise<void> {
-  const now = await statOrNull(call.fs, path);
-  if (now === null || now.size !== details?.["size"]) return;
-  const hash = now.version === undefined ? await hashOf(call.fs, path, call.signal) : undefined;
-  call.seen.note(path, now.version, hash);
-}
-
-/** Kinds of files that errors name by their media type, because it tells more than the kind. */
-const KINDS_WITH_MEDIA_TYPE: ReadonlySet<string> = new Set(["image", "pdf", "document", "audio", "video"]);
-
-/**
- * Handles a file that is not text: returns an image block or a rendering, or throws an error that names its
- * type.
- */
-async function readNotText(
-  error: FilewrightError,
-  args: CheckedReadFileArgs,
-  at: Location,
-  call: Call,
-): Promise<Answer<ReadFileData>> {
-  const { kind, mime, size } = error.details as {
-    readonly kind: string;
-    readonly mime: string;
-    readonly size: number;
-  };
-  if (call.settings.readers.find(mime) !== undefined) {
-    try {
-      return await readRendered(args, call, at, { mime, size });
-    } catch (refused) {
-      // Only the name says that it is an archive, or only text is accepted: the file is refused as binary.
-      const reason = refused instanceof FilewrightError && refused.details?.["reason"];
-      if (KINDS_WITH_MEDIA_TYPE.has(kind) || (reason !== "damaged" && reason !== "text_only")) throw refused;
-    }
-  }
-  if (!KINDS_WITH_MEDIA_TYPE.has(kind)) throw locationError("BINARY_FILE", at, { details: error.details });
-  throw locationError("UNSUPPORTED_FORMAT", at, { details: error.details });
-}
-
-/** Reads a file by the reader of its kind, and returns a page of the resulting text. */
-async function readRendered(
-  args: CheckedReadFileArgs,
-  call: Call,
-  at: Location,
-  file: KnownFile,
-): Promise<Answer<ReadFileData>> {
-  const options = { pages: args.pages, jsonPointer: args.json_pointer, nonText: args.non_text };
-  const made = await renderFile(call, at, file, options);
-  const image = made.content !== undefined && file.mime.startsWith("image/");
-  const page = pageOfRenderedText(image ? "" : made.text, made.firstLine ?? 1, args, call);
-  const { content, warning, data: facts, hash, version, firstLine } = made;
-  // A rendering shows the whole content in another form, but for single pages and values.
-  if (args.pages === undefined && args.json_pointer === undefined) call.seen.note(at.path, version, hash);
-  const shown = readFileDataOf(page, call.reader.display(at.path));
-  const data: ReadFileData = withoutUndefined({
-    ...shown,
-    size: file.size,
-    encoding: file.encoding ?? "binary",
-    eol: firstLine === undefined ? null : page.eol,
-    hash,
-    mime: file.mime,
-    version: version ?? shown.version,
-    rendered: firstLine === undefined ? (true as const) : undefined,
-    image: image ? imageFacts(facts) : undefined,
-    facts: image ? undefined : facts,
-    warning: warning ?? shown.warning,
-  });
-  return content === undefined ? { data } : { data, content };
-}
-
-/** Returns a page of a text that is in memory. `first` is the number of its first line. */
-function pageOfRenderedText(content: string, first: number, args: CheckedReadFileArgs, call: Call): Page {
-  const { start_line: start } = args;
-  const request = pageRequestOf(args, call);
-  const read = engine().readPage(encodeUtf8(content), {
-    ...request,
-    anchors: false, // The shown text may be a part of a line.
-    startLine: start < 0 ? start : Math.max(1, start - first + 1),
-    startByte: undefined,
-    encoding: "utf-8",
-    forceText: true,
-    wholeFileBytes: Number.MAX_SAFE_INTEGER,
-  });
-  // Offsets in this text are not offsets in the file, so none are returned.
-  const page = { ...read, long: [] };
-  const shift = first - 1;
-  if (shift === 0) return page;
-  return {
-    ...page,
-    startLine: page.startLine + shift,
-    endLine: page.endLine + shift,
-    totalLines: page.totalLines === null ? null : page.totalLines + shift,
-    atLeastLines: page.atLeastLines + shift,
-    nextStartLine: page.nextStartLine === null ? null : page.nextStartLine + shift,
-    cutLines: page.cutLines.map((line) => line + shift),
-  };
 }

@@ -25,6 +25,7 @@ import {
 } from "./patch-answer.ts";
 import { MAX_SHOWN_RETRY, withRetries } from "./retry.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
+import { DEFAULT_FUZZ } from "./shared.ts";
 import { encodeUtf8 } from "./text.ts";
 import { type Call, type PathEffect, type Plan, type Proposal, locationError } from "./tool.ts";
 
@@ -315,9 +316,6 @@ function withPatchRetries(error: FilewrightError, args: PatchRequest): Filewrigh
     .join("\nor, for another place:\n");
   return withRetries(error, calls, text.length > MAX_SHOWN_RETRY ? undefined : text);
 }
-
-/** The default of the argument `fuzz`. */
-export const DEFAULT_FUZZ = 2;
 
 /**
  * Returns the text of a file in UTF-8, because the engine patches UTF-8. @throws ENCODING_ERROR when encoding

@@ -100,3 +100,6 @@ export const TRANSFER_ALIASES: Aliases = Object.freeze({
 
 /** Names that other systems have for the arguments `a` and `b`. */
 export const COMPARE_ALIASES: Aliases = Object.freeze({ file_a: "a", file_b: "b" });
+
+/** The default of the argument `fuzz` of `apply_patch`. */
+export const DEFAULT_FUZZ = 2;
