@@ -8,7 +8,7 @@ import type {
   Rules,
   SandboxPolicy,
 } from "../policy/index.ts";
-import type { SandboxProvider } from "../backends/sandbox/sandbox.ts";
+import type { SandboxProvider, SandboxStatus } from "../backends/sandbox/sandbox.ts";
 import type { ApprovalPlaces, Approvals } from "../hooks/approvals.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
@@ -19,7 +19,7 @@ import type { GuardLevel } from "../presets/index.ts";
 import type { Records } from "../records/records.ts";
 import type { CallStage, StagedRecords } from "../storage/staged/stage.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { AccessSummary, CallSettings } from "../tools/lib/tool.ts";
+import type { AccessSummary, CallSettings, Tool } from "../tools/lib/tool.ts";
 import type { Budget } from "./scheduling/budget.ts";
 import type { BudgetRecords } from "./scheduling/budget-records.ts";
 import type { PathLocker } from "../backends/path-locker.ts";
@@ -172,6 +172,8 @@ export interface ToolSettings extends Omit<CallSettings, "commands"> {
 export interface SessionCommands {
   /** Undefined when commands are off. */
   readonly sandbox: SandboxProvider | undefined;
+  /** Returns the tool that runs commands, with what a sandbox guarantees; undefined when commands are off. */
+  readonly toolFor: ((status: SandboxStatus) => Tool) | undefined;
   /** Returns the sandbox for a stricter policy, such as that of an agent. */
   readonly sandboxFor: CommandSandboxFor;
 }

@@ -7,7 +7,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { Location } from "../policy/index.ts";
-import { type Answer, type Call, type ChangingTool, locationError } from "./lib/tool.ts";
+import { type Answer, type Call, type ChangingTool, locationError, type Tool } from "./lib/tool.ts";
 import { argvInWords } from "./render/argv.ts";
 import { quoteForPeople } from "./lib/text.ts";
 
@@ -79,8 +79,9 @@ export class RefusingSandbox implements SandboxProvider {
 }
 
 /** Returns the tool with a description that states what this sandbox guarantees. */
-export function runCommandToolFor(status: SandboxStatus): typeof runCommand {
-  return Object.freeze({ ...runCommand, description: `${sandboxDescription(status)} ${TOOL_DESCRIPTION}` });
+export function runCommandToolFor(status: SandboxStatus): Tool {
+  const description = `${sandboxDescription(status)} ${TOOL_DESCRIPTION}`;
+  return Object.freeze({ ...runCommand, description }) as unknown as Tool;
 }
 
 function sandboxDescription({ files, network, policy, processes, workspaceFiles }: SandboxStatus): string {

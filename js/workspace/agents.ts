@@ -147,7 +147,7 @@ export async function makeAgentSession(
       { hooks: session.hooks.bound, resolver: files.resolver },
     ),
     settings: { ...settings, limits: lowerLimits(settings.limits, limits) },
-    commands: { sandbox: sandboxFor(policy, rules), sandboxFor },
+    commands: { ...session.commands, sandbox: sandboxFor(policy, rules) },
     scheduling: {
       ...scheduling,
       running: new RunningCalls(scheduling.running),

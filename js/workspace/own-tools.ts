@@ -9,7 +9,6 @@ import type { Session } from "../pipeline/session.ts";
 import { TOOLS } from "../tools/index.ts";
 import { iconOfTool } from "../tools/icons.ts";
 import type { Tool } from "../tools/lib/tool.ts";
-import { runCommandToolFor } from "../tools/run_command.ts";
 import type { CallByName, Entrance } from "./entrance.ts";
 import type { ToolDefinition } from "./preset-tools.ts";
 import type { ToolMethods } from "./generated/tool-methods.ts";
@@ -26,9 +25,8 @@ export interface OwnTools {
 
 /** Makes the tools of a workspace. */
 export function makeOwnTools(session: Session, { gate, refusal, callsBy }: Entrance): OwnTools {
-  const { sandbox } = session.commands;
-  const known =
-    sandbox === undefined ? TOOLS : [...TOOLS, runCommandToolFor(sandbox.status) as unknown as Tool];
+  const { sandbox, toolFor } = session.commands;
+  const known = sandbox === undefined || toolFor === undefined ? TOOLS : [...TOOLS, toolFor(sandbox.status)];
   const byName = new Map<string, Tool>(known.map((tool) => [tool.name, tool]));
   const call = callsBy(byName, callsOf(session));
   const definitionOf = (tool: Tool): ToolDefinition =>

@@ -40,6 +40,7 @@ import { nextWorkspaceNumber } from "./number.ts";
 import type { ChosenStores } from "./shared/stores.ts";
 import { RenderingCache } from "../tools/render/rendering-cache.ts";
 
+const commandTool = lazily("run_command", () => import("../tools/run_command.ts"));
 const confinedFiles = lazily("confined files", () => import("../backends/confined/sandboxed.ts"));
 
 /** What the state of a workspace is made from. */
@@ -67,7 +68,9 @@ export async function makeSession(parts: SessionParts): Promise<MadeSession> {
   const { given, storage, local } = opened;
   const { policy } = access.resolver;
   const sandboxFor = await commandSandboxOf(given, access.places);
-  const commands = { sandbox: sandboxFor(policy, access.rules), sandboxFor };
+  const sandbox = sandboxFor(policy, access.rules);
+  const toolFor = sandbox && (await commandTool()).runCommandToolFor;
+  const commands = { sandbox, sandboxFor, toolFor };
   const log = makeRecordLog({
     ...journalPlaceOf(opened, policy, made),
     cwd: policy.cwd,

@@ -9,14 +9,16 @@
 import { FilewrightError } from "../../engine/errors.ts";
 import { type Able, inheritShortcuts } from "../abilities.ts";
 import type { FsEntry, ListOptions } from "../backend.ts";
+import { lazily } from "../../engine/lazy.ts";
 import { CompleteFiles } from "../complete.ts";
 import { entryPath, lstatOrNull, otherNamesOf } from "../fallback/fallback.ts";
-import { moveEntry } from "../fallback/fallback-tree.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import type { FileAbilities, Files } from "../files.ts";
 import { outside } from "./outside.ts";
 import { childOf, normalise } from "../paths.ts";
 import type { Intent } from "../policy.ts";
+
+const derived = lazily("walks of files", () => import("../derived.ts"));
 
 /** Decides which entries are hidden. */
 export interface HiddenPaths {
@@ -120,6 +122,7 @@ class VisibleFiles extends Walked {
     await this.#check(from, "write", true);
     await this.#check(to, "write", true);
     await this.#checkTree(from, to);
+    const { moveEntry } = await derived();
     return moveEntry(this.#inner, from, to, options);
   }
   override async removeTree(

@@ -52,7 +52,7 @@ export function makeForkSession(parent: Session, fork: NewFork): Session {
       { hooks: parent.hooks.bound, resolver },
     ),
     past: { log, rollbacks: log.rollbacks, reads },
-    commands: { sandbox: sandboxFor(policy, rules), sandboxFor },
+    commands: { ...parent.commands, sandbox: sandboxFor(policy, rules), sandboxFor },
     scheduling: {
       ...parent.scheduling,
       running: new RunningCalls(running),
