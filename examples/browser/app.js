@@ -39,11 +39,11 @@ async function use(backend, what) {
   await open?.ws.close();
   const overlay = new OverlayBackend(backend);
   open = { backend, overlay, ws: await openWorkspace({ backend: overlay, root: "/" }) };
-  at("run").disabled = false;
   at("calls").replaceChildren();
-  say(`${what} is open.`);
   await showFiles();
   await showChanges();
+  at("run").disabled = false;
+  say(`${what} is open.`);
 }
 
 async function showFiles() {
