@@ -24,7 +24,7 @@ const OPTION_TABLES = [
   ["ws.lock", "workspace/access-methods.js", "LOCK_OPTIONS"],
   ["ws.history", "workspace/past-methods.js", "HISTORY_OPTIONS"],
   ["ws.undo", "workspace/past-methods.js", "UNDO_OPTIONS"],
-  ["ws.keep", "pipeline/past/unreviewed.js", "KEEP_OPTIONS"],
+  ["ws.keep", "pipeline/past/keep-options.js", "KEEP_OPTIONS"],
   ["ws.why", "pipeline/why.js", "WHY_OPTIONS"],
   ["ws.rewind", "workspace/rewind/options.js", "REWIND_OPTIONS"],
   ["ws.fork", "workspace/forks/forks.js", "FORK_WORKSPACE_OPTIONS"],

@@ -62,6 +62,7 @@ function askedOf(edits: readonly EditArgs[]): Asked {
   return asked;
 }
 
+/** Plans a call of `edit_file`. */
 export async function planEditFile(
   args: EditRequest,
   call: Call,

@@ -12,6 +12,7 @@ import { plural } from "../../engine/escape.ts";
 
 type CheckedFindFilesArgs = CheckedArgs["find_files"];
 
+/** Answers a call of `find_files`. */
 export async function runFindFiles(args: CheckedFindFilesArgs, call: Call): Promise<Answer<FindFilesData>> {
   const at = call.locations[0]!;
   if (!(await call.fs.stat(at.path)).isDir) throw locationError("NOT_DIRECTORY", at);

@@ -14,6 +14,7 @@ import { withoutUndefined } from "../../schema/without-undefined.ts";
 
 type CheckedGlobArgs = CheckedArgs["glob"];
 
+/** Answers a call of `glob`. */
 export async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer<GlobData>> {
   const at = call.locations[0]!;
   if (!(await call.fs.stat(at.path)).isDir) throw locationError("NOT_DIRECTORY", at);

@@ -33,6 +33,7 @@ import { searchedGlobs } from "../lib/walks.ts";
 
 type GrepToolArgs = CheckedArgs["grep"];
 
+/** Answers a call of `grep`. */
 export async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<GrepData>> {
   const root = call.locations[0]!.path;
   const query = {

@@ -24,6 +24,7 @@ import { unignoredPaths } from "../lib/walks.ts";
 
 type Args = CheckedArgs["list_directory"];
 
+/** Answers a call of `list_directory`. */
 export async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   const page = new ListingPage(args, call);
   const covered = await coveredRoots(args.path, call);

@@ -18,6 +18,7 @@ import { type Answer, type Call, locationError } from "../lib/tool.ts";
 
 type CheckedReadFileArgs = CheckedArgs["read_file"];
 
+/** Answers a call of `read_file`. */
 export async function runReadFile(args: CheckedReadFileArgs, call: Call): Promise<Answer<ReadFileData>> {
   const at = call.locations[0]!;
   if (at.directory) await assertFile(call.fs, at);

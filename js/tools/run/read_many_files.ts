@@ -26,6 +26,7 @@ const CONCURRENT_READS = 8;
  */
 const [HEAD_BYTES, SKIP_LIST_BYTES] = [16, 1000];
 
+/** Answers a call of `read_many_files`. */
 export async function runReadManyFiles(
   args: CheckedReadManyFilesArgs,
   call: Call,

@@ -60,6 +60,7 @@ interface PathBeforeWrite {
   readonly target: string;
 }
 
+/** Plans a call of `write_file`. */
 export async function planWriteFile(args: WriteFileToolArgs, call: Call): Promise<Plan<WriteFileData>> {
   const at = call.locations[0]!;
   const found = await inspectPathBeforeWrite(args, call, at);
