@@ -17,6 +17,7 @@ import { coreCoverage, cargoTestArguments } from "./coverage-core.mjs";
 import { sharedKinds } from "./deep.mjs";
 import { runFuzzTargets } from "./fuzz.mjs";
 import { checkFilters } from "./miri.mjs";
+import { testEnvironment } from "./lib/cargo-profile.mjs";
 import { mountMemory } from "./lib/memory.mjs";
 import { npmProgram, BuildError, isInstalled, runScript, root } from "./lib/run.mjs";
 import {
@@ -115,6 +116,7 @@ async function runCountingScript(name, args, env) {
 
 const TESTED_CRATES = ["core", "fs", "index", "sandbox"];
 const lineCounting = hasFlag("--coverage") ? coreCoverage(TESTED_CRATES) : undefined;
+const cargoEnvironment = { ...testEnvironment, ...lineCounting?.env };
 
 /**
  * Compiles the tests of cargo, while other stages leave a processor idle. A failure is reported by
@@ -125,7 +127,7 @@ async function compileCargoTests() {
     "cargo-compile",
     "cargo",
     [...cargoTestArguments(TESTED_CRATES), "--no-run"],
-    lineCounting?.env,
+    cargoEnvironment,
   );
   return sumResults([]);
 }
@@ -135,7 +137,7 @@ async function runCargoTests() {
     "cargo",
     "cargo",
     cargoTestArguments(TESTED_CRATES),
-    lineCounting?.env,
+    cargoEnvironment,
   );
   const results = cargoResults(output, status);
   if (!hasFlag("--coverage") || status !== 0) return results;
@@ -152,7 +154,7 @@ async function runCargoTests() {
 
 /** Compares the filters of Miri, which does not run here, with the tests of the core. */
 function checkMiriFilters() {
-  const why = checkFilters(TESTED_CRATES, lineCounting?.env);
+  const why = checkFilters(TESTED_CRATES, cargoEnvironment);
   return { passed: why.length === 0 ? 1 : 0, failed: why.length, skipped: 0, why };
 }
 

@@ -1,6 +1,7 @@
 // Tells with which profile cargo compiles the addon, the tests and what clippy checks. All of them
 // use the same one in CI, so that no dependency is compiled twice.
-import { runAndWait } from "./run.mjs";
+import { join } from "node:path";
+import { root, runAndWait } from "./run.mjs";
 
 /**
  * The profile that FILEWRIGHT_CARGO_PROFILE names, as .ci/run does; undefined otherwise, and then
@@ -10,6 +11,13 @@ const sharedProfile = process.env.FILEWRIGHT_CARGO_PROFILE;
 
 /** The profile of an addon that is not published. */
 export const dailyProfile = sharedProfile ?? "dev-native";
+
+/**
+ * The environment in which cargo compiles tests: with a shared profile they are not optimised themselves. Cargo compiles
+ * nothing again because of it.
+ */
+export const testEnvironment =
+  sharedProfile === undefined ? {} : { RUSTC_WRAPPER: join(root, "scripts/lib/plain-tests.sh") };
 
 /** Returns the compiler's name of this platform. */
 function hostTarget() {
