@@ -17,14 +17,18 @@ const alone = [
   "test/requirements/002.slow.test.ts",
 ];
 /**
- * Slow tests that pack the package or install others from npm. They share the folders where these are kept (in .cache),
- * so one process runs them, beside that of the other slow tests.
+ * Slow tests that pack the package, or install what it is bundled with and run by. They share the folders where these are
+ * kept (in .cache), so one process runs them, beside that of the other slow tests.
  */
 const packed = [
   "test/installed/**/*.slow.test.ts",
-  "test/mcp/incumbent.slow.test.ts",
-  "test/package/**/*.slow.test.ts",
+  "test/package/{mcpb,package-lint,wheel}.slow.test.ts",
   "test/runtimes/**/*.slow.test.ts",
+];
+/** Slow tests that install SDKs and other packages from npm, each in a folder of its own. They wait for the registry. */
+const foreign = [
+  "test/mcp/incumbent.slow.test.ts",
+  "test/package/{examples,peers/*}.slow.test.ts",
   "test/scripts/**/*.slow.test.ts",
   "test/sdks/**/*.slow.test.ts",
 ];
@@ -166,7 +170,7 @@ export default defineConfig({
         test: {
           name: "slow",
           include: [slow],
-          exclude: [...alone, ...packed, ...nightly],
+          exclude: [...alone, ...packed, ...foreign, ...nightly],
           ...SHARED_PROCESS,
           ...SETUP,
           ...SLOW_TIMEOUTS,
@@ -177,6 +181,17 @@ export default defineConfig({
         test: {
           name: "packed",
           include: packed,
+          exclude: nightly,
+          ...SHARED_PROCESS,
+          ...SETUP,
+          ...SLOW_TIMEOUTS,
+        },
+      },
+      {
+        plugins: BUILT.plugins,
+        test: {
+          name: "foreign",
+          include: foreign,
           exclude: nightly,
           ...SHARED_PROCESS,
           ...SETUP,

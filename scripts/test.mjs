@@ -250,6 +250,7 @@ const LONG_KIND = "versus";
 const SLOW_STAGES = [
   { name: "slow tests of packed packages", body: () => runVitest("packed", ["--maxWorkers=1"]) },
   ...partsOf("slow tests", "slow", 2),
+  { name: "slow tests with other packages", body: () => runVitest("foreign", ["--maxWorkers=1"]) },
   ...partsOf("tests of processes", "processes", 3),
   ...(hasFlag("--nightly")
     ? [{ name: "tests of each night", body: () => runVitest("nightly", ["--maxWorkers=1"]) }]
@@ -334,9 +335,10 @@ await runScript(async () => {
   const withoutRust = !inCi && !isInstalled("cargo");
   if (withoutRust) console.log("note: the tests in Rust are skipped, since cargo is missing");
   const stages = wanted.filter(({ needsRust }) => !(needsRust && withoutRust));
-  // One more than processors, because stages wait for servers, browsers, registries and each other's builds. With three
-  // more a run of two processors took no less time, and a server under test answered too late.
-  await runStages(stages, processorCount + 1, async (stage) => {
+  // Two more than processors, because stages wait for servers, browsers, registries and each other's builds: 25 of the
+  // longest files of slow tests and of processes took 185 s of the processor in 415 s. With three more a run of two
+  // processors took no less time, and a server under test answered too late.
+  await runStages(stages, processorCount + 2, async (stage) => {
     results.push(await runStage(stage));
   });
   const { passed, failed, skipped } = sumResults(results);
