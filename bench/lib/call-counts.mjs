@@ -69,28 +69,26 @@ export function parseStraceSummary(summary) {
 
 /**
  * Returns the system calls per call from the counts of two processes, one of which made `calls`
- * more. What both did, their start and their end, cancels out. `steady` is the total without those
- * of waits and memory; the most frequent ones are first in `byName`.
+ * more. What both did, their start and their end, cancels out, but not in the number of waits: that of a
+ * start varies by thousands, so `count` leaves out waits and memory. The most frequent ones are first
+ * in `byName`.
  *
  * @param {ReadonlyMap<string, number>} fewer
  * @param {ReadonlyMap<string, number>} more
  * @param {number} calls
- * @returns {{ total: number, steady: number, byName: [string, number][] }}
+ * @returns {{ count: number, byName: [string, number][] }}
  */
 export function systemCallsPerCall(fewer, more, calls) {
-  const names = new Set([...fewer.keys(), ...more.keys()]);
-  const byName = [...names]
+  const names = [...new Set([...fewer.keys(), ...more.keys()])].filter((name) => !WAITS_AND_MEMORY.has(name));
+  const byName = names
     .map((name) => [name, ((more.get(name) ?? 0) - (fewer.get(name) ?? 0)) / calls])
     .sort(([, a], [, b]) => b - a);
-  const sumOf = (counts) => counts.reduce((sum, [, count]) => sum + count, 0);
-  const steady = sumOf(byName.filter(([name]) => !WAITS_AND_MEMORY.has(name)));
-  return { total: sumOf(byName), steady, byName };
+  return { count: byName.reduce((sum, [, count]) => sum + count, 0), byName };
 }
 
 /**
  * Counts the system calls of all threads per call of one side of a case, in two processes under
- * `strace -f -c`. Tracing slows every system call, so threads wait for each other more often: there
- * are a few more `futex` and `epoll_pwait` than without.
+ * `strace -f -c`, but those of waits and memory.
  *
  * @param {string} side as for `openFileCall`
  * @param {string} key of `FILE_CALLS`

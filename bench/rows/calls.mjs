@@ -75,13 +75,8 @@ function systemCallRow(key) {
     const named = ours.byName
       .slice(0, NAMED_SYSTEM_CALLS)
       .map(([each, count]) => `${each} ${count.toFixed(1)}`);
-    const steady = `without waits and memory ${ours.steady.toFixed(1)} against ${node.steady.toFixed(1)}`;
-    return countRow(
-      row,
-      "system_calls",
-      [ours, node].map(({ total }) => total),
-      `${steady}; ${named.join(", ")}`,
-    );
+    const counts = [ours, node].map(({ count }) => count);
+    return countRow(row, "system_calls", counts, `without waits and memory: ${named.join(", ")}`);
   } catch (error) {
     if (!(error instanceof Skip)) throw error;
     return { name: row, skipped: error.message };

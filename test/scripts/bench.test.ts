@@ -118,15 +118,14 @@ describe("the system calls per call", () => {
   test("are the difference of both processes, the most frequent first", () => {
     expect(counted.byName).toEqual([
       ["statx", 28],
-      ["futex", 20],
       ["openat", 7],
       ["fsync", 1],
       ["uname", 0],
     ]);
   });
 
-  test("are summed with and without waits and memory", () => {
-    expect(counted).toMatchObject({ total: 56, steady: 36 });
+  test("are summed without waits and memory", () => {
+    expect(counted.count).toBe(36);
   });
 });
 
