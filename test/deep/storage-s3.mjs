@@ -2,7 +2,7 @@
 // contract of storages on SeaweedFS. A case is a commit; none may be lost, given twice or seen torn.
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { s3Storage } from "@filewright/storage/s3";
+import { s3Storage } from "../../dist/cli/library.js";
 import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 import { BuildError } from "../../scripts/lib/run.mjs";
 import { VERSITYGW_PROGRAM } from "../../scripts/versitygw.mjs";

@@ -1,6 +1,6 @@
 // A writer of the test of crashes, in a process of its own that is killed: it adds 1 to a number in two files until
 // it has done so as often as asked, each time under a key, and prints each key once its commit was answered.
-import { s3Storage } from "@filewright/storage/s3";
+import { s3Storage } from "../../../dist/cli/library.js";
 
 const { id, from, count, ...options } = JSON.parse(process.argv[2]);
 const storage = await s3Storage({ ...options, timeoutMs: 5_000 });
