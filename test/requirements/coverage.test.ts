@@ -9,7 +9,7 @@ const read = (file: string): string =>
 
 test("of 100 lines tests run 95, of js/ and of crates/core", () => {
   const { thresholds, include, exclude, provider } = config.test?.coverage ?? {};
-  expect(include).toEqual(["js/**/*.ts"]);
+  expect(include).toEqual(["js/**/*.ts", "packages/*/src/**/*.ts"]);
   // Run in Chromium by slow tests.
   expect(exclude).toEqual(["js/backends/web/**", "js/review/page/**"]);
   // Counts the command line and the servers, which are processes of their own.

@@ -96,6 +96,9 @@ async function reopen(
 const hidden = (): readonly string[] =>
   (fs.readdirSync(root, { recursive: true }) as string[]).filter((name) => name.includes(".filewright-"));
 
+/** Nanoseconds in milliseconds, rounded as the addon does. */
+const toMillis = (nanos: bigint): number => Number(nanos / 1_000_000n) + Number(nanos % 1_000_000n) / 1e6;
+
 /** Puts a large file at a path, as an undo does. Before, it is where large files are kept. */
 async function restoreLarge(own: Files, path = "gone"): Promise<void> {
   const { keeper } = shortcutsOf(own);
@@ -103,7 +106,7 @@ async function restoreLarge(own: Files, path = "gone"): Promise<void> {
   const [dev, ino, size, mtime] = name.split(".") as [string, string, string, string];
   const image = {
     ...({ type: "file", source: { kept: name }, version: `${name}.0`, fileId: `${dev}.${ino}` } as const),
-    ...{ size: Number.parseInt(size, 16), mtime: Number(BigInt(`0x${mtime}`)) / 1e6 },
+    ...{ size: Number.parseInt(size, 16), mtime: toMillis(BigInt(`0x${mtime}`)) },
   };
   await keeper.restore(image, at(path), path !== "gone");
 }
