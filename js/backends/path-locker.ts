@@ -11,6 +11,9 @@ import { FilewrightError } from "../engine/errors.ts";
 import { STEPS_PER_YIELD_CHECK, Yielder } from "../engine/yielder.ts";
 import { isWithin } from "./paths.ts";
 
+/** The longest time of a timer in milliseconds. A longer one would end at once. */
+export const MAX_TIMER_MS: number = 2 ** 31 - 1;
+
 /** One path to lock. */
 export interface LockKey {
   /** The canonical path, with links resolved. */
@@ -153,16 +156,19 @@ async function waitUntilGranted(
       // is not replaced, because each waiting request is notified of every release.
       let progress = performance.now();
       const arm = (milliseconds: number): void => {
-        timer = setTimeout(() => {
-          const left = progress + timeoutMs - performance.now();
-          if (left > 0) return arm(left);
-          reject(
-            new FilewrightError(
-              "LOCK_TIMEOUT",
-              `another writer holds the lock for more than ${timeoutMs} ms`,
-            ),
-          );
-        }, milliseconds);
+        timer = setTimeout(
+          () => {
+            const left = progress + timeoutMs - performance.now();
+            if (left > 0) return arm(left);
+            reject(
+              new FilewrightError(
+                "LOCK_TIMEOUT",
+                `another writer holds the lock for more than ${timeoutMs} ms`,
+              ),
+            );
+          },
+          Math.min(milliseconds, MAX_TIMER_MS),
+        );
       };
       request.wake = (free) => {
         if (free) resolve();

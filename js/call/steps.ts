@@ -4,7 +4,7 @@
  * look. Then the tool reads, or changes files once that is approved, and the answer is made. The preview of a change, for a
  * hook or a host that decides about it, is judged by itself and writes nothing.
  */
-import { lazily } from "../engine/lazy.ts";
+import { lazily, lazilyEarly } from "../engine/lazy.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import type { HookPreview } from "../hooks/hook.ts";
 import type { Made } from "../log/index.ts";
@@ -26,7 +26,7 @@ import { argumentsAfterHooks } from "./before-hooks.ts";
 import type { CallRequest, MeantCall, SentCall } from "./call.ts";
 import { takeScan, takeSlot } from "./fairness.ts";
 
-const changes = lazily("changes of files", () => import("./change.ts"));
+const changes = lazilyEarly("changes of files", () => import("./change.ts"));
 const previews = lazily("previews of changes", () => import("../tools/change/show.ts"));
 
 /** Returns what a call means. @throws FilewrightError INVALID_ARGUMENT, HOOK_BLOCKED and others; HookException */

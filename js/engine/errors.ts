@@ -69,6 +69,18 @@ export class FilewrightError extends Error {
   }
 }
 
+/** The mark of errors of any copy of this package. */
+const ERROR_MARK: symbol = Symbol.for("filewright.error");
+Object.defineProperty(FilewrightError.prototype, ERROR_MARK, { value: true });
+
+// An error of another copy of the package is one, too, as that of a storage which was installed beside another copy.
+Object.defineProperty(FilewrightError, Symbol.hasInstance, {
+  value(this: unknown, value: unknown): boolean {
+    if (this !== FilewrightError) return Function.prototype[Symbol.hasInstance].call(this as never, value);
+    return typeof value === "object" && value !== null && ERROR_MARK in value;
+  },
+});
+
 /** An operation that permissions forbid, those of the operating system or those of a policy. */
 export class FsPermissionError extends FilewrightError {
   override name = "FsPermissionError";

@@ -67,9 +67,9 @@ async function resumeInOrder(): Promise<void> {
   } while (pausedWork.length > 0 && !isTurnOver());
 }
 
-/** Returns true when work has blocked the event loop for `MAX_BLOCKING_MS` in this turn. */
-function isTurnOver(): boolean {
-  return workBeganAt !== undefined && performance.now() - workBeganAt >= MAX_BLOCKING_MS;
+/** Returns true when work has blocked the event loop for some time in this turn. */
+function isTurnOver(after = MAX_BLOCKING_MS): boolean {
+  return workBeganAt !== undefined && performance.now() - workBeganAt >= after;
 }
 
 /** The microtasks after which work that was resumed has run: those of two or three awaiting callers. */
@@ -94,14 +94,14 @@ export class Yielder {
   }
 
   /**
-   * Pauses if the work has blocked the event loop for `MAX_BLOCKING_MS`, but not at the first check: work of one step is
-   * done at once. Of 64 agents that write at the same time, each call would wait two turns for the others. @throws CANCELLED
+   * Pauses if the work has blocked the event loop for `MAX_BLOCKING_MS`, at the first check for twice that: work of one
+   * step is done at once. Of 64 agents that write at the same time, each call would wait two turns for the others. @throws CANCELLED
    */
   async yieldIfDue(): Promise<void> {
     const isFirst = this.#isNew;
     this.#isNew = false;
     if (workBeganAt === undefined) beginTurn();
-    else if (isFirst) return checkAborted(this.#signal);
+    else if (isFirst && !isTurnOver(2 * MAX_BLOCKING_MS)) return checkAborted(this.#signal);
     else if (isTurnOver()) await this.#pause();
     checkAborted(this.#signal);
   }

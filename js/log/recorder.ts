@@ -10,7 +10,7 @@
  */
 import { shortcutsOf } from "../backends/abilities.ts";
 import type { RecordHeader } from "../backends/transaction/step.ts";
-import { lazily } from "../engine/lazy.ts";
+import { lazilyEarly } from "../engine/lazy.ts";
 import { untilAborted } from "../engine/threads.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { newCallId, nextTimestamp } from "./call-id.ts";
@@ -19,7 +19,7 @@ import type { ChangeFacts, Log, Undoability } from "./log.ts";
 import { type LogOptions, MAX_RECORDED_PATHS, TRANSACTION_LIMITS } from "./options.ts";
 import { type RollbackRetries, type Rollbacks, recoverAll, rollbackRetriesOf } from "./recovery.ts";
 
-const changing = lazily("records of changes", () => import("./recorded-change.ts"));
+const changing = lazilyEarly("records of changes", () => import("./recorded-change.ts"));
 
 /** Makes the changes of a workspace, and writes their records to a store. */
 export class Recorder {

@@ -2,7 +2,7 @@
 import type { Files } from "../backends/files.ts";
 import type { Location } from "../policy/index.ts";
 import { fromEngine, type FilewrightError, makeError } from "../engine/errors.ts";
-import { lazily } from "../engine/lazy.ts";
+import { lazilyEarly } from "../engine/lazy.ts";
 import { Yielder } from "../engine/yielder.ts";
 import { notifySafely } from "../hooks/events.ts";
 import type { Undoability } from "../log/index.ts";
@@ -269,17 +269,18 @@ export async function failureResult(session: Session, failed: Failed): Promise<F
   };
 }
 
-const wording = lazily("the words of errors", () => import("./wording/messages.ts"));
+const wording = lazilyEarly("the words of errors", () => import("./wording/messages.ts"));
 
 /**
  * Returns the error in words. Where they cannot be loaded, as in a process that can open no more files, it has its code
- * alone: only the words know which paths may be shown.
+ * alone: only the words know which paths may be shown. That a part could not be loaded is said with its remedy.
  */
 async function worded(thrown: unknown, failed: FailedCall): Promise<WordedError> {
   const words = await wording().catch(() => undefined);
   if (words !== undefined) return words.wordError(thrown, failed);
   const cause = fromEngine(thrown);
-  const told = `${failed.tool} failed with ${cause.code}`;
+  const isLoad = cause.details?.["part"] !== undefined;
+  const told = `${failed.tool} failed with ${isLoad ? `${cause.message}; ${cause.hint}` : cause.code}`;
   return { error: makeError(cause.code, told, { cause, complete: true }), told, shown: told };
 }
 

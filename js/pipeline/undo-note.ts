@@ -35,13 +35,15 @@ export async function titleWithUndoNote(
  */
 async function isAbove(maxBytes: number, paths: readonly string[], fs: Files): Promise<boolean> {
   const { keeper } = shortcutsOf(fs);
-  let bytes = 0;
+  let [bytes, kept] = [0, 0];
   for (const some of concurrentGroups(paths)) {
     const found = await Promise.all(some.map((path) => lstatOrNull(fs, path)));
     for (const stat of found) {
       if (stat?.isFile !== true) continue;
-      if (bytes + stat.size <= maxBytes) bytes += stat.size;
-      else if ((await keeper.nameFor(stat)) === undefined) return true;
+      const isKept = stat.size > maxBytes && (await keeper.nameFor(stat, kept)) !== undefined;
+      if (isKept) kept += stat.size;
+      else bytes += stat.size;
+      if (bytes > maxBytes) return true;
     }
   }
   return false;

@@ -66,7 +66,7 @@ const NO_FILE: SeenText = Object.freeze({ stamp: "", text: undefined, rows: Obje
 export class FileRecords implements KeptRecords {
   readonly #place: RecordsFile;
   #seen: SeenText | undefined;
-  #disk: Disk | undefined;
+  #disk: Promise<Disk> | undefined;
 
   constructor(place: RecordsFile) {
     this.#place = place;
@@ -127,17 +127,26 @@ export class FileRecords implements KeptRecords {
   async #change(next: (seen: SeenText) => readonly FileRow[]): Promise<string> {
     const { file, stateDir, lockTimeoutMs, makeDirectory } = this.#place;
     makeDirectory();
-    this.#disk ??= await openDisk({ stateDir, durability: "durable" });
-    const lock = await this.#disk.lock(file, { timeoutMs: lockTimeoutMs, resolved: true });
+    const disk = await this.#openDisk(stateDir);
+    const lock = await disk.lock(file, { timeoutMs: lockTimeoutMs, resolved: true });
     try {
       for (let attempt = 1; ; attempt++) {
-        const failure = await this.#replace(this.#disk, next);
+        const failure = await this.#replace(disk, next);
         if (failure === undefined) return this.read().stamp;
         if (attempt === MAX_WRITE_ATTEMPTS) throw failure;
       }
     } finally {
       lock.release();
     }
+  }
+
+  /** Opens the disk once, also for changes that begin at the same time. */
+  #openDisk(stateDir: string | undefined): Promise<Disk> {
+    this.#disk ??= openDisk({ stateDir, durability: "durable" }).catch((error: unknown) => {
+      this.#disk = undefined;
+      throw error;
+    });
+    return this.#disk;
   }
 
   /** Writes the file once. Returns the error when another program has written it first. */

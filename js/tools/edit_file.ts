@@ -6,9 +6,9 @@ import { compileArgumentCheck } from "./lib/schema.ts";
 import { PATH_ALIASES } from "./lib/shared.ts";
 import { escapeControls, plural } from "../engine/escape.ts";
 import { withDiff } from "./lib/text.ts";
-import { lazily } from "../engine/lazy.ts";
+import { lazilyEarly } from "../engine/lazy.ts";
 
-const planning = lazily("edits", () => import("./run/edit_file.ts"));
+const planning = lazilyEarly("edits", () => import("./run/edit_file.ts"));
 
 /** Replaces text in one file. */
 export const editFile: ChangingTool<EditRequest, EditFileData> = {

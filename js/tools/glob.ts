@@ -17,9 +17,9 @@ import {
   WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
 import { escapeControls, plural } from "../engine/escape.ts";
-import { lazily } from "../engine/lazy.ts";
+import { lazilyEarly } from "../engine/lazy.ts";
 
-const searching = lazily("searches of names", () => import("./run/glob.ts"));
+const searching = lazilyEarly("searches of names", () => import("./run/glob.ts"));
 
 type CheckedGlobArgs = CheckedArgs["glob"];
 

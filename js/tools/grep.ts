@@ -17,9 +17,9 @@ import { exactly, named } from "./lib/exact.ts";
 import type { GrepData } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import type { ReadingTool } from "./lib/tool.ts";
-import { lazily } from "../engine/lazy.ts";
+import { lazilyEarly } from "../engine/lazy.ts";
 
-const searching = lazily("searches of contents", () => import("./run/grep.ts"));
+const searching = lazilyEarly("searches of contents", () => import("./run/grep.ts"));
 
 type GrepToolArgs = CheckedArgs["grep"];
 

@@ -9,9 +9,9 @@ import type { ReadFileData } from "./generated/types.ts";
 import { inputSchema, outputSchema } from "./read/schema.ts";
 import { escapeControls, plural } from "../engine/escape.ts";
 import type { Call, ReadingTool } from "./lib/tool.ts";
-import { lazily } from "../engine/lazy.ts";
+import { lazilyEarly } from "../engine/lazy.ts";
 
-const reading = lazily("reads of files", () => import("./run/read_file.ts"));
+const reading = lazilyEarly("reads of files", () => import("./run/read_file.ts"));
 
 type CheckedReadFileArgs = CheckedArgs["read_file"];
 

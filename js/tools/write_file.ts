@@ -5,9 +5,9 @@ import { choice, HOOK_DIFF_SCHEMA, integer, PATH_ALIASES, text, WARNINGS_SCHEMA 
 import { escapeControls, plural } from "../engine/escape.ts";
 import { checkWriteFileArgs, writeFileInputSchema, type WriteFileToolArgs } from "./write/arguments.ts";
 import { withDiff } from "./lib/text.ts";
-import { lazily } from "../engine/lazy.ts";
+import { lazilyEarly } from "../engine/lazy.ts";
 
-const planning = lazily("writes", () => import("./run/write_file.ts"));
+const planning = lazilyEarly("writes", () => import("./run/write_file.ts"));
 
 const outputSchema = object(
   {

@@ -4,6 +4,7 @@
  */
 import { debug } from "../engine/debug.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
+import { loadEarly } from "../engine/lazy.ts";
 import { notifySafely } from "../hooks/events.ts";
 import type { Recovery } from "../log/index.ts";
 import { recoverSession } from "../pipeline/past/recover.ts";
@@ -51,7 +52,10 @@ export async function openWorkspace(
   assertNoSecondArgument(others[0]);
   const made = new MadeParts();
   try {
-    return await openParts(checkOptions(options), made);
+    const opened = await openParts(checkOptions(options), made);
+    const loaded = loadEarly();
+    made.add(() => loaded);
+    return opened;
   } catch (error) {
     // The error of the opening is the one to tell, whatever the end of its parts says.
     await made.end().catch(() => undefined);

@@ -2,7 +2,7 @@
 import type { Called } from "../call/call.ts";
 import { callOfHost } from "../call/stages.ts";
 import { CONFIRMED_PART } from "../hooks/confirm.ts";
-import { lazily } from "../engine/lazy.ts";
+import { lazilyEarly } from "../engine/lazy.ts";
 import type { HistoryOptions, HostWork, Undone } from "../pipeline/past/history.ts";
 import { BY, KEEP_OPTIONS, KEPT_CALLS } from "../pipeline/past/keep-options.ts";
 import type { UndoneParts } from "../pipeline/past/undo-parts.ts";
@@ -23,7 +23,7 @@ import type { Entrance } from "./entrance.ts";
 import { MARK_NAME, REWIND_OPTIONS, REWIND_PLACE } from "./rewind/options.ts";
 import type { UndoOptions, Workspace } from "./types.ts";
 
-const past = lazily("the history", () => import("./past.ts"));
+const past = lazilyEarly("the history", () => import("./past.ts"));
 
 /**
  * The options of `ws.undo`.

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { lazily } from "../../js/engine/lazy.ts";
+import { FilewrightError, FsPermissionError } from "../../js/engine/errors.ts";
+import { lazily, lazilyEarly, loadEarly } from "../../js/engine/lazy.ts";
 
 describe("a part that is loaded on first use", () => {
   it("is loaded once", async () => {
@@ -25,5 +26,45 @@ describe("a part that is loaded on first use", () => {
     expect((failed as Error).message).not.toContain("/app");
     isThere = true;
     expect(await part()).toEqual({ works: true });
+  });
+
+  it("names the limit of open files where that is the reason", async () => {
+    const part = lazily("tests", () => Promise.reject(Object.assign(new Error("open"), { code: "EMFILE" })));
+    expect(await part().catch((error: unknown) => error)).toMatchObject({
+      code: "IO_ERROR",
+      message: "Filewright could not load its part for tests: no more files can be opened",
+      hint: "raise the limit of open files (ulimit -n), then restart the process",
+      details: { part: "tests" },
+    });
+  });
+
+  it("is loaded before its first use, if most workspaces need it; a failure is told by its use", async () => {
+    const loaded: string[] = [];
+    const good = lazilyEarly("tests", async () => ({ at: loaded.push("good") }));
+    const bad = lazilyEarly("tests", () => Promise.reject(new Error("gone")));
+    await loadEarly();
+    expect(loaded).toEqual(["good"]);
+    expect(await good()).toEqual({ at: 1 });
+    await expect(bad()).rejects.toMatchObject({ code: "IO_ERROR" });
+  });
+});
+
+describe("an error of another copy of the package", () => {
+  /** The class of errors of a copy, as far as errors are recognised. */
+  class OtherError extends Error {
+    readonly code = "CONFLICT";
+  }
+  Object.defineProperty(OtherError.prototype, Symbol.for("filewright.error"), { value: true });
+
+  it("is one of ours, but none of a narrower kind", () => {
+    const other: unknown = new OtherError("changed");
+    expect([other instanceof FilewrightError, other instanceof FsPermissionError]).toEqual([true, false]);
+  });
+
+  it("is told from any other error", () => {
+    const own = new FsPermissionError("PERMISSION_DENIED", "no");
+    expect([own instanceof FilewrightError, own instanceof FsPermissionError]).toEqual([true, true]);
+    for (const none of [new Error("CONFLICT"), { code: "CONFLICT" }, null, undefined, "CONFLICT"])
+      expect((none as unknown) instanceof FilewrightError).toBe(false);
   });
 });

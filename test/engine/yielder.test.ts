@@ -65,9 +65,15 @@ describe("Yielder", () => {
     let turns = 0;
     const immediate = setImmediate(() => turns++);
     new Yielder({});
-    clock.work(100);
+    clock.work(19);
     for (let call = 0; call < 64; call++) await new Yielder({}).yieldIfDue();
     expect(turns).toBe(0);
+    // Many small pieces of one call pause as one long one does.
+    for (let piece = 0; piece < 64; piece++) {
+      clock.work(1);
+      await new Yielder({}).yieldIfDue();
+    }
+    expect(turns).toBe(1);
     clearImmediate(immediate);
   });
 

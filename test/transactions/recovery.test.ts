@@ -41,7 +41,7 @@ beforeEach(async () => {
   const disk = new LocalBackend({ stateDir });
   fs.writeFileSync(join(root, "gone"), LARGE);
   const [aside, { keeper }] = [disk.asidePath(join(root, "gone")), shortcutsOf(disk)];
-  const name = await keeper.nameFor(await disk.stat(join(root, "gone")));
+  const name = await keeper.nameFor(await disk.stat(join(root, "gone")), 0);
   fs.renameSync(join(root, "gone"), aside);
   await keeper.putAway(aside, name as string);
 });

@@ -1,5 +1,5 @@
-//! Threads that Landlock never restricts, for the few reads outside the roots that this crate makes
-//! for itself. A thread inherits the restriction of the one that starts it, so a helper starts
+//! Threads that Landlock never restricts, for the few reads and renames outside the roots that this
+//! crate makes for itself. A thread inherits the restriction of the one that starts it, so a helper starts
 //! before the first restricted thread.
 
 use std::sync::OnceLock;
@@ -13,6 +13,9 @@ type Job = Box<dyn FnOnce() + Send>;
 const MAX_WAIT: Duration = Duration::from_secs(1);
 /// The maximum number of waiting jobs. Beyond it, a job is not run.
 const MAX_JOBS: usize = 64;
+
+/// The thread that moves large files out of the roots and back (`write/keep.rs`).
+pub(crate) static KEPT_FILE_MOVER: Helper = Helper::new("filewright-kept");
 
 /// A thread that runs jobs one after the other.
 pub(crate) struct Helper {
@@ -41,10 +44,19 @@ impl Helper {
     /// Runs a job on the thread; on the calling thread while no thread is restricted. Returns `None`
     /// if the thread could not be started, or does not answer in time.
     pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        self.run_within(MAX_WAIT, job)
+    }
+
+    /// Does the same as [`Helper::run`], and waits for so long.
+    pub fn run_within<T: Send + 'static>(
+        &self,
+        wait: Duration,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
         let Some(jobs) = self.jobs.get() else { return Some(job()) };
         let (tell, told) = sync_channel(1);
         let job = Box::new(move || drop(tell.send(job())));
         jobs.as_ref()?.try_send(job).ok()?;
-        told.recv_timeout(MAX_WAIT).ok()
+        told.recv_timeout(wait).ok()
     }
 }

@@ -3,6 +3,7 @@
  * and files, and a change that finds no descriptor in its middle fails, and so does its rollback.
  */
 import { readdirSync, readFileSync } from "node:fs";
+import { MAX_TIMER_MS } from "../path-locker.ts";
 
 /** The limit of descriptors from which changes are not counted: calls never need as many. */
 const AMPLE_DESCRIPTORS = 8192;
@@ -67,7 +68,7 @@ function takeRoom(wait: {
       waiting.splice(waiting.indexOf(begin), 1);
       resolve(start());
     };
-    const timer = setTimeout(begin, wait.timeoutMs);
+    const timer = setTimeout(begin, Math.min(wait.timeoutMs, MAX_TIMER_MS));
     wait.signal?.addEventListener("abort", begin, { once: true });
     waiting.push(begin);
   });

@@ -6,6 +6,7 @@ import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import type { NativeRoots } from "../../engine/generated/binding.ts";
 import { withPathInRejection } from "./local-calls.ts";
+import { FilewrightError } from "../../engine/errors.ts";
 import type { FsStat } from "../backend.ts";
 import type { Files } from "../files.ts";
 import { nameOf } from "../paths.ts";
@@ -30,7 +31,8 @@ interface DiskOfKeeper {
 
 /** Returns the keeper of the large files of a disk. */
 export function fileKeeperOf({ disk, roots, stateDir, durable }: DiskOfKeeper): FileKeeper {
-  const folder = (): string => folderOfKept(stateDir ?? defaultStateDir());
+  const directory = (): string => stateDir ?? defaultStateDir();
+  const folder = (): string => folderOfKept(directory());
   const placeOf = (name: string | undefined, path: string): string => {
     if (name === undefined || !KEPT_NAME.test(name)) throw notKeptError(path);
     return join(folder(), name);
@@ -40,13 +42,22 @@ export function fileKeeperOf({ disk, roots, stateDir, durable }: DiskOfKeeper): 
     const name = aside === undefined ? undefined : nameOf(aside);
     await withPathInRejection(path, roots.bringBack(path, place, image.version ?? "", name));
   };
+  /** True once a rename has found that the directory is on another file system, or another mount of the same one. */
+  let isApart = false;
   return {
-    nameFor: async (stat) => {
-      const name = nameOfKept(stat);
-      return name !== undefined && (await hasRoom(folder(), stat)) ? name : undefined;
+    nameFor: async (stat, planned) => {
+      const name = isApart ? undefined : nameOfKept(stat);
+      return name !== undefined && (await hasRoom(folder(), stat, planned)) ? name : undefined;
     },
-    putAway: async (aside, name) =>
-      withPathInRejection(aside, roots.putAway(aside, placeOf(name, aside), durable)),
+    putAway: async (aside, name) => {
+      try {
+        await withPathInRejection(aside, roots.putAway(aside, placeOf(name, aside), durable));
+      } catch (error) {
+        isApart ||= error instanceof FilewrightError && error.code === "UNSUPPORTED_OPERATION";
+        throw error;
+      }
+      await forgetKeptFiles(directory());
+    },
     bringBack,
     restore: async (image, path, replaces) => {
       const aside = replaces ? disk.asidePath(path) : undefined;
@@ -56,14 +67,26 @@ export function fileKeeperOf({ disk, roots, stateDir, durable }: DiskOfKeeper): 
   };
 }
 
-/** Removes the kept files of a state directory that are too old or too many. */
+/** Removes the kept files of a state directory that are too old, and the oldest of those for which there is no room. */
 export async function forgetKeptFiles(stateDir: string): Promise<void> {
+  const files = await keptFiles(folderOfKept(stateDir));
+  if (files.length === 0) return;
+  const room = await roomIn(stateDir);
   let bytes = 0;
   const forgottenBefore = Date.now() - MAX_KEPT_MS;
-  for (const { path, size, since } of await keptFiles(folderOfKept(stateDir))) {
+  for (const { path, size, since } of files) {
     bytes += size;
-    if (bytes > MAX_KEPT_BYTES || since < forgottenBefore) await fs.rm(path, { force: true });
+    if (bytes > room || since < forgottenBefore) await fs.rm(path, { force: true });
   }
+}
+
+/**
+ * Returns the bytes that kept files may take in a state directory: no more than are free, since a file that is deleted to
+ * make room must not fill the disk.
+ */
+async function roomIn(stateDir: string): Promise<number> {
+  const { bavail, bsize } = await fs.statfs(stateDir);
+  return Math.min(MAX_KEPT_BYTES, bavail * bsize);
 }
 
 function folderOfKept(stateDir: string): string {
@@ -76,17 +99,12 @@ function nameOfKept({ version, isFile }: FsStat): string | undefined {
   return isFile && name !== undefined && KEPT_NAME.test(name) ? name : undefined;
 }
 
-/**
- * Returns true where a file can be renamed into the directory, and what is kept there takes no more than the total size,
- * and no more than is free: a file that is deleted to make room must not fill the disk.
- */
-async function hasRoom(folder: string, { size, fileId }: FsStat): Promise<boolean> {
+/** Returns true where a file can be renamed into the directory, and has room there with what is planned besides. */
+async function hasRoom(folder: string, { size, fileId }: FsStat, planned: number): Promise<boolean> {
   try {
-    const parent = join(folder, "..");
-    const [{ dev }, { bavail, bsize }] = await Promise.all([fs.stat(parent), fs.statfs(parent)]);
-    if (fileId?.split(".", 1)[0] !== dev.toString(16)) return false;
-    const kept = (await keptFiles(folder)).reduce((sum, file) => sum + file.size, 0);
-    return kept + size <= Math.min(MAX_KEPT_BYTES, bavail * bsize);
+    const stateDir = join(folder, "..");
+    const { dev } = await fs.stat(stateDir);
+    return fileId?.split(".", 1)[0] === dev.toString(16) && planned + size <= (await roomIn(stateDir));
   } catch {
     return false; // The state directory is gone.
   }

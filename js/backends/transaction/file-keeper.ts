@@ -10,11 +10,12 @@ import type { PreImage } from "./pre-image.ts";
 export interface FileKeeper {
   /**
    * Returns the name under which a file would be kept: that of the file itself, whichever change sets it aside. Undefined
-   * where it cannot be kept: on another file system, or where there is too little room.
+   * where it cannot be kept: on another file system, or where there is too little room for it and for the `planned` bytes
+   * that the change keeps besides.
    */
-  nameFor(stat: FsStat): Promise<string | undefined>;
+  nameFor(stat: FsStat, planned: number): Promise<string | undefined>;
   /**
-   * Moves the file that was set aside at a path to its name.
+   * Moves the file that was set aside at a path to its name, and forgets the oldest files for which there is no room then.
    * @throws UNSUPPORTED_OPERATION on another file system, NOT_FOUND, ALREADY_EXISTS for a second name of a kept file
    */
   putAway(aside: string, name: string): Promise<void>;
@@ -38,5 +39,6 @@ export const NO_KEEPER: FileKeeper = Object.freeze<FileKeeper>({
 
 /** Returns the error of a file whose content is not kept, or not any more. */
 export function notKeptError(path: string): Error {
-  return backendError("UNSUPPORTED_OPERATION", path, "its content is not kept");
+  const hint = "restore it from version control or a backup";
+  return backendError("UNSUPPORTED_OPERATION", path, "its content is not kept", { hint });
 }

@@ -60,6 +60,10 @@ export interface PastState {
 /** The budget of a transaction: the bytes of old content that it may still keep. */
 export interface CaptureBudget {
   bytes: number;
+  /** The bytes of the files that are kept without a copy (`file-keeper.ts`). */
+  keptBytes: number;
+  /** The maximum size of a file that is copied where it can be kept in another way, in bytes. */
+  readonly mostCopied: number;
 }
 
 /** Returns the state of an entry, without content. */
@@ -78,27 +82,25 @@ export function preImageOf(stat: FsStat): PreImage {
   };
 }
 
-/** The maximum size in bytes of a file whose content is copied where it can be kept in another way. */
-export const MAX_COPIED_BYTES: number = 64 * 1024 * 1024;
-
 /**
- * Returns the state of a path with its content. That of a file beyond the budget, or beyond {@link MAX_COPIED_BYTES}, can be kept in another way, for which the
+ * Returns the state of a path with its content. That of a file beyond the largest copied size can be kept in another way, for which the
  * step has to set the file aside. @throws LIMIT_EXCEEDED where it cannot
  */
 export async function capturePreImage(
   fs: Files,
   path: string,
   budget: CaptureBudget,
-  nameToKeep: (stat: FsStat) => Promise<string | undefined>,
+  nameToKeep: (stat: FsStat, planned: number) => Promise<string | undefined>,
 ): Promise<PreImage | null> {
   const stat = await lstatOrNull(fs, path);
   if (stat === null) return null;
   if (stat.type !== "file") return preImageOf(stat);
-  if (stat.size > Math.min(budget.bytes, MAX_COPIED_BYTES)) {
-    const kept = await nameToKeep(stat);
-    if (kept !== undefined) return { ...preImageOf(stat), source: { kept } };
-    if (stat.size > budget.bytes) throw tooMuchError(path);
+  const kept = stat.size > budget.mostCopied ? await nameToKeep(stat, budget.keptBytes) : undefined;
+  if (kept !== undefined) {
+    budget.keptBytes += stat.size;
+    return { ...preImageOf(stat), source: { kept } };
   }
+  if (stat.size > budget.bytes) throw tooMuchError(path);
   // The pre-image is for restoring only and never shown, so it includes secrets.
   const content = await fs.trusted().read(path, { maxBytes: budget.bytes });
   const image = imageOfFile(content as VersionedBytes);

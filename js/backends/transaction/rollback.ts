@@ -39,7 +39,7 @@ export interface RollbackOutcome {
   readonly conflicts: readonly string[];
   /** Paths that could not be restored this time, such as on a full disk. */
   readonly failed: readonly string[];
-  /** The error of the first of `failed`; null when there is none. */
+  /** The error of the first of `failed`, or of a content that is not kept; null when there is none. */
   readonly failure: FilewrightError | null;
   /**
    * Paths that were restored by content and mode: owner, times, attributes and other names are not
@@ -167,6 +167,8 @@ class Rollback {
     } catch (thrown) {
       // A host's files may throw anything.
       const error = fromEngine(thrown);
+      // That a content is not kept has no other remedy than that of a conflict.
+      if (error.code === "UNSUPPORTED_OPERATION") this.#failure ??= error;
       if (FINAL_FAILURE_CODES.has(error.code)) return "conflict";
       if (error.code === "NOT_FOUND" && this.#gone === "conflict") return "conflict";
       this.#failure ??= error;
@@ -199,7 +201,9 @@ class Rollback {
     const isKept =
       keptNameOf(before) !== undefined && !(stat !== null && isSameEntry(stat, before as PreImage));
     if (step.aside !== undefined && given === undefined && old === undefined && !isKept) return true;
-    if (!isOurs) return this.#isAsBefore(path, stat, before);
+    // An earlier rollback may have put a file away that had come back, and ended before the old one was there again.
+    const isHalfBack = stat === null && old !== undefined && keptNameOf(step.after) !== undefined;
+    if (!isOurs && !isHalfBack) return this.#isAsBefore(path, stat, before);
     if (given === undefined && old === undefined && (await isPreImage(fs, path, stat, before))) return true;
     await this.#restore(step, stat, before, old);
     await this.#note(path, before);

@@ -10,14 +10,7 @@ import { parentOf } from "../paths.ts";
 import { backendError } from "../failure.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { type FileKeeper, NO_KEEPER } from "./file-keeper.ts";
-import {
-  type CaptureBudget,
-  capturePreImage,
-  keptNameOf,
-  MAX_COPIED_BYTES,
-  preImageOf,
-  type PreImage,
-} from "./pre-image.ts";
+import { type CaptureBudget, capturePreImage, keptNameOf, preImageOf, type PreImage } from "./pre-image.ts";
 import { type NewStep, type PathStepKind, type Step, type StepResult, toStepResult } from "./step.ts";
 
 /** A file as the plan of a change found it. A write with `ifVersion` of this version uses it and reads nothing. */
@@ -130,8 +123,8 @@ export class StepMaker {
 
   /** The maximum size in bytes of a content that is copied without a look at the file. */
   get mostCopied(): number {
-    const { bytes } = this.#recording.budget;
-    return this.keeper === NO_KEEPER ? bytes : Math.min(bytes, MAX_COPIED_BYTES);
+    const { bytes, mostCopied } = this.#recording.budget;
+    return this.keeper === NO_KEEPER ? bytes : Math.min(bytes, mostCopied);
   }
 
   /** Returns the state of a path: with its content, unless the entry is set aside and no undo needs the content. */

@@ -17,6 +17,9 @@ import type { FilesFound, Recording } from "./step-maker.ts";
 import { discardAsides, rollBack, type RollbackOutcome } from "./rollback.ts";
 import { type NewStep, pathsOfAsides, type Step, type StepNotes, type StepResult } from "./step.ts";
 
+/** The maximum size in bytes of a file whose content is copied where it can be kept in another way. */
+const MAX_COPIED_BYTES: number = 64 * 1024 * 1024;
+
 /** Options of a transaction. */
 export interface TransactionOptions {
   /** True to refuse a change that could not be rolled back; false to make it anyway. */
@@ -55,6 +58,8 @@ export class Transaction {
   #restored: RollbackOutcome["restored"] = new Map();
   #done: (readonly [id: number, given: StepResult])[] = [];
   #dropped: number[] = [];
+  /** One for all steps, so that those of a batch pause. */
+  readonly #yielder = new Yielder({});
   /** The last error of the sink. */
   #sinkError: unknown;
 
@@ -66,7 +71,10 @@ export class Transaction {
       hasSteps: () => this.#steps.length > 0,
       contents: options.contents,
       maxEntries: options.maxSteps,
-      budget: { bytes: options.maxBytes },
+      budget: {
+        ...{ bytes: options.maxBytes, keptBytes: 0 },
+        mostCopied: Math.min(options.maxBytes, MAX_COPIED_BYTES),
+      },
       found: options.found ?? new Map(),
       flushed: options.sink === undefined ? {} : FLUSHED_BY_RECORD,
       giveUp: () => {
@@ -187,11 +195,10 @@ export class Transaction {
       if (!isUncertain(error) && !isGradualDeletion(steps)) this.#drop(steps);
       throw error;
     }
-    const yielder = new Yielder({});
     for (const step of steps) {
       this.#noteDone(step, await gave(result, step));
       await this.#keepFile(step);
-      await yielder.yieldIfDue();
+      await this.#yielder.yieldIfDue();
     }
     return result;
   }
@@ -199,7 +206,7 @@ export class Transaction {
   /** Moves a large file that a step has set aside to where it is kept. Where that is not possible, there is no undo. */
   async #keepFile(step: Step): Promise<void> {
     const kept = keptNameOf(step.kind === "move" ? step.over : step.before);
-    if (kept === undefined || step.aside === undefined) return;
+    if (kept === undefined || step.aside === undefined || !this.undoable) return;
     try {
       await shortcutsOf(this.#fs).keeper.putAway(step.aside, kept);
     } catch {

@@ -77,15 +77,21 @@ export class TreeRecorder {
     const { budget, maxEntries } = this.#recording;
     const entries = await entriesOfTree(this.#inner, real, maxEntries, signal);
     // The sizes are checked before the first file is read: half of a tree is useless.
-    const { keeper } = this.#steps;
-    const isTooMuch = entries.reduce((sum, { size }) => sum + (size ?? 0), 0) > budget.bytes;
-    if (isTooMuch && (keeper === NO_KEEPER || !aside)) throw tooMuchError(real);
+    const keeper = aside ? this.#steps.keeper : NO_KEEPER;
+    const isLarge = ({ size = 0 }: Pick<FsEntry, "size">): boolean =>
+      keeper !== NO_KEEPER && size > budget.mostCopied;
+    const copied = entries.filter((entry) => !isLarge(entry));
+    if (copied.reduce((sum, { size }) => sum + (size ?? 0), 0) > budget.bytes) throw tooMuchError(real);
+    const large = new Map<string, PreImage | null>();
+    for (const entry of entries)
+      if (isLarge(entry))
+        large.set(entry.path, await capturePreImage(this.#inner, entry.path, budget, keeper.nameFor));
     const top = aside ? this.#inner.asidePath(real) : undefined;
     const steps: NewStep[] = [];
     const yielder = new Yielder({ signal });
     for (const { path } of entries) {
       await yielder.yieldIfDue();
-      const before = await capturePreImage(this.#inner, path, budget, keeper.nameFor);
+      const before = large.get(path) ?? (await capturePreImage(this.#inner, path, budget, keeper.nameFor));
       if (before === null) continue;
       const step = await this.#steps.pathStep("delete", path, before, null);
       // The files of the tree are set aside with it.

@@ -1,9 +1,9 @@
 /** The history of a caller, for the tools that need it: it is loaded when one of them asks. */
-import { lazily } from "../../engine/lazy.ts";
+import { lazilyEarly } from "../../engine/lazy.ts";
 import type { UndoableHistory } from "../../tools/lib/past.ts";
 import type { Session } from "../session.ts";
 
-const history = lazily("the history", () => import("./history.ts"));
+const history = lazilyEarly("the history", () => import("./history.ts"));
 
 /**
  * Returns the history of a caller. Its own calls are those under its name. For a caller without a name,

@@ -2,7 +2,7 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openWorkspace, type Workspace } from "../../../js/index.node.ts";
+import { LocalBackend, openWorkspace, type Workspace } from "../../../js/index.node.ts";
 import { mayMountDisks, smallDisk } from "../../support/small-disk.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -166,21 +166,57 @@ test("what is no longer kept is said, and nothing changes", async () => {
   const callId = await made(ws, "delete", { path: "dir", recursive: true });
   const before = at.tree();
   for (const name of at.kept()) fs.rmSync(join(at.at(".."), "state/kept", name));
-  await expect(ws.undo(callId)).rejects.toMatchObject({ code: "CONFLICT" });
+  await expect(ws.undo(callId)).rejects.toMatchObject({ code: "UNSUPPORTED_OPERATION" });
   expect(at.tree()).toEqual(before);
 });
 
-test("the kept files have a total size, beyond which a change cannot be undone", async () => {
+test("the kept files have a total size, beyond which the oldest is forgotten", async () => {
   const at = await place();
   await using ws = at.ws;
-  for (const name of ["one", "two"]) {
-    putLarge(at.at(name), "end", 2 * 1024 ** 3 - 100);
-    await made(ws, "delete", { path: name });
+  const calls: string[] = [];
+  for (const name of ["one", "two", "three"]) {
+    putLarge(at.at(name), name, 2 * 1024 ** 3 - 100);
+    calls.push(await made(ws, "delete", { path: name }));
   }
-  const third = await ws.call("delete", { path: "large" });
-  expect(third).toMatchObject({ ok: true, meta: { undoable: false } });
-  expect(third.text).toContain("cannot be undone");
   expect(at.kept()).toHaveLength(2);
+  await expect(ws.undo(calls[0] as string)).rejects.toMatchObject({
+    code: "UNSUPPORTED_OPERATION",
+    message: expect.stringMatching(/content is not kept/iu),
+  });
+  for (const callId of calls.slice(1)) await ws.undo(callId);
+  expect(endOf(at.at("two"))).toContain("two");
+  expect(endOf(at.at("three"))).toContain("three");
+});
+
+test("one call keeps no more than the total size, and a file beyond it cannot be undone", async () => {
+  const at = await place();
+  await using ws = at.ws;
+  for (const name of ["one", "two", "three"]) putLarge(at.at(`dir/${name}`), name, 2 * 1024 ** 3 - 100);
+  const deleted = await ws.call("delete", { path: "dir", recursive: true });
+  expect(deleted).toMatchObject({ ok: true, meta: { undoable: false } });
+  expect(at.kept()).toEqual([]);
+});
+
+test("many large files that are deleted at once by agents come back, each", async () => {
+  const at = await place();
+  await using ws = at.ws;
+  const names = Array.from({ length: 32 }, (_, index) => `many-${index}`);
+  for (const name of names) putLarge(at.at(name), name);
+  const calls = await Promise.all(names.map((path) => made(ws, "delete", { path })));
+  expect(at.kept()).toHaveLength(names.length);
+  await Promise.all(calls.map((callId) => ws.undo(callId)));
+  for (const name of names) expect(endOf(at.at(name))).toContain(name);
+  // No thread for other files is restricted by it.
+  const other = new LocalBackend();
+  for (const name of names) await other.stat(at.at(`../ws/${name}`));
+});
+
+test("a file with a second name in the same call cannot be undone, and nothing is lost that was said to be kept", async () => {
+  const at = await place();
+  await using ws = at.ws;
+  fs.linkSync(at.at("dir/deep/large"), at.at("dir/second"));
+  const deleted = await ws.call("delete", { path: "dir", recursive: true });
+  expect(deleted).toMatchObject({ ok: true, meta: { undoable: false } });
 });
 
 test.runIf(mayMountDisks())("on another file system than the state, it cannot be undone", async () => {

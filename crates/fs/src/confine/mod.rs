@@ -126,6 +126,7 @@ fn restrict_to_roots(roots: &Roots) -> Result<Confinement> {
     // What restricted threads cannot read is read now, or by threads that are started now.
     crate::process::start_procfs_reader();
     crate::walk::start_outside_reader();
+    crate::helper::KEPT_FILE_MOVER.start();
     refusal::cache_security_label();
     let mut whole = true;
     let mut allowed = Vec::new();

@@ -9,7 +9,6 @@
 //! closed. A pool has no descriptor but those of the roots: each thread makes the ruleset with which
 //! it restricts itself, and closes it.
 
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -44,11 +43,6 @@ pub(super) struct AllowedPlace {
 /// The restricted pools in use, keyed by the sorted grants of their threads.
 static RESTRICTED_POOLS: OnceLock<Mutex<HashMap<Vec<AllowedInode>, Weak<Pool>>>> = OnceLock::new();
 
-thread_local! {
-    /// True for a thread that has restricted itself.
-    static IS_RESTRICTED: Cell<bool> = const { Cell::new(false) };
-}
-
 /// A pool of threads with a queue of jobs for each [`Lane`].
 #[derive(Debug)]
 pub struct Pool {
@@ -68,12 +62,6 @@ impl Pool {
     pub fn unrestricted() -> Arc<Self> {
         static UNRESTRICTED_POOL: OnceLock<Arc<Pool>> = OnceLock::new();
         Arc::clone(UNRESTRICTED_POOL.get_or_init(|| Arc::new(Self::over(None))))
-    }
-
-    /// Reports whether the calling thread is one of a pool with a restriction, which it has put on
-    /// itself.
-    pub(crate) fn restricts_this_thread() -> bool {
-        IS_RESTRICTED.get()
     }
 
     /// Returns the pool whose threads may access only these files: an existing one with equal
@@ -188,9 +176,7 @@ impl PoolState {
         for place in allowed {
             ruleset.allow(place.directory.as_fd(), place.rights)?;
         }
-        ruleset.restrict_self()?;
-        IS_RESTRICTED.set(true);
-        Ok(())
+        ruleset.restrict_self()
     }
 
     /// Runs jobs of a lane on the calling thread until the pool is dropped.

@@ -7,7 +7,7 @@
 //! by the rules for any written path.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::mpsc::sync_channel;
+use std::time::Duration;
 
 use filewright_core::pattern::policy::Intent;
 use filewright_core::{Code, Error, Result};
@@ -15,14 +15,17 @@ use rustix::fs::{CWD, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::aside::{AsideOutcome, check_aside_name, conflict_error, link_aside, no_aside_error};
-use crate::confine::{Lane, Pool};
 use crate::dir::errno::{
     changing_path_error, not_regular_error, os_error, protected_error, sync_error,
 };
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::temp_name::is_aside_name;
 use crate::dir::unlink;
+use crate::helper::KEPT_FILE_MOVER;
 use crate::root::{FinalSymlink, MAX_PATH_ATTEMPTS, MissingPolicy, Roots, parent_of};
+
+/// The maximum time to wait for a rename.
+const MAX_MOVE_WAIT: Duration = Duration::from_secs(30);
 
 impl Roots {
     /// Moves a file that was set aside at `path`, or is in a directory that was, to the absolute path
@@ -38,8 +41,8 @@ impl Roots {
             let message = "nothing is set aside under this path";
             return Err(Error::new(Code::InvalidArgument, message));
         }
-        let name = match (&place.name, &place.found) {
-            (Some(name), Some(stat)) if stat.kind == Kind::File => name.clone(),
+        let (name, found) = match (&place.name, &place.found) {
+            (Some(name), Some(stat)) if stat.kind == Kind::File => (name.clone(), *stat),
             (_, None) => return Err(os_error(Errno::NOENT)),
             _ => return Err(not_regular_error()),
         };
@@ -49,8 +52,15 @@ impl Roots {
             let moved = rename_new(&dir, &name, CWD, &kept).or_else(|errno| match errno {
                 Errno::NOENT => {
                     // Makes only this directory: the whole state directory may have been removed.
-                    rustix::fs::mkdir(parent_of(&kept), Mode::from_raw_mode(0o700))?;
-                    rename_new(&dir, &name, CWD, &kept)
+                    match rustix::fs::mkdir(parent_of(&kept), Mode::from_raw_mode(0o700)) {
+                        Ok(()) | Err(Errno::EXIST) => rename_new(&dir, &name, CWD, &kept),
+                        Err(errno) => Err(errno),
+                    }
+                }
+                // What a process left that ended while it brought the file back: the file that was
+                // replaced, which has been set aside by another name.
+                Errno::EXIST if is_another_file(&kept, &found) => {
+                    rustix::fs::renameat(&dir, name.as_slice(), CWD, kept.as_slice())
                 }
                 errno => Err(errno),
             });
@@ -152,14 +162,14 @@ impl KeptFile {
 
 /// Runs a job on a thread that Landlock does not restrict, and waits for it.
 fn unrestricted<T: Send + 'static>(job: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    if !Pool::restricts_this_thread() {
-        return job();
-    }
-    let (tell, told) = sync_channel(1);
-    Pool::unrestricted().submit(Lane::Quick, move || {
-        let _ = tell.send(job());
-    });
-    told.recv().unwrap_or_else(|_| Err(Error::new(Code::Internal, "the thread has ended")))
+    KEPT_FILE_MOVER.run_within(MAX_MOVE_WAIT, job).unwrap_or_else(|| {
+        Err(Error::new(Code::IoError, "the disk of the state directory does not answer"))
+    })
+}
+
+/// Reports whether there is a file at a path that is not the one with this metadata.
+fn is_another_file(path: &[u8], found: &Stat) -> bool {
+    Stat::at(CWD, path).is_ok_and(|stat| !stat.same_file(found))
 }
 
 /// Renames a file unless the new name exists (`EXIST`).

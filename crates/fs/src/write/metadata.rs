@@ -53,7 +53,7 @@ pub(crate) fn copy_moved_metadata(
     if copy_owner(&new, &now, facts)? == OwnerCopy::Foreign {
         preserve.check_loss("its owner cannot be kept")?;
     }
-    if !copy_attributes(new, old) {
+    if !copy_attributes(new, old).all {
         preserve.check_loss(LOST_ATTRIBUTES_MESSAGE)?;
     }
     Ok(())
@@ -88,9 +88,17 @@ fn is_attribute_not_copied(name: &[u8]) -> bool {
 
 const ACL_ATTRIBUTE: &str = "system.posix_acl_access";
 
-/// Copies extended attributes and the access list as far as possible; returns whether all were
-/// copied.
-pub(crate) fn copy_attributes(new: impl AsFd, old: impl AsFd) -> bool {
+/// The result of copying extended attributes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CopiedAttributes {
+    /// True if all were copied.
+    pub all: bool,
+    /// True if an access list was among them, which changes the permission bits.
+    pub has_list: bool,
+}
+
+/// Copies extended attributes and the access list as far as possible.
+pub(crate) fn copy_attributes(new: impl AsFd, old: impl AsFd) -> CopiedAttributes {
     let mut has_list = false;
     let mut all = true;
     for name in attribute_names(&old) {
@@ -108,7 +116,7 @@ pub(crate) fn copy_attributes(new: impl AsFd, old: impl AsFd) -> bool {
         // An access list inherited from the directory would allow other users access.
         let _ = rustix::fs::fremovexattr(&new, ACL_ATTRIBUTE);
     }
-    all
+    CopiedAttributes { all, has_list }
 }
 
 /// Returns the names of the extended attributes of a file; none if they cannot be read.

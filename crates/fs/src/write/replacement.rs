@@ -86,6 +86,7 @@ impl FileReplacement<'_> {
             check_may_write(self.place, self.name, old, &made)?;
         }
         let mut going = None;
+        let mut has_list = self.moved.is_some();
         if let Some(moved) = self.moved {
             copy_moved_metadata(&fd, moved.fd, moved.facts, self.options.preserve)?;
         } else if let Some(old) = self.old {
@@ -94,13 +95,15 @@ impl FileReplacement<'_> {
                 return self.in_place();
             }
             let opened = self.open_old();
-            if !opened.as_ref().is_some_and(|opened| copy_attributes(&fd, opened)) {
+            let copied = opened.as_ref().map(|opened| copy_attributes(&fd, opened));
+            has_list = copied.is_some_and(|copied| copied.has_list);
+            if !copied.is_some_and(|copied| copied.all) {
                 self.options.preserve.check_loss(LOST_ATTRIBUTES_MESSAGE)?;
             }
             let is_large = deferred_close::should_defer_close(&fd, old);
             going = opened.filter(|_| is_large || is_on_device(&made)).map(|open| (open, is_large));
         }
-        if let Some(mode) = wanted.filter(|&mode| mode & 0o1777 != made.mode) {
+        if let Some(mode) = wanted.filter(|&mode| has_list || mode & 0o1777 != made.mode) {
             set_mode(&fd, mode)?;
         }
         if let Some(moved) = self.moved {
