@@ -67,19 +67,14 @@ export class FilewrightError extends Error {
     this.details = init.details;
     this.complete = init.complete ?? false;
   }
+
+  /** An error of another copy of the package is one, too, as that of a storage which was installed beside another copy. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: a narrower class inherits the method, and its own errors are told by prototype
+    if (this !== FilewrightError) return Function.prototype[Symbol.hasInstance].call(this, value);
+    return value instanceof Error && "hint" in value && "complete" in value;
+  }
 }
-
-/** The mark of errors of any copy of this package. */
-const ERROR_MARK: symbol = Symbol.for("filewright.error");
-Object.defineProperty(FilewrightError.prototype, ERROR_MARK, { value: true });
-
-// An error of another copy of the package is one, too, as that of a storage which was installed beside another copy.
-Object.defineProperty(FilewrightError, Symbol.hasInstance, {
-  value(this: unknown, value: unknown): boolean {
-    if (this !== FilewrightError) return Function.prototype[Symbol.hasInstance].call(this as never, value);
-    return typeof value === "object" && value !== null && ERROR_MARK in value;
-  },
-});
 
 /** An operation that permissions forbid, those of the operating system or those of a policy. */
 export class FsPermissionError extends FilewrightError {

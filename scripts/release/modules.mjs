@@ -5,9 +5,10 @@
 //   dist/**/*.js      the entries, at the paths that package.json names
 //   dist/chunks/*.js  what several entries use
 //
-// A chunk holds the modules that the same entries use, so an entry loads only what it needs. What the command imports
-// on demand does not split chunks further: a start would read twice as many files. esbuild, which makes dist/bin, does
-// not leave this choice.
+// A chunk holds the modules that the same entries use, so an entry loads only what it needs. What an entry of the library
+// imports on demand counts as an entry, since a chunk for browsers must not hold code for Node. What the command alone
+// imports on demand does not split chunks further: a start would read twice as many files. esbuild, which makes dist/bin,
+// does not leave this choice.
 import { existsSync } from "node:fs";
 import { dirname, join, posix, relative } from "node:path";
 import { build } from "esbuild";
@@ -60,12 +61,13 @@ function libraryEntries({ exports }) {
 }
 
 /**
- * Returns the modules that each module imports statically, by relative path.
+ * Returns the modules that each module imports, by relative path: statically and on demand.
  *
+ * @typedef {ReadonlyMap<string, readonly string[]>} Imports
  * @param {readonly string[]} entries
- * @returns {Promise<ReadonlyMap<string, readonly string[]>>}
+ * @returns {Promise<{ readonly fixed: Imports, readonly onDemand: Imports }>}
  */
-async function staticImports(entries) {
+async function importsOf(entries) {
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: [...entries],
@@ -79,11 +81,30 @@ async function staticImports(entries) {
     external: ["*.wasm"],
     logLevel: "error",
   });
-  const found = Object.entries(metafile.inputs).map(([path, { imports }]) => {
-    const inside = imports.filter(({ kind, external }) => kind === "import-statement" && !external);
-    return [path, inside.map((one) => one.path)];
-  });
-  return new Map(found);
+  const ofKind = (wanted) =>
+    new Map(
+      Object.entries(metafile.inputs).map(([path, { imports }]) => {
+        const inside = imports.filter(({ kind, external }) => kind === wanted && !external);
+        return [path, inside.map((one) => one.path)];
+      }),
+    );
+  return { fixed: ofKind("import-statement"), onDemand: ofKind("dynamic-import") };
+}
+
+/** Returns the modules that some entries import on demand, also indirectly. */
+function importedOnDemand(entries, { fixed, onDemand }) {
+  const found = new Set();
+  const waiting = [...entries];
+  for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
+    for (const path of reachedFrom(entry, fixed)) {
+      for (const next of onDemand.get(path) ?? []) {
+        if (found.has(next)) continue;
+        found.add(next);
+        waiting.push(next);
+      }
+    }
+  }
+  return [...found];
 }
 
 /** Returns everything that a module imports, also indirectly, and the module itself. */
@@ -189,7 +210,9 @@ function globTest(glob) {
 export async function bundledModules(manifest) {
   const library = libraryEntries(manifest);
   const entries = [...library, ...Object.values(PROGRAMS)];
-  const groups = chunkGroups(entries, await staticImports(entries));
+  const imports = await importsOf(entries);
+  const users = new Set([...entries, ...importedOnDemand(library, imports)]);
+  const groups = chunkGroups([...users], imports.fixed);
   const input = { ...Object.fromEntries(library.map((path) => [path, path])), ...PROGRAMS };
   const bundle = await rolldown({
     cwd: root,

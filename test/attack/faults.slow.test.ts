@@ -109,6 +109,8 @@ describe.skipIf(!strace)("a disk that breaks", () => {
     ["rename,renameat,renameat2", "EDQUOT", "NO_SPACE"],
   ])("%s answers %s: told, the old content whole, nothing left", (call, errno, code) => {
     fs.writeFileSync(join(small, "f"), OLD);
+    // Bits that a file is not created with, so that they are set.
+    fs.chmodSync(join(small, "f"), 0o640);
     const program = [process.execPath, "--input-type=module", "-e", write(small)];
     const args = [
       "-f",

@@ -115,8 +115,10 @@ describe.skipIf(trial.missing !== undefined).each(["addon", "node"] as const)("w
 
   test("where permission bits cannot be set, the step that failed is named", async () => {
     const { ws, root } = await open(["no-chmod"], kind);
+    // Bits that a file is not created with, so that they have to be set.
+    writeFileSync(join(root, "bits"), "bits\n", { mode: 0o640 });
     const before = tree(root);
-    const refused = await ws.call("write_file", { path: "b", content: "new\n" });
+    const refused = await ws.call("write_file", { path: "bits", content: "new\n" });
     expect(refused).toMatchObject({ ok: false, error: { code: "IO_ERROR" } });
     expect(refused.text).toContain("permission bits");
     expect(tree(root)).toEqual(before);

@@ -53,8 +53,9 @@ describe("an error of another copy of the package", () => {
   /** The class of errors of a copy, as far as errors are recognised. */
   class OtherError extends Error {
     readonly code = "CONFLICT";
+    readonly hint = undefined;
+    readonly complete = false;
   }
-  Object.defineProperty(OtherError.prototype, Symbol.for("filewright.error"), { value: true });
 
   it("is one of ours, but none of a narrower kind", () => {
     const other: unknown = new OtherError("changed");

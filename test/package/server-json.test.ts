@@ -113,6 +113,7 @@ describe("server.json", () => {
         ],
         { cwd: root },
       );
+      writeFileSync(join(folder, `filewright-storage-${manifest.version}.tgz`), "");
       writeServerJson(folder, join(folder, "server.json"));
       const hash = createHash("sha256").update(bundle).digest("hex");
       expect(JSON.parse(readFileSync(join(folder, "server.json"), "utf8"))).toEqual(

@@ -38,7 +38,7 @@ export function prepare(): string | undefined {
 }
 
 /**
- * Packs the two packages of this checkout and unpacks them into a folder `node_modules`, unless it holds those
+ * Packs the packages of this checkout and unpacks them into a folder `node_modules`, unless it holds those
  * of the same build.
  */
 export function unpackPackages(modules: string): void {
@@ -51,7 +51,7 @@ export function unpackPackages(modules: string): void {
   const tarballs = packedTarballs();
   rmSync(join(modules, "@filewright"), { recursive: true, force: true });
   for (const file of readdirSync(tarballs)) {
-    const name = file.startsWith("filewright-native-") ? platformPackage : "filewright";
+    const name = nameOfTarball(file);
     const target = join(modules, name);
     rmSync(target, { recursive: true, force: true });
     mkdirSync(target, { recursive: true });
@@ -59,6 +59,12 @@ export function unpackPackages(modules: string): void {
   }
   rmSync(tarballs, { recursive: true });
   writeFileSync(stamp, String(build));
+}
+
+/** Returns the name of the package in a tarball. */
+function nameOfTarball(file: string): string {
+  if (file.startsWith("filewright-native-")) return platformPackage;
+  return file.startsWith("filewright-storage-") ? "@filewright/storage" : "filewright";
 }
 
 const PLACES = {

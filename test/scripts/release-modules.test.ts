@@ -79,9 +79,9 @@ describe.skipIf(!hasWasm && process.env["CI"] !== "true")("the modules of the ta
   });
 
   it.each([
-    ["filewright/edit", 9500],
-    ["filewright/diff", 16_000],
-    ["filewright/engine", 15_950],
+    ["filewright/edit", 9620],
+    ["filewright/diff", 16_150],
+    ["filewright/engine", 16_100],
   ])("a page that uses %s alone downloads at most %i bytes", async (name, limit) => {
     const code = await bundle(`export * from "${name}";`, { platform: "browser" });
     expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(limit);
