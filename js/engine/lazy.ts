@@ -20,10 +20,20 @@ const early: LoadPart<unknown>[] = [];
 export function lazily<Part extends object>(name: string, load: LoadPart<Part>): LoadPart<Part> {
   let loading: Promise<Part> | undefined;
   return () =>
-    (loading ??= load().catch((cause: unknown) => {
+    (loading ??= oneAtATime(load).catch((cause: unknown) => {
       loading = undefined;
       throw loadError(name, cause);
     }));
+}
+
+/** The last load that was asked for. */
+let last: Promise<unknown> = Promise.resolve();
+
+/** Loads a part after those that were asked for before: Jest fails where the modules of two loads meet. */
+function oneAtATime<Part>(load: LoadPart<Part>): Promise<Part> {
+  const mine = last.then(load);
+  last = mine.catch(() => undefined);
+  return mine;
 }
 
 /** Does the same for a part that a workspace loads once it is open ({@link loadEarly}), unless it was used before. */
@@ -38,7 +48,8 @@ export function lazilyEarly<Part extends object>(name: string, load: LoadPart<Pa
  * when the process can open no more files. The use of a part that could not be loaded tells why.
  */
 export async function loadEarly(): Promise<void> {
-  await Promise.allSettled(early.map((load) => load()));
+  // One after another, so that the first call waits for one of them at most.
+  for (const load of early) await load().catch(() => undefined);
 }
 
 /** Node's codes for a process, or a system, that has as many files open as it may have. */
