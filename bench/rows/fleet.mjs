@@ -25,7 +25,7 @@ export async function* rows({ load }) {
   const problem = missingServer();
   if (problem !== undefined) throw new Skip(problem);
   const { openWorkspace } = await load("index.node.js");
-  const { postgresStorage } = await load("storage/postgres/index.node.js");
+  const { postgresStorage } = await import("@filewright/storage/postgres");
   const folder = mkdtempSync(join(tmpdir(), "filewright-bench-"));
   const server = await startPostgres(["fsync=on"]);
   const opened = [];
