@@ -1,6 +1,7 @@
 /**
- * Keeps large files of a disk in the directory `kept` of the state directory, where they were moved by a rename. They take
- * room until they come back or are forgotten: the oldest first, beyond a total size, and each after some days.
+ * Keeps large files of a disk in the directory `kept` of the state directory, where they were moved by a rename. They stay
+ * until they come back. Those older than a week, and the oldest beyond the room, are removed when another file is put away
+ * or the journal is pruned.
  */
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
@@ -21,7 +22,10 @@ const MAX_KEPT_MS: number = 7 * 24 * 60 * 60 * 1000;
 /** The form of a name: device, inode, size and time of the last change, in hexadecimal. */
 const KEPT_NAME = /^[0-9a-f]+(?:\.[0-9a-f]+){3}$/;
 
-/** A disk, how it moves files out of its roots, and whether the moves are flushed. */
+/**
+ * A disk, how it moves files out of its roots, its state directory (undefined for the default one), and whether the moves
+ * are flushed.
+ */
 interface DiskOfKeeper {
   readonly disk: Pick<Files, "asidePath" | "trusted">;
   readonly roots: NativeRoots;
@@ -32,10 +36,9 @@ interface DiskOfKeeper {
 /** Returns the keeper of the large files of a disk. */
 export function fileKeeperOf({ disk, roots, stateDir, durable }: DiskOfKeeper): FileKeeper {
   const directory = (): string => stateDir ?? defaultStateDir();
-  const folder = (): string => folderOfKept(directory());
   const placeOf = (name: string | undefined, path: string): string => {
     if (name === undefined || !KEPT_NAME.test(name)) throw notKeptError(path);
-    return join(folder(), name);
+    return join(folderOfKept(directory()), name);
   };
   const bringBack: FileKeeper["bringBack"] = async (image, path, aside) => {
     const place = placeOf(keptNameOf(image), path);
@@ -47,16 +50,18 @@ export function fileKeeperOf({ disk, roots, stateDir, durable }: DiskOfKeeper): 
   return {
     nameFor: async (stat, planned) => {
       const name = isApart ? undefined : nameOfKept(stat);
-      return name !== undefined && (await hasRoom(folder(), stat, planned)) ? name : undefined;
+      return name !== undefined && (await hasRoom(directory(), stat, planned)) ? name : undefined;
     },
     putAway: async (aside, name) => {
+      const place = placeOf(name, aside);
       try {
-        await withPathInRejection(aside, roots.putAway(aside, placeOf(name, aside), durable));
+        await withPathInRejection(aside, roots.putAway(aside, place, durable));
       } catch (error) {
         isApart ||= error instanceof FilewrightError && error.code === "UNSUPPORTED_OPERATION";
         throw error;
       }
-      await forgetKeptFiles(directory());
+      // The file is kept, whatever becomes of older ones.
+      await forgetKeptFiles(directory()).catch(() => undefined);
     },
     bringBack,
     restore: async (image, path, replaces) => {
@@ -81,8 +86,8 @@ export async function forgetKeptFiles(stateDir: string): Promise<void> {
 }
 
 /**
- * Returns the bytes that kept files may take in a state directory: no more than are free, since a file that is deleted to
- * make room must not fill the disk.
+ * Returns the bytes that kept files may take in a state directory together: at most as many as are free now, so that
+ * whoever deletes files on a disk that is nearly full gets their room.
  */
 async function roomIn(stateDir: string): Promise<number> {
   const { bavail, bsize } = await fs.statfs(stateDir);
@@ -99,10 +104,12 @@ function nameOfKept({ version, isFile }: FsStat): string | undefined {
   return isFile && name !== undefined && KEPT_NAME.test(name) ? name : undefined;
 }
 
-/** Returns true where a file can be renamed into the directory, and has room there with what is planned besides. */
-async function hasRoom(folder: string, { size, fileId }: FsStat, planned: number): Promise<boolean> {
+/**
+ * Returns true where a file is on the device of a state directory, and has room there with the planned bytes. Another mount
+ * of the device can still refuse it. Older kept files do not count, because they are removed for it.
+ */
+async function hasRoom(stateDir: string, { size, fileId }: FsStat, planned: number): Promise<boolean> {
   try {
-    const stateDir = join(folder, "..");
     const { dev } = await fs.stat(stateDir);
     return fileId?.split(".", 1)[0] === dev.toString(16) && planned + size <= (await roomIn(stateDir));
   } catch {

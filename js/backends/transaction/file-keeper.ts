@@ -22,7 +22,8 @@ export interface FileKeeper {
   /**
    * Moves a file back to a path, in one step for observers. The file that is there is set aside at `aside`; without that,
    * none may be there.
-   * @throws NOT_FOUND when it is no longer kept, CONFLICT when it has changed since, ALREADY_EXISTS
+   * @throws NOT_FOUND when it is no longer kept, CONFLICT when it has changed since, ALREADY_EXISTS, and
+   * UNSUPPORTED_OPERATION where the file that is there cannot have a second name
    */
   bringBack(image: PreImage, path: string, aside: string | undefined): Promise<void>;
   /** Moves a file back to a path, where `replaces` tells whether there is a file that it replaces. @throws the same */

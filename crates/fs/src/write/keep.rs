@@ -1,10 +1,11 @@
 //! Moves files that a change has set aside to a private directory outside the roots, and back.
 //!
 //! A large file that is deleted or replaced is kept for an undo by a rename: its content is neither
-//! read nor copied. Landlock does not let a restricted thread move a file out of the roots, so one
-//! that is not restricted renames it. It gets the descriptor of the directory, which was opened
-//! below the roots, and one name. Only a file that was set aside leaves the roots, and it comes back
-//! by the rules for any written path.
+//! read nor copied. Landlock does not let a restricted thread move a file out of the roots, so an
+//! unrestricted thread (`helper.rs`) renames it. That thread is given the descriptor of a directory
+//! that was opened below the roots, one name in it, and the absolute path in the state directory.
+//! Only a file that was set aside leaves the roots, and it comes back by the rules for any written
+//! path.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
@@ -24,12 +25,13 @@ use crate::dir::unlink;
 use crate::helper::KEPT_FILE_MOVER;
 use crate::root::{FinalSymlink, MAX_PATH_ATTEMPTS, MissingPolicy, Roots, parent_of};
 
-/// The maximum time to wait for a rename.
+/// The maximum time to wait for a rename, which may still be made after it.
 const MAX_MOVE_WAIT: Duration = Duration::from_secs(30);
 
 impl Roots {
     /// Moves a file that was set aside at `path`, or is in a directory that was, to the absolute path
-    /// `kept`, whose directory is made if it is missing. With `durable`, it is on disk there when the call returns.
+    /// `kept`, whose directory is made if it is missing. With `durable`, that directory is flushed before
+    /// the call returns; the content of the file and the directory that it left are not.
     ///
     /// # Errors
     /// `UNSUPPORTED_OPERATION` with the reason `aside` for another file system; `NOT_FOUND`,
@@ -48,7 +50,7 @@ impl Roots {
         };
         let dir = rustix::io::fcntl_dupfd_cloexec(&place.dir, 0).map_err(os_error)?;
         let kept = kept.to_vec();
-        unrestricted(move || {
+        let put_away = KEPT_FILE_MOVER.run_within(MAX_MOVE_WAIT, move || {
             let moved = rename_new(&dir, &name, CWD, &kept).or_else(|errno| match errno {
                 Errno::NOENT => {
                     // Makes only this directory: the whole state directory may have been removed.
@@ -57,8 +59,8 @@ impl Roots {
                         Err(errno) => Err(errno),
                     }
                 }
-                // What a process left that ended while it brought the file back: the file that was
-                // replaced, which has been set aside by another name.
+                // If a process ends in `move_to` between the exchange and the removal, the replaced
+                // file stays here. It has a second name where it was set aside.
                 Errno::EXIST if is_another_file(&kept, &found) => {
                     rustix::fs::renameat(&dir, name.as_slice(), CWD, kept.as_slice())
                 }
@@ -69,7 +71,8 @@ impl Roots {
                 errno => os_error(errno),
             })?;
             if durable { flush_directory(parent_of(&kept)) } else { Ok(()) }
-        })
+        });
+        put_away.unwrap_or_else(|| Err(not_in_time_error()))
     }
 
     /// Moves a file back from the absolute path `kept` to `path`, and keeps the file that is there
@@ -78,7 +81,9 @@ impl Roots {
     ///
     /// # Errors
     /// `CONFLICT` if the file has changed since, as by another of its names; `NOT_FOUND`,
-    /// `ALREADY_EXISTS`, `PROTECTED_PATH`, `OUTSIDE_ALLOWED` and the system's errors.
+    /// `ALREADY_EXISTS`, `PROTECTED_PATH`, `OUTSIDE_ALLOWED`, `INVALID_ARGUMENT` for a name that is
+    /// not from [`super::aside::aside_name`], `UNSUPPORTED_OPERATION` where a file cannot have two
+    /// names, and the system's errors. After `IO_ERROR` the file may still come back.
     pub fn bring_back(
         &self,
         kept: &[u8],
@@ -106,7 +111,11 @@ impl Roots {
             }
             let dir = rustix::io::fcntl_dupfd_cloexec(&place.dir, 0).map_err(os_error)?;
             let kept = KeptFile { path: kept.to_vec(), version: version.clone() };
-            let moved = unrestricted(move || kept.move_to(&dir, &name, old));
+            let job = move || kept.move_to(&dir, &name, old);
+            // The move may still be made, so the file at the path keeps its second name.
+            let Some(moved) = KEPT_FILE_MOVER.run_within(MAX_MOVE_WAIT, job) else {
+                return Err(not_in_time_error());
+            };
             if !matches!(moved, Ok(AsideOutcome::Done)) && old.is_some() {
                 unlink(&place.dir, aside.unwrap_or_default()).map_err(os_error)?;
             }
@@ -126,8 +135,9 @@ struct KeptFile {
 }
 
 impl KeptFile {
-    /// Moves the file, if it still is as it was, to a name in a directory. `old` is the file of that
-    /// name, which is set aside by a second name. Returns `Again` if another one has replaced it.
+    /// Moves the file, if it still is as it was, to a name in a directory. `old` is the file that has
+    /// the name now, and a second one where it is set aside. Returns `Again` if another file has taken
+    /// the name since.
     fn move_to(&self, dir: &OwnedFd, name: &[u8], old: Option<Stat>) -> Result<AsideOutcome> {
         let now = Stat::at(CWD, &self.path).map_err(os_error)?;
         if now.kind != Kind::File || !self.version.same_content_facts(&now) {
@@ -140,7 +150,8 @@ impl KeptFile {
         match self.exchange(dir, name) {
             Ok(()) => {}
             Err(Errno::NOENT) => return Ok(AsideOutcome::Again),
-            // Old file systems cannot exchange two names.
+            // Old file systems cannot exchange two names. A file that has taken the name in this
+            // moment is replaced.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                 rustix::fs::renameat(CWD, self.path.as_slice(), dir, name).map_err(os_error)?;
                 return Ok(AsideOutcome::Done);
@@ -148,7 +159,8 @@ impl KeptFile {
             Err(errno) => return Err(os_error(errno)),
         }
         if Stat::at(CWD, &self.path).is_ok_and(|replaced| replaced.same_file(&old)) {
-            unlink(CWD, &self.path).map_err(os_error)?;
+            // If it cannot be removed, the next file that is kept under this name replaces it.
+            let _ = unlink(CWD, &self.path);
             return Ok(AsideOutcome::Done);
         }
         self.exchange(dir, name).map_err(os_error)?;
@@ -160,11 +172,9 @@ impl KeptFile {
     }
 }
 
-/// Runs a job on a thread that Landlock does not restrict, and waits for it.
-fn unrestricted<T: Send + 'static>(job: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    KEPT_FILE_MOVER.run_within(MAX_MOVE_WAIT, job).unwrap_or_else(|| {
-        Err(Error::new(Code::IoError, "the disk of the state directory does not answer"))
-    })
+/// Returns the error of a move that was not made in [`MAX_MOVE_WAIT`], or that no thread could take.
+fn not_in_time_error() -> Error {
+    Error::new(Code::IoError, "the file could not be moved in time from or to the state directory")
 }
 
 /// Reports whether there is a file at a path that is not the one with this metadata.
