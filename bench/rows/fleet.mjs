@@ -6,9 +6,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { missingServer, startPostgres } from "../../test/storage/postgres/server.mjs";
 import { assertSameResult, median } from "../lib/measure.mjs";
-import { Skip } from "../lib/skip.mjs";
+import { startStorages } from "../lib/postgres.mjs";
 
 export const title = "fleet: forks of 20,000 files, and one file of 64 agents, on Postgres";
 
@@ -22,12 +21,8 @@ const [AGENTS, PROCESSES, SECONDS] = [64, 4, 12];
 const CHILD = fileURLToPath(new URL("../lib/edit-one-file.mjs", import.meta.url));
 
 export async function* rows({ load }) {
-  const problem = missingServer();
-  if (problem !== undefined) throw new Skip(problem);
-  const { openWorkspace } = await load("index.node.js");
-  const { postgresStorage } = await import("@filewright/storage/postgres");
+  const { openWorkspace, postgresStorage, server } = await startStorages(load);
   const folder = mkdtempSync(join(tmpdir(), "filewright-bench-"));
-  const server = await startPostgres(["fsync=on"]);
   const opened = [];
   try {
     const client = server.pool();

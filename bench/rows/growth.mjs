@@ -7,8 +7,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { startIssuer } from "../../test/serving/issuer.mjs";
 import { startReplica } from "../../test/serving/replica-processes.mjs";
-import { missingServer, startPostgres } from "../../test/storage/postgres/server.mjs";
 import { Skip } from "../lib/skip.mjs";
+import { startStorages } from "../lib/postgres.mjs";
 
 export const title =
   "growth: the cost of a workspace, a file, a commit and a call in Postgres and in a replica";
@@ -22,12 +22,8 @@ const TICK_MS = 10;
 const SCHEMA = "filewright";
 
 export async function* rows({ load }) {
-  const problem =
-    process.platform === "linux" ? missingServer() : "the processor time of processes is read from /proc";
-  if (problem !== undefined) throw new Skip(problem);
-  const { openWorkspace } = await load("index.node.js");
-  const { postgresStorage } = await import("@filewright/storage/postgres");
-  const server = await startPostgres(["fsync=on"]);
+  if (process.platform !== "linux") throw new Skip("the processor time of processes is read from /proc");
+  const { openWorkspace, postgresStorage, server } = await startStorages(load);
   const issuer = await startIssuer();
   let replica;
   try {

@@ -3,9 +3,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { missingServer, startPostgres } from "../../test/storage/postgres/server.mjs";
 import { assertSameResult, median, timeRun } from "../lib/measure.mjs";
-import { Skip } from "../lib/skip.mjs";
+import { startStorages } from "../lib/postgres.mjs";
 
 export const title = "mirror: searches of 11,000 files in Postgres, against the same files on a local disk";
 
@@ -21,12 +20,8 @@ const WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda m
 );
 
 export async function* rows({ load }) {
-  const problem = missingServer();
-  if (problem !== undefined) throw new Skip(problem);
-  const { openWorkspace } = await load("index.node.js");
-  const { postgresStorage } = await import("@filewright/storage/postgres");
+  const { openWorkspace, postgresStorage, server } = await startStorages(load);
   const folder = mkdtempSync(join(tmpdir(), "filewright-bench-"));
-  const server = await startPostgres(["fsync=on"]);
   const opened = [];
   const open = async (options) => {
     const ws = await openWorkspace(options);
