@@ -41,7 +41,11 @@ import type { FileAbilities, FileHash, Files } from "./files.ts";
 import { normalise } from "./paths.ts";
 import { decodeText, encodeText } from "./text.ts";
 
-const derived = lazily("walks of files", () => import("./derived.ts"));
+/** Loads the large default methods. */
+export const derived: () => Promise<typeof import("./derived.ts")> = lazily(
+  "walks of files",
+  () => import("./derived.ts"),
+);
 
 /** The methods of files that follow from others. */
 export abstract class CompleteFiles extends Able implements Files {

@@ -26,7 +26,7 @@ export interface LockKey {
 interface LockWait {
   /** `Infinity` for a wait without end. */
   readonly timeoutMs: number;
-  /** True when `timeoutMs` is that of the whole wait. Otherwise progress of the queue begins it anew. */
+  /** True when `timeoutMs` is that of the whole wait. Otherwise progress of the queue starts it again. */
   readonly whole?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }

@@ -20,7 +20,8 @@ export { newCallId } from "./call-id.ts";
 export { cannotBeReviewedError } from "./errors.ts";
 export type { LeftReason } from "./rewind/plan.ts";
 export { NO_RECOVERY, recoveryProblemOf } from "./recovery.ts";
-export type { RunLocked as Locked, Recovery, RecoveryProblem, Rollbacks } from "./recovery.ts";
+export type { RunLocked as Locked } from "./recover-record.ts";
+export type { Recovery, RecoveryProblem, Rollbacks } from "./recovery.ts";
 export {
   type JournalStore,
   type OpenRecord,

@@ -1,4 +1,4 @@
-/** What is done with the past, over both engines of the log: lists of changes, undo, rewind, marks and reviews. */
+/** The work with the past, over both engines of the log: lists of changes, undo, rewind, marks and reviews. */
 export {
   addMark,
   changesAfter,

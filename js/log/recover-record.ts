@@ -16,6 +16,9 @@ import {
 import { FilewrightError } from "../engine/errors.ts";
 import type { StoredRecord } from "./store.ts";
 
+/** Runs an action while these paths are locked, and returns its result. */
+export type RunLocked = <T>(paths: readonly string[], action: () => Promise<T>) => Promise<T>;
+
 /** Where the changes of a recovery are, and which of them are its own. */
 export interface RecordTask {
   /** The id of the storage of the paths; undefined for the local disk. */
@@ -23,8 +26,7 @@ export interface RecordTask {
   readonly fs: Files;
   /** Returns true for a path that the workspace may change. */
   readonly mine: (path: string) => boolean;
-  /** Runs an action while these paths are locked, and returns its result. */
-  readonly locked: <T>(paths: readonly string[], action: () => Promise<T>) => Promise<T>;
+  readonly locked: RunLocked;
 }
 
 /**

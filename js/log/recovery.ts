@@ -8,7 +8,7 @@ import { withOutcome } from "../backends/transaction/outcome.ts";
 import { pathsOfSteps } from "../backends/transaction/step.ts";
 import { type Code, FilewrightError } from "../engine/errors.ts";
 import { lazily } from "../engine/lazy.ts";
-import type { RecordTask } from "./recover-record.ts";
+import type { RecordTask, RunLocked } from "./recover-record.ts";
 import type { JournalStore, OpenRecord } from "./store.ts";
 import type { Transaction } from "../backends/transaction/transaction.ts";
 
@@ -62,9 +62,6 @@ export const NO_RECOVERY: Recovery = Object.freeze({
   conflicts: Object.freeze([]),
   problem: undefined,
 });
-
-/** Runs an action while these paths are locked, and returns its result. */
-export type RunLocked = <T>(paths: readonly string[], action: () => Promise<T>) => Promise<T>;
 
 /** The changes of a log that are not finished. */
 export interface Rollbacks {

@@ -9,16 +9,13 @@
 import { FilewrightError } from "../../engine/errors.ts";
 import { type Able, inheritShortcuts } from "../abilities.ts";
 import type { FsEntry, ListOptions } from "../backend.ts";
-import { lazily } from "../../engine/lazy.ts";
-import { CompleteFiles } from "../complete.ts";
+import { CompleteFiles, derived } from "../complete.ts";
 import { entryPath, lstatOrNull, otherNamesOf } from "../fallback/fallback.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import type { FileAbilities, Files } from "../files.ts";
 import { outside } from "./outside.ts";
 import { childOf, normalise } from "../paths.ts";
 import type { Intent } from "../policy.ts";
-
-const derived = lazily("walks of files", () => import("../derived.ts"));
 
 /** Decides which entries are hidden. */
 export interface HiddenPaths {

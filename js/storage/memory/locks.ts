@@ -1,12 +1,10 @@
 /** The locks of a storage in memory: the line of paths in this process, leases that lapse, and fencing tokens. */
 import { FilewrightError } from "../../engine/errors.ts";
-import { makePathLocker, overlaps, type LockKey } from "../../backends/path-locker.ts";
+import { makePathLocker, MAX_TIMER_MS, overlaps, type LockKey } from "../../backends/path-locker.ts";
 import { fencedError } from "../failure.ts";
 import type { LockAllOptions, LockPath } from "../shared.ts";
 
 const DEFAULT_LEASE_MS = 60_000;
-/** The longest time of a timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 /** The number of past holders that are remembered for fencing. An older token is refused. */
 const MAX_PAST_HOLDERS = 10_000;
 
