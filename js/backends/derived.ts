@@ -1,6 +1,6 @@
 /**
- * Methods of files that follow from others by walks: searches, listings, copies and removals of trees. They are loaded with
- * the first call of one of them, because files with their own, such as the disk, need none.
+ * The large default methods of `CompleteFiles`: searches, listings, copies and removals of trees; and `moveEntry` for hidden
+ * paths. `complete.ts` loads them with the first call of one, because a class such as the local disk has its own.
  */
 export { copyContent, copyTree, moveEntry, removeEntries } from "./fallback/fallback-tree.ts";
 export { walkedTree } from "./fallback/tree-page.ts";

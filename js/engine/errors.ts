@@ -68,7 +68,7 @@ export class FilewrightError extends Error {
     this.complete = init.complete ?? false;
   }
 
-  /** An error of another copy of the package is one, too, as that of a storage which was installed beside another copy. */
+  /** An error of another copy of the package is one, too, as that of a storage which was installed with its own copy. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: a narrower class inherits the method, and its own errors are told by prototype
     if (this !== FilewrightError) return Function.prototype[Symbol.hasInstance].call(this, value);

@@ -1,6 +1,6 @@
 /**
- * Parts of this package that are loaded when they are first used, so that an import of Filewright reads neither them nor
- * the modules that only they need. Each part has one module as its front door.
+ * Parts of this package that an import of Filewright does not load, nor the modules that only they need: `lazily` loads a
+ * part when it is first used, `lazilyEarly` also after a workspace was opened. Each part has one module as its front door.
  */
 import { makeError } from "./errors.ts";
 

@@ -1,7 +1,7 @@
 /**
  * `filewright/files`: for authors of storages. It has the contract {@link Storage} with its types, and the rules that all
  * storages share: their errors, the checks of arguments and options, the meaning of a commit, and the merge of a fork.
- * `@filewright/storage` is built on this entry and `filewright/testing` alone.
+ * `@filewright/storage` is built on this entry alone.
  *
  * @module filewright/files
  */

@@ -1,4 +1,7 @@
-/** What the methods of a workspace about earlier changes do. It is loaded with the first call of one of them. */
+/**
+ * The work of the methods of a workspace about earlier changes. It is loaded after a workspace opens, or by the first of
+ * them.
+ */
 export { blameFile } from "../pipeline/past/blame.ts";
 export { changesOfCall } from "../pipeline/past/changes.ts";
 export { listHistory, undoCall } from "../pipeline/past/history.ts";

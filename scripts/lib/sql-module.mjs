@@ -1,4 +1,5 @@
-// Makes the module of @filewright/storage with the texts of its SQL files: a browser or a worker reads no files.
+// Returns the text of the module that has the SQL files of @filewright/storage as constants, because a browser or a worker
+// reads no files. `npm run wire` and the build write it.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./run.mjs";
@@ -6,7 +7,7 @@ import { root } from "./run.mjs";
 const SQL_FOLDER = "packages/storage/src/postgres/sql";
 const SQL_MODULE = "packages/storage/src/postgres/generated/sql.ts";
 
-/** Returns SQL without the comments that take whole lines, which no database needs, and without empty lines. */
+/** Returns SQL without empty lines and without lines that begin with `--`. Comments after spaces stay. */
 const withoutComments = (text) =>
   text
     .split("\n")
@@ -14,7 +15,7 @@ const withoutComments = (text) =>
     .join("\n");
 
 /**
- * Returns the path of the module and its text: one constant for each SQL file.
+ * Returns the path of the module below the repository and its text: one constant for each SQL file.
  * @returns {readonly [file: string, text: string]}
  */
 export function sqlModule() {

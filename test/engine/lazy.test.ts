@@ -38,7 +38,7 @@ describe("a part that is loaded on first use", () => {
     });
   });
 
-  it("is loaded before its first use, if most workspaces need it; a failure is told by its use", async () => {
+  it("is loaded before its first use, if most workspaces need it; its use reports a failure", async () => {
     const loaded: string[] = [];
     const good = lazilyEarly("tests", async () => ({ at: loaded.push("good") }));
     const bad = lazilyEarly("tests", () => Promise.reject(new Error("gone")));

@@ -1,4 +1,4 @@
-/** What an import of the package loads at once, and what happens where a part that is loaded later is missing. */
+/** The modules that an import of the package loads at once, and the errors where a part that is loaded later is missing. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

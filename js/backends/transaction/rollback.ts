@@ -167,7 +167,7 @@ class Rollback {
     } catch (thrown) {
       // A host's files may throw anything.
       const error = fromEngine(thrown);
-      // That a content is not kept has no other remedy than that of a conflict.
+      // The remedy of a conflict, to read again, does not help where a content is not kept: the error itself is told.
       if (error.code === "UNSUPPORTED_OPERATION") this.#failure ??= error;
       if (FINAL_FAILURE_CODES.has(error.code)) return "conflict";
       if (error.code === "NOT_FOUND" && this.#gone === "conflict") return "conflict";

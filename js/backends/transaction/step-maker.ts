@@ -115,7 +115,7 @@ export class StepMaker {
     return (await lstatOrNull(this.#inner, parentOf(path)))?.fileId;
   }
 
-  /** What keeps the files that are too large for the record. */
+  /** Keeps the files that are too large for the record. */
   get keeper(): FileKeeper {
     const isUsed = this.#recording.contents && this.#inner.abilities.asides && !this.#isWithoutAsides;
     return isUsed ? shortcutsOf(this.#inner).keeper : NO_KEEPER;

@@ -1,4 +1,4 @@
-/** The changes that were made without a question, and the person who keeps them after looking at them. */
+/** The changes that were made without a question, and the record that a person has reviewed them and lets them stay. */
 import { keepChanges, unreviewedChanges } from "../../log/past.ts";
 import type { Session } from "../session.ts";
 import { withStage } from "../staged.ts";

@@ -1,4 +1,4 @@
-/** The plan of `edit_file`. It is loaded with its first call. */
+/** The plan of `edit_file`. It is loaded after a workspace opens, or by the first call. */
 import { engine } from "../../engine/current.ts";
 import type { AppliedEdit, BytesPlan, EditOptions } from "../../engine/text/edit.ts";
 import { FilewrightError } from "../../engine/errors.ts";

@@ -1,4 +1,4 @@
-/** The search of `glob`. It is loaded with its first call. */
+/** The search of `glob`. It is loaded after a workspace opens, or by the first call. */
 import { engine } from "../../engine/current.ts";
 import { closedRootsNote, type CoveredRoots, coveredRoots, findInCovered } from "../every-root.ts";
 import { findCountingIgnored, searchedGlobs } from "../lib/walks.ts";

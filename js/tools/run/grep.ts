@@ -1,4 +1,4 @@
-/** The search of `grep`. It is loaded with its first call. */
+/** The search of `grep`. It is loaded after a workspace opens, or by the first call. */
 import { childOf, isWithin, relativeTo } from "../../backends/paths.ts";
 import { isAbsolutePath, pathOfDisplayed } from "../../backends/windows-paths.ts";
 import { engine } from "../../engine/current.ts";
@@ -81,6 +81,7 @@ export async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<Gr
   const found = coversMore
     ? await grepInCovered(call, covered, counted, args.rank)
     : await grepInRoot(call, root, args.rank, counted);
+  // A path is relative to `root`, empty where that is a file, and absolute where several roots were searched.
   const shown = (path: string): string =>
     call.reader.display(path === "" ? root : path.startsWith("/") ? path : childOf(root, path));
   const data = grepDataOf(found, args, shown);
@@ -132,8 +133,8 @@ async function leftOutFiles(
 
 /**
  * Searches for a pattern such as `foo(bar)` as plain text after it found nothing as a regular expression,
- * because code is often sent unescaped. Returns the first match and the number of matching lines; undefined
- * for none.
+ * because code is often sent unescaped. Searches the first path of the call alone. Returns the first match and the number
+ * of matching lines, counted up to {@link MAX_COUNTED_PLAIN_TEXT_LINES}; undefined for none.
  */
 async function searchAsPlainText(
   { pattern, regex, cursor }: GrepToolArgs,
@@ -141,8 +142,7 @@ async function searchAsPlainText(
   query: SearchQuery,
   shown: (path: string) => string,
 ): Promise<GrepSummary["as_text"]> {
-  // A pattern with these characters is meant as a regular expression: a search for it as text would find
-  // nothing.
+  // Only a pattern with brackets, and without characters that code seldom has, is code that was sent unescaped.
   if (!regex || cursor !== undefined || !/[()[\]{}?]/u.test(pattern) || /[\\|^$*+]/u.test(pattern))
     return undefined;
   const plain = {
@@ -206,8 +206,10 @@ function grepMatchesOf(found: SearchResult, shown: (path: string) => string): re
 
 /** Returns the data reduced to its first `kept` results, with a cursor that continues after the last of them. */
 export function truncateGrepData(data: GrepData, kept: number, call: Call): GrepData {
-  const cwd = call.locations[0]!.path;
-  const roots = call.reader.coversRoots ? [cwd, ...otherReadableRoots(cwd, call.reach.summary)] : [cwd];
+  const searched = call.locations[0]!.path;
+  const roots = call.reader.coversRoots
+    ? [searched, ...otherReadableRoots(searched, call.reach.summary)]
+    : [searched];
   let index = 0;
   const relative = (shown: string): string => {
     const isAbsolute = isAbsolutePath(shown, call.reach.summary.paths);

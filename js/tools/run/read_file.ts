@@ -1,4 +1,4 @@
-/** The reading of `read_file`. It is loaded with its first call. */
+/** The reading of `read_file`. It is loaded after a workspace opens, or by the first call. */
 import { hashOf } from "../../backends/fallback/fallback.ts";
 import type { Location } from "../../policy/index.ts";
 import { engine } from "../../engine/current.ts";

@@ -1,4 +1,4 @@
-/** The plan of `write_file`. It is loaded with its first call. */
+/** The plan of `write_file`. It is loaded after a workspace opens, or by the first call. */
 import type { Location } from "../../policy/index.ts";
 import type { FsStat } from "../../backends/backend.ts";
 import { lstatOrNull } from "../../backends/fallback/fallback.ts";

@@ -5,7 +5,7 @@
  */
 import { COMMITTING, MAINTAINING, READING, SHARING, TABLES } from "../generated/sql.ts";
 
-/** What each version adds to the one before it. A released one never changes. */
+/** The statements that each version adds to those of the one before. A released one never changes. */
 const MIGRATIONS: readonly string[] = [TABLES];
 
 /** Returns the text of a SQL file for a schema, a quoted identifier. */
