@@ -219,6 +219,21 @@ describe("a directory that cannot be read", () => {
     if ("format" in args) expect(JSON.parse(result.text)).toHaveLength(4);
   });
 
+  test("glob names none that exclude leaves out", async () => {
+    const backend = withClosed("/w/b/closed");
+    await backend.mkdir("/w/a/closed", { parents: true });
+    const listDir = backend.listDir.bind(backend);
+    backend.listDir = async (path, options) => {
+      if (path === "/w/a/closed") throw new FilewrightError("PERMISSION_DENIED", "not allowed", { path });
+      return listDir(path, options);
+    };
+    await backend.mkdir("/w/b/closed", { parents: true });
+    await using ws = await openWorkspace({ backend, root: "/w", index: "off" });
+    const { text } = await ws.call("glob", { pattern: "*.none", exclude: ["a/closed"] });
+    expect(text).toContain("b/closed not listed: permission denied");
+    expect(text).not.toContain("a/closed");
+  });
+
   test("a listing of one level claims nothing about it", async () => {
     await using ws = await openWorkspace({ backend: withClosed("/w/closed"), root: "/w" });
     expect((await ws.call("list_directory", {})).text).toBe("[DIR] closed\n[DIR] open");

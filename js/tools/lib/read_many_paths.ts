@@ -8,7 +8,7 @@ import { unmatchedGlobHint } from "../grep/text.ts";
 import type { SkippedOne } from "../generated/types.ts";
 import { skipReasonOf } from "./skip-reason.ts";
 import { phraseIfNamed, type Call, locationError } from "./tool.ts";
-import { findCountingIgnored, findPaths, hasGlobSyntax, splitGlob } from "./walks.ts";
+import { findCountingIgnored, findPaths, hasGlobSyntax, searchedGlobs, splitGlob } from "./walks.ts";
 
 /** The arguments of a call that select files. */
 interface ChosenFiles {
@@ -175,10 +175,10 @@ async function addFilesBelow(
   call: Call,
   found: FoundFiles,
 ): Promise<number> {
-  const exclude = args.use_default_excludes ? [...args.exclude, ...DEFAULT_EXCLUDE_GLOBS] : args.exclude;
+  const excluded = args.use_default_excludes ? [...args.exclude, ...DEFAULT_EXCLUDE_GLOBS] : args.exclude;
   const query = {
     pattern: [args.recursive ? pattern : isWithinOneLevel(pattern)],
-    exclude,
+    exclude: searchedGlobs(call, excluded),
     respectIgnore: args.respect_ignore,
   };
   const { paths, ignored } = await findCountingIgnored((changes) =>

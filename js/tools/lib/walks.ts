@@ -12,7 +12,7 @@ import type { Call } from "./tool.ts";
  * with a character class is returned unchanged, because the parts of a decomposed letter would match
  * separately in it.
  */
-function inBothUnicodeForms(patterns: string | readonly string[]): readonly string[] {
+export function inBothUnicodeForms(patterns: string | readonly string[]): readonly string[] {
   return [patterns]
     .flat()
     .flatMap((pattern) =>
@@ -34,12 +34,12 @@ export function searchedGlobs(
   return inBothUnicodeForms([patterns].flat().flatMap((pattern) => globsInForm(pattern, access.paths)));
 }
 
-/** Finds entries below a directory; the paths are absolute. */
+/** Finds entries below a directory, by globs in the form of its paths. The found paths are absolute. */
 export async function findPaths(call: Call, root: string, query: FindQuery): Promise<FindResult> {
   const result = await call.fs.find(root, {
     ...query,
-    pattern: searchedGlobs(call, query.pattern),
-    exclude: query.exclude && searchedGlobs(call, query.exclude),
+    pattern: inBothUnicodeForms(query.pattern),
+    exclude: query.exclude && inBothUnicodeForms(query.exclude),
     ignoreFiles: call.settings.ignoreFiles,
     signal: call.signal,
   });

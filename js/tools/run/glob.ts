@@ -1,7 +1,7 @@
 /** The search of `glob`. It is loaded after a workspace opens, or by the first call. */
 import { engine } from "../../engine/current.ts";
 import { closedRootsNote, type CoveredRoots, coveredRoots, findInCovered } from "../every-root.ts";
-import { findCountingIgnored, searchedGlobs } from "../lib/walks.ts";
+import { findCountingIgnored, inBothUnicodeForms, searchedGlobs } from "../lib/walks.ts";
 import { unfollowedLinksNote } from "../render/unfollowed.ts";
 import { excludeGlobNotes, findWarnings, otherRootsNote } from "../render/left-out.ts";
 import { globsInForm } from "../../backends/windows-globs.ts";
@@ -24,9 +24,10 @@ export async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer
       .flat()
       .flatMap((pattern) => globsInForm(pattern, call.reach.summary.paths))
       .map((pattern) => patternBelow(pattern, root, call.reach.summary.paths));
+  const exclude = searchedGlobs(call, args.exclude);
   const queryIn = (root: string) => ({
     pattern: patternsBelow(root),
-    exclude: args.exclude,
+    exclude,
     type: args.type,
     caseSensitive: args.case_sensitive,
     hidden: args.hidden,
@@ -75,7 +76,7 @@ async function linksOfGlob(
     ignoreFiles: call.settings.ignoreFiles,
   };
   return unfollowedLinksNote(call, covered, query, (root) =>
-    engine().glob(searchedGlobs(call, patternsBelow(root)), { caseSensitive }),
+    engine().glob(inBothUnicodeForms(patternsBelow(root)), { caseSensitive }),
   );
 }
 
@@ -83,11 +84,12 @@ async function linksOfGlob(
 function firstUnlisted(
   unreadable: number,
   { roots }: CoveredRoots,
-  { hidden, respect_ignore: respectIgnore }: Pick<CheckedGlobArgs, "hidden" | "respect_ignore">,
+  { exclude, hidden, respect_ignore: respectIgnore }: CheckedGlobArgs,
   call: Call,
 ): Promise<LeftOutEntry | undefined> | undefined {
   if (unreadable === 0) return undefined;
-  const query = { hidden, respectIgnore, ignoreFiles: call.settings.ignoreFiles };
+  const { ignoreFiles } = call.settings;
+  const query = { exclude: searchedGlobs(call, exclude), hidden, respectIgnore, ignoreFiles };
   const paths = roots.map(({ path }) => path);
   return findLeftOut(call, paths, query, { files: false });
 }

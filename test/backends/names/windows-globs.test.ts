@@ -197,12 +197,30 @@ describe("a search", () => {
     ["glob", { pattern: "{C:\\lib,D:\\b}\\*.ts" }, ["C:\\lib\\c.ts", "D:\\b\\d.ts"]],
     ["read_many_files", { paths: ["{C:\\lib,D:\\b}\\*.ts"] }, ["content of lib", "content of D"]],
     ["glob", { pattern: "app/\\[slug\\]\\*.ts" }, ["app/[slug]/b.ts"]],
+    ["glob", { pattern: "app/*/*.ts", exclude: ["app\\s"] }, ["app/[slug]/b.ts"]],
     ["list_directory", { path: ".", depth: 3, ignore: ["app\\s"] }, ["[slug]"]],
   ])("%s %o is understood", async (tool, args, expected) => {
     const ws = await open();
     const found = await ws.call(tool as "glob", args as never);
     for (const one of expected) expect(found.text).toContain(one);
     expect(found.text).not.toMatch(/app\/s\/|^\s*s\//mu);
+    await ws.close();
+  });
+});
+
+describe("a bracket inside a name, written as its refusal advises", () => {
+  it.each([
+    ["glob", { pattern: "x[[]y\\*.ts" }],
+    ["glob", { pattern: "C:\\repo\\x[[]y\\*.ts" }],
+    ["glob", { pattern: "*/b.ts", exclude: ["z[[]y"] }],
+    ["read_many_files", { paths: ["x[[]y\\*.ts"] }],
+    ["read_many_files", { paths: ["*/b.ts"], exclude: ["z[[]y\\**"] }],
+  ])("%s %o finds it", async (tool, args) => {
+    const seed = { "/C:/repo/x[y/b.ts": "x\n", "/C:/repo/z[y/b.ts": "z\n" };
+    const ws = await open({ roots: ["C:\\repo"] }, seed);
+    const found = await ws.call(tool as "glob", args as never);
+    expect(found.text).toContain("x[y/b.ts");
+    expect(found.text).not.toContain("z[y");
     await ws.close();
   });
 });
