@@ -1,5 +1,4 @@
 /** Opens the local disk: through the native addon where it loads, else over `node:fs`. */
-import process from "node:process";
 import { loadNative, requireAddon } from "../engine/load.node.ts";
 import { lazily } from "../engine/lazy.ts";
 import { LocalBackend, type LocalOptions } from "./local/local.node.ts";

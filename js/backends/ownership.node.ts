@@ -1,5 +1,4 @@
 /** Checks by owner and mode that files of the state directory belong to this user alone. */
-import process from "node:process";
 
 /**
  * Returns true when a file or directory belongs to this user and its mode has none of the bits `forbidden`. On

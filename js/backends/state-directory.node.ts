@@ -19,7 +19,6 @@ import {
 } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import process from "node:process";
 import { type Code, type ErrorInit, type FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
 import { nodePermissionError } from "../engine/node-permission.ts";
 import { escapeControls } from "../engine/escape.ts";

@@ -5,7 +5,6 @@
  * It loads only the modules that the command needs, because a client that starts a server must not wait for
  * the others.
  */
-import process from "node:process";
 import { VERSION } from "../engine/generated/version.ts";
 import { limitHeapGrowth } from "../mcp/lean.ts";
 

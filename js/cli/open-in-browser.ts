@@ -1,6 +1,5 @@
 /** Opens an address in the browser of the person. */
 import { spawn } from "node:child_process";
-import process from "node:process";
 import type { Shell } from "./person/style.ts";
 import { printNote } from "./streams.ts";
 

@@ -9,7 +9,8 @@ const NON_PRINTABLE_ASCII = /[^ -~]/u;
  */
 export const UNSEEN_CHARACTERS: string = String.raw`\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Surrogate}`;
 
-const UNSAFE_CHARACTERS = new RegExp(`[${UNSEEN_CHARACTERS}]`, "gu");
+/** Made on use: the properties of characters take 1 ms. */
+let unsafeCharacters: RegExp | undefined;
 const NAMED_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /**
@@ -20,7 +21,8 @@ const NAMED_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\
  */
 export function escapeControls(text: string): string {
   if (!NON_PRINTABLE_ASCII.test(text)) return text;
-  return text.replace(UNSAFE_CHARACTERS, escapeOfCharacter);
+  unsafeCharacters ??= new RegExp(`[${UNSEEN_CHARACTERS}]`, "gu");
+  return text.replace(unsafeCharacters, escapeOfCharacter);
 }
 
 /** Returns the escape of a character, such as `\\n`, `\\x1b` or `\\u{202e}`. */

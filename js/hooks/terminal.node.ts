@@ -4,7 +4,6 @@
  * Keys typed before the question is shown are discarded, pasted text is no answer, and a closed
  * terminal refuses. Questions are asked one at a time.
  */
-import process from "node:process";
 import type { ReadStream, WriteStream } from "node:tty";
 import type { GrantQuestion, GrantReply } from "../policy/index.ts";
 import { optionChecker, instance, integer, type Options, options } from "../schema/option.ts";

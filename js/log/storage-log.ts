@@ -33,7 +33,10 @@ const REWIND_KIND = "rewind";
 
 const LARGEST_UNDO: LargestUndo = Object.freeze({
   bytes: undefined,
-  words: `at most ${MAX_UNDONE_PATHS.toLocaleString("en-US")} paths`,
+  // Made on use, as in options.ts.
+  get words() {
+    return `at most ${MAX_UNDONE_PATHS.toLocaleString("en-US")} paths`;
+  },
 });
 
 /** The history of a storage, and the part of it that a workspace may see and undo. */

@@ -3,7 +3,6 @@
  * with which the client writes that file itself.
  */
 import { shellWord } from "../schema/shell-word.ts";
-import process from "node:process";
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type OptionTable, UsageError } from "../schema/command-line.node.ts";

@@ -1,5 +1,4 @@
 /** Runs a server over standard input and output, from its command line to its exit status. */
-import process from "node:process";
 import type { Program } from "./program.ts";
 import {
   type ServerDefaults,

@@ -2,7 +2,6 @@
  * Serves workspaces of a program's own over HTTP: those that the tokens of requests name, each opened by the program
  * and shared by all requests that name it.
  */
-import process from "node:process";
 import type { MaybePromise } from "../backends/backend.ts";
 import { messageOf } from "../engine/thrown.ts";
 import { type Code, FilewrightError } from "../engine/errors.ts";

@@ -4,7 +4,6 @@
  * arguments, tools, schemas and structured answers, so that a client needs to change only the path of the
  * program.
  */
-import process from "node:process";
 import { limitHeapGrowth } from "./lean.ts";
 
 limitHeapGrowth();

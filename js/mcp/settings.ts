@@ -7,7 +7,6 @@
  */
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import process from "node:process";
 import { literalGlob } from "../policy/policy.ts";
 import { literalWindowsGlob } from "../backends/windows-globs.ts";
 import { RULE_OPTIONS, type Rule } from "../policy/rules.ts";

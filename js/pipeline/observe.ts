@@ -10,7 +10,6 @@ import type { ToolResult } from "./result.ts";
 /** The maximum number of files of one call whose hashes are reported. Further files are left out. */
 const MAX_REPORTED_EFFECTS = 100;
 
-const processStartId = Math.floor(performance.timeOrigin).toString(36);
 let observedCallCount = 0;
 
 /** A call that observers are told of. */
@@ -29,7 +28,7 @@ export async function runObserved(
 ): Promise<ToolResult> {
   observedCallCount += 1;
   const begin: CallBegin = Object.freeze({
-    id: `${processStartId}-${observedCallCount}`,
+    id: `${Math.floor(performance.timeOrigin).toString(36)}-${observedCallCount}`,
     at: Date.now(),
     ...about,
   });

@@ -17,7 +17,7 @@ export const adk: Preset = buildPreset({
   fixedText: true,
   limits: LIMITS_WITHOUT_PAGES,
   access: { listed: true },
-  tools: [
+  tools: () => [
     tool({
       name: "read_file",
       description:

@@ -53,7 +53,7 @@ export const amplifier: Preset = buildPreset({
   fixedText: true,
   limits: LIMITS_WITHOUT_PAGES,
   access: { read: null, write: ["."] },
-  tools: [
+  tools: () => [
     tool({
       name: "read_file",
       description:

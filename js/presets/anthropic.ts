@@ -68,7 +68,7 @@ function commandTool(
 export const anthropic: Preset = buildPreset({
   name: "anthropic",
   about: "the text editor and memory tools of Anthropic's API",
-  tools: [
+  tools: () => [
     commandTool(
       {
         name: "str_replace_based_edit_tool",

@@ -86,7 +86,7 @@ export const claude: Preset = buildPreset({
   name: "claude",
   about: "Claude Code",
   guard: "refuse",
-  tools: [
+  tools: () => [
     tool({
       name: "Read",
       description:

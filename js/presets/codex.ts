@@ -80,7 +80,7 @@ export const codex: Preset = buildPreset({
   name: "codex",
   about: "OpenAI's Codex",
   guard: "refuse",
-  tools: [
+  tools: () => [
     tool({
       name: "apply_patch",
       description:

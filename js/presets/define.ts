@@ -1,6 +1,7 @@
 /** Creates the callable tools of a preset from its data: schemas, aliases, names and texts. */
 import { escapeControls } from "../engine/escape.ts";
 import type { Code, FilewrightError } from "../engine/errors.ts";
+import { compileCheck } from "../schema/check.ts";
 import { optionChecker } from "../schema/option.ts";
 import { withEmptyOldTextHint } from "../tools/edit/arguments.ts";
 import { TOOLS, type ToolName } from "../tools/index.ts";
@@ -50,39 +51,47 @@ const checkSpec = optionChecker("definePreset", PRESET_SPEC_OPTIONS);
  * @throws FilewrightError INVALID_ARGUMENT naming the invalid part
  */
 export function definePreset(given: PresetSpec): Preset {
-  const spec = checkSpec(given);
-  const preset = presetOf(spec, () => spec);
-  // Creates the tools now, so that a schema that cannot be compiled is reported here.
-  void preset.tools;
+  const { tools, ...facts } = checkSpec(given);
+  const preset = presetOf(facts, () => tools);
+  // A schema that cannot be compiled is reported here.
+  for (const { inputSchema } of preset.tools) compileCheck(inputSchema, { coerce: true });
   return preset;
 }
 
+/** A preset of this package, with its tools described on first use. */
+type OwnPresetSpec = PresetFacts & { readonly tools: () => readonly ToolSpec[] };
+
+/** What is said of a preset beside its tools. */
+type PresetFacts = Omit<PresetSpec, "tools">;
+
 /**
- * Creates a preset of this package. Its tools are checked and created when they are first used, because a
+ * Creates a preset of this package. Its tools are described, checked and created when they are first used, because a
  * process uses one of many presets, and creating all of them would slow down every start.
  */
-export function buildPreset(spec: PresetSpec): Preset {
-  return presetOf(spec, () => checkSpec(spec));
+export function buildPreset({ tools, ...facts }: OwnPresetSpec): Preset {
+  return presetOf(facts, () => checkSpec({ ...facts, tools: tools() }).tools);
 }
 
-/** Returns a preset whose tools are made on first use, from the specification that `checked` returns. */
-function presetOf(preset: PresetSpec, checked: () => PresetSpec): Preset {
-  const called = (of: string): string | undefined =>
-    preset.tools.find(({ means }) => means.tools[0] === of)?.name;
+/** Returns a preset whose tools are made on first use, from the specifications that `specsOf` returns. */
+function presetOf(facts: PresetFacts, specsOf: () => readonly ToolSpec[]): Preset {
+  const fixedText = facts.fixedText === true;
   let tools: readonly PresetTool[] | undefined;
   return Object.freeze({
-    name: preset.name,
-    about: preset.about,
+    name: facts.name,
+    about: facts.about,
     get tools(): readonly PresetTool[] {
-      tools ??= Object.freeze(
-        checked().tools.map((spec) => makePresetTool(spec, called, preset.fixedText === true)),
-      );
+      tools ??= makePresetTools(specsOf(), fixedText);
       return tools;
     },
-    limits: Object.freeze(preset.limits ?? {}),
-    access: Object.freeze(preset.access ?? {}),
-    guard: preset.guard ?? (preset.fixedText === true ? "off" : "warn"),
+    limits: Object.freeze(facts.limits ?? {}),
+    access: Object.freeze(facts.access ?? {}),
+    guard: facts.guard ?? (fixedText ? "off" : "warn"),
   });
+}
+
+function makePresetTools(specs: readonly ToolSpec[], fixedText: boolean): readonly PresetTool[] {
+  const called = (of: string): string | undefined => specs.find(({ means }) => means.tools[0] === of)?.name;
+  return Object.freeze(specs.map((spec) => makePresetTool(spec, called, fixedText)));
 }
 
 function canonicalToolOf(name: ToolName): Tool {

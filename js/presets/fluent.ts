@@ -18,7 +18,7 @@ export const fluent: Preset = buildPreset({
   about: "adk-fluent",
   fixedText: true,
   limits: { outputBytes: 100_000, ...LIMITS_WITHOUT_PAGES },
-  tools: [
+  tools: () => [
     tool({
       name: "read_file",
       description:

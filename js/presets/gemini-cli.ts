@@ -73,7 +73,7 @@ export const geminiCli: Preset = buildPreset({
   name: "gemini-cli",
   about: "Gemini CLI today",
   guard: "refuse",
-  tools: [
+  tools: () => [
     tool({
       name: "read_file",
       description:

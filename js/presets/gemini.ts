@@ -57,7 +57,7 @@ export const gemini: Preset = buildPreset({
   about: "Gemini CLI, first generation",
   fixedText: true,
   limits: LIMITS_WITHOUT_PAGES,
-  tools: [
+  tools: () => [
     tool({
       name: "write_file",
       description:

@@ -36,7 +36,7 @@ export const go: Preset = buildPreset({
   fixedText: true,
   access: { prompt: true },
   limits: { wholeFileBytes: 10 * BYTES_PER_MIB, ...LIMITS_WITHOUT_PAGES },
-  tools: [
+  tools: () => [
     tool({
       name: "fs_read",
       description:

@@ -70,7 +70,7 @@ const EXCLUDE_PATTERNS_PARAM = param("exclude", {
 export const mcp: Preset = buildPreset({
   name: "mcp",
   about: "the Model Context Protocol's filesystem server",
-  tools: [
+  tools: () => [
     readToolSpec("read_file", "Reads a file as text. Deprecated: read_text_file does the same; use that."),
     readToolSpec(
       "read_text_file",

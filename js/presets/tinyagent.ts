@@ -31,7 +31,7 @@ export const tinyagent: Preset = buildPreset({
   about: "TinyAgent",
   fixedText: true,
   limits: LIMITS_WITHOUT_PAGES,
-  tools: [
+  tools: () => [
     tool({
       name: "read_file",
       description:

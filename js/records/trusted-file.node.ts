@@ -1,6 +1,5 @@
 /** Reads files whose content grants rights, such as those of grants and of kept approvals. */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from "node:fs";
-import process from "node:process";
 import { FilewrightError } from "../engine/errors.ts";
 
 /** The text of a file, with a text that differs after every change of the file. */

@@ -1,6 +1,5 @@
 /** Registers the local disk of Node, and the services that depend on it, for the workspaces of this process. */
 import "../engine/index.node.ts";
-import process from "node:process";
 import { lazily } from "../engine/lazy.ts";
 import { openGrantsFile } from "../policy/grants-file.node.ts";
 import { isDiskBackend, openDisk } from "../backends/disk.node.ts";

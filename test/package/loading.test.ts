@@ -89,6 +89,19 @@ describe("the import of an entry", () => {
   });
 });
 
+it("an import of filewright opens no standard stream, of which the program may make something else", () => {
+  const program = `const opened = [];
+    for (const name of ["stdin", "stdout", "stderr"]) {
+      const { get } = Object.getOwnPropertyDescriptor(process, name);
+      Object.defineProperty(process, name, { get() { opened.push(name); return get.call(process); } });
+    }
+    await import(${JSON.stringify(pathToFileURL(join(root, "dist/filewright.node.js")).href)});
+    const found = JSON.stringify(opened);
+    console.log(found);`;
+  const args = ["--input-type=module", "--no-warnings", "-e", program];
+  expect(JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" }))).toEqual([]);
+});
+
 /** Runs a module in a process in which files whose URL contains `missing` are not there, and returns what it prints. */
 function runWithout(missing: string, code: string): unknown {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "filewright-loading-")));

@@ -4,7 +4,6 @@
  */
 import * as fs from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
 import { loadNative, type NativeBinding } from "../../engine/load.node.ts";
 import { fromEngine } from "../../engine/errors.ts";
 import type { LockHandle } from "../backend.ts";

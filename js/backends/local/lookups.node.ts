@@ -2,7 +2,6 @@
  * Real paths and contents of files. A call that changes a file asks for both before it waits for either: what is asked
  * about one path in one turn is one job.
  */
-import process from "node:process";
 import type * as addon from "../../engine/generated/binding.ts";
 import type { NativeRoots } from "../../engine/generated/binding.ts";
 import type { VersionedBytes } from "../backend.ts";

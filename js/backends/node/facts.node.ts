@@ -1,6 +1,5 @@
 /** The facts about an entry, from `stat` with nanoseconds, and its version in the form of `crates/fs/src/dir/stat.rs`. */
 import type { BigIntStats } from "node:fs";
-import process from "node:process";
 import type { EntryType, FsStat, WriteResult } from "../backend.ts";
 
 const IS_WINDOWS = process.platform === "win32";

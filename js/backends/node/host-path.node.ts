@@ -3,7 +3,6 @@
  * place where a path of the host is formed.
  */
 import { Buffer } from "node:buffer";
-import process from "node:process";
 import { makeError } from "../../engine/errors.ts";
 import type { Shortcuts } from "../abilities.ts";
 import { bytesOfName, canonicalPath, hasNameEscape, textOfNameBytes } from "../name-escapes.ts";

@@ -13,7 +13,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import * as fs from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
 import type { LockHandle } from "../backend.ts";
 import { backendError } from "../failure.ts";
 import { systemErrorName, withOsErrors } from "./errors.node.ts";

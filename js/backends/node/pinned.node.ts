@@ -10,7 +10,6 @@
  */
 import { type BigIntStats, constants } from "node:fs";
 import * as fs from "node:fs";
-import process from "node:process";
 import { backendError } from "../failure.ts";
 import { hasNameEscape } from "../name-escapes.ts";
 import { nameOf, parentOf } from "../paths.ts";

@@ -5,7 +5,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import process from "node:process";
 import { isMainThread } from "node:worker_threads";
 
 /** The identity of a process. */

@@ -5,7 +5,6 @@
 import { randomBytes } from "node:crypto";
 import type { BigIntStats, Dirent } from "node:fs";
 import * as fs from "node:fs";
-import process from "node:process";
 import { STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 import type { Durability, EntryType } from "../backend.ts";
 import { textOfNameBytes } from "../name-escapes.ts";

@@ -1,7 +1,6 @@
 /** Moves entries and copies files by real paths. Trees are copied by the fallbacks, entry by entry. */
 import type { BigIntStats } from "node:fs";
 import * as fs from "node:fs";
-import process from "node:process";
 import type { Durability, MoveOptions, WriteResult } from "../backend.ts";
 import { backendError, checkSignal } from "../failure.ts";
 import { isWithin } from "../paths.ts";

@@ -14,7 +14,6 @@ import {
   text,
   wrongOptionError,
 } from "../../schema/option.ts";
-import process from "node:process";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { CommandOptions } from "../option-schema.ts";
 import { bubblewrapSandbox } from "./sandbox-bubblewrap.node.ts";

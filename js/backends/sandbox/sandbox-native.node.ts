@@ -3,7 +3,6 @@
  * access.
  */
 import { totalmem } from "node:os";
-import process from "node:process";
 import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import { loadNative, type NativeBinding } from "../../engine/load.node.ts";
 import { decodeSandboxedCommand } from "../../engine/generated/records.ts";

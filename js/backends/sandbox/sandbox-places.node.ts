@@ -1,7 +1,6 @@
 /** System directories and files that commands need, and those that they must not read. */
 import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
-import process from "node:process";
 import { homeDirectory } from "../home.node.ts";
 import { isWithin } from "../paths.ts";
 import type { CommandPolicy } from "./sandbox.ts";

@@ -4,7 +4,6 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
-import process from "node:process";
 import { makeError } from "../../engine/errors.ts";
 import { checkSignal } from "../failure.ts";
 import type { SandboxCommand, SandboxOutcome } from "./sandbox.ts";

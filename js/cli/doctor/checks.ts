@@ -2,7 +2,6 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { arch, platform, release } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import process from "node:process";
 import { assertWritableStateDirectory, openStateDirectory } from "../../backends/state-directory.node.ts";
 import { describePassedOver } from "../../backends/state-directory.ts";
 import { DEBUG_AREAS } from "../../engine/debug.ts";

@@ -3,7 +3,6 @@
  * it. Each stage prints one line of JSON, so that the lines before such an end are known.
  */
 import { spawnSync } from "node:child_process";
-import process from "node:process";
 import type { AddonFailure } from "../../engine/native/addon-failure.node.ts";
 import type { Capabilities } from "../../workspace/index.ts";
 

@@ -1,5 +1,4 @@
 /** Runs `filewright doctor`, from its arguments to its exit status, without an engine in this process. */
-import process from "node:process";
 import { arch, platform, release } from "node:os";
 import { VERSION } from "../../engine/generated/version.ts";
 import { type ParsedCommandLine, parseCommandLine, UsageError } from "../../schema/command-line.node.ts";

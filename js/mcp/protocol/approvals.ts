@@ -10,7 +10,6 @@
  */
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { randomBytes } from "node:crypto";
-import process from "node:process";
 import { defaultStateDir } from "../../backends/state-directory.node.ts";
 import type { Confirm, Confirmation, ConfirmReply, Outcome, Scope } from "../../hooks/confirm.ts";
 import { escapeForPrinting, questionLines } from "../../hooks/question.ts";

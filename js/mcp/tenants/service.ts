@@ -3,7 +3,6 @@
  * replicas answers any request.
  */
 import { withoutUndefined } from "../../schema/without-undefined.ts";
-import process from "node:process";
 import type { MaybePromise } from "../../backends/backend.ts";
 import { observeStorage } from "../../storage/observe.ts";
 import type { Storage } from "../../storage/storage.ts";

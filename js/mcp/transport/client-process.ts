@@ -14,7 +14,6 @@
  */
 import { execFile } from "node:child_process";
 import { fstatSync, readlinkSync } from "node:fs";
-import process from "node:process";
 import { promisify } from "node:util";
 import { isRunning, parentOfProcess } from "../../backends/node/process-identity.node.ts";
 import type { Program } from "../program.ts";

@@ -1,5 +1,4 @@
 /** Opens the copy of a storage on this machine. One copy serves all workspaces on the storage in this process. */
-import { platform } from "node:process";
 import { FilewrightError } from "../../engine/errors.ts";
 import { loadNative } from "../../engine/load.node.ts";
 import type { StorageSearches } from "../search/searches.ts";
@@ -25,7 +24,7 @@ const [RECORD_KIND, RECORD_ID] = ["filewright_mirror", "workspace"];
 
 /** Returns why this machine has no copies of storages; undefined where it has. */
 export function mirrorProblem(): string | undefined {
-  if (platform === "win32") return "Windows cannot hold every name of a storage";
+  if (process.platform === "win32") return "Windows cannot hold every name of a storage";
   const loaded = loadNative();
   return "binding" in loaded ? undefined : "the native addon does not load";
 }

@@ -3,10 +3,15 @@
  * hooks see them, then they are checked, with tolerance for typical mistakes of models.
  *
  * The same schema is shown to models (as `inputSchema`) and enforced by the pipeline (through
- * {@link compileArgumentCheck}). Schemas are compiled once, when the module of a tool is loaded. A check creates one new
- * object.
+ * {@link compileArgumentCheck}). A schema is compiled with its first check. A check creates one new object.
  */
-import { type Arguments, compileCheck, isObjectWithKeys, kindOfValue } from "../../schema/check.ts";
+import {
+  type Arguments,
+  type ValueCheck,
+  compileCheck,
+  isObjectWithKeys,
+  kindOfValue,
+} from "../../schema/check.ts";
 import { ValueProblem } from "../../schema/problem.ts";
 import type { ObjectSchema } from "../../schema/json-schema.ts";
 import { FilewrightError } from "../../engine/errors.ts";
@@ -93,15 +98,17 @@ const DESCRIPTION_BY_PATTERN: ReadonlyMap<string, string> = new Map([
  * @throws FilewrightError INVALID_ARGUMENT naming the argument
  */
 export function compileArgumentCheck<T>(tool: string, schema: ObjectSchema): (args: Arguments) => T {
-  const check = compileCheck(schema, {
-    coerce: true,
-    suggest: suggestArgument,
-    meaning: argumentOfMeaning,
-    escape: escapeControls,
-    forms: DESCRIPTION_BY_PATTERN,
-    owner: tool,
-  });
+  let check: ValueCheck | undefined;
   return (args) => {
+    // A process uses few of the tools.
+    check ??= compileCheck(schema, {
+      coerce: true,
+      suggest: suggestArgument,
+      meaning: argumentOfMeaning,
+      escape: escapeControls,
+      forms: DESCRIPTION_BY_PATTERN,
+      owner: tool,
+    });
     const problem = check(args);
     if (!(problem instanceof ValueProblem)) return problem as T;
     const argument = problem.place();

@@ -6,7 +6,6 @@ import { randomUUID } from "node:crypto";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import { isWithin } from "../../paths.ts";
 import { checkSignal } from "../../failure.ts";
 import { coverMounts, type CoverMount, makeCoverFiles, sortedByPath } from "../sandbox-covers.node.ts";

@@ -2,7 +2,6 @@
  * The programs of container engines, docker and podman. They are called as programs and not over the HTTP interface of
  * a daemon: podman has none by default, and a program knows the contexts and sockets that its user has set up.
  */
-import process from "node:process";
 import { runProcess } from "../sandbox-process.node.ts";
 import type { SandboxCommand, SandboxOutcome } from "../sandbox.ts";
 import { FilewrightError, makeError } from "../../../engine/errors.ts";
