@@ -5,15 +5,12 @@
 //   dist/**/*.js      the entries, at the paths that package.json names
 //   dist/chunks/*.js  what several entries use
 //
-// A chunk holds the modules that the same entries use, so an entry loads only what it needs. What an entry of the library
-// imports on demand counts as an entry, since a chunk for browsers must not hold code for Node. What the command alone
-// imports on demand does not split chunks further: a start would read twice as many files. esbuild, which makes dist/bin,
-// does not leave this choice.
+// chunks.mjs decides which modules share a chunk. esbuild, which makes dist/bin, does not leave this choice.
 import { existsSync } from "node:fs";
 import { dirname, join, posix, relative } from "node:path";
-import { build } from "esbuild";
 import { rolldown } from "rolldown";
 import { BuildError, root } from "../lib/run.mjs";
+import { chunksOf } from "./chunks.mjs";
 
 /** The folder of the chunks. Code finds other files of the package two folders above itself. */
 const CHUNKS_FOLDER = "dist/chunks";
@@ -23,9 +20,6 @@ const PROGRAMS = {
   "dist/bin/filewright.js": "dist/cli/main.node.js",
   "dist/bin/server-filesystem.js": "dist/mcp/server-filesystem.node.js",
 };
-
-/** A program waits for modules that it imports on demand, so these cannot share its file. */
-const isProgram = (path) => Object.values(PROGRAMS).includes(path);
 
 /** The script of a worker thread and the modules that it imports by name: files that are found by their paths. */
 export const WORKER_MODULES = [
@@ -61,89 +55,35 @@ function libraryEntries({ exports }) {
 }
 
 /**
- * Returns the modules that each module imports, by relative path: statically and on demand.
+ * Returns the modules as the bundler leaves them: without imports of names that nothing uses, and without modules that only
+ * pass names on.
  *
- * @typedef {ReadonlyMap<string, readonly string[]>} Imports
- * @param {readonly string[]} entries
- * @returns {Promise<{ readonly fixed: Imports, readonly onDemand: Imports }>}
+ * @param {import("rolldown").RolldownBuild} bundle
+ * @returns {Promise<import("./chunks.mjs").Modules>}
  */
-async function importsOf(entries) {
-  const { metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: [...entries],
-    outdir: "unused",
-    bundle: true,
-    write: false,
-    metafile: true,
-    platform: "node",
+async function modulesOf(bundle) {
+  const { output } = await bundle.generate({
     format: "esm",
-    packages: "external",
-    external: ["*.wasm"],
-    logLevel: "error",
+    preserveModules: true,
+    preserveModulesRoot: root,
+    minify: true,
   });
-  const ofKind = (wanted) =>
+  const pathOf = new Map(
+    output.map(({ fileName, facadeModuleId }) => [fileName, withSlashes(relative(root, facadeModuleId))]),
+  );
+  const ofKind = (kind) =>
     new Map(
-      Object.entries(metafile.inputs).map(([path, { imports }]) => {
-        const inside = imports.filter(({ kind, external }) => kind === wanted && !external);
-        return [path, inside.map((one) => one.path)];
-      }),
+      output.map((module) => [
+        pathOf.get(module.fileName),
+        module[kind].map((name) => pathOf.get(name)).filter((path) => path !== undefined),
+      ]),
     );
-  return { fixed: ofKind("import-statement"), onDemand: ofKind("dynamic-import") };
-}
-
-/** Returns the modules that some entries import on demand, also indirectly. */
-function importedOnDemand(entries, { fixed, onDemand }) {
-  const found = new Set();
-  const waiting = [...entries];
-  for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
-    for (const path of reachedFrom(entry, fixed)) {
-      for (const next of onDemand.get(path) ?? []) {
-        if (found.has(next)) continue;
-        found.add(next);
-        waiting.push(next);
-      }
-    }
-  }
-  return [...found];
-}
-
-/** Returns everything that a module imports, also indirectly, and the module itself. */
-function reachedFrom(entry, imports) {
-  const found = new Set([entry]);
-  for (const path of found) for (const next of imports.get(path) ?? []) found.add(next);
-  return found;
-}
-
-/**
- * Returns the groups of modules that the same entries use. The first are those that most entries use: a group takes
- * the modules that its own import with it, and those belong to an earlier group.
- *
- * @param {readonly string[]} entries
- * @param {ReadonlyMap<string, readonly string[]>} imports
- */
-function chunkGroups(entries, imports) {
-  const usersOf = new Map();
-  for (const entry of entries) {
-    for (const path of reachedFrom(entry, imports)) {
-      if (!usersOf.has(path)) usersOf.set(path, []);
-      usersOf.get(path).push(entry);
-    }
-  }
-  const groups = new Map();
-  for (const [path, users] of usersOf) {
-    if (users.length === 1 || isProgram(path)) continue;
-    const key = users.join();
-    if (!groups.has(key)) groups.set(key, { users, paths: new Set() });
-    groups.get(key).paths.add(path);
-  }
-  return [...groups.values()]
-    .sort((a, b) => b.users.length - a.users.length)
-    .map(({ paths }, index, { length }) => ({
-      name: "shared",
-      debugName: `shared-${index}`,
-      priority: length - index,
-      test: (id) => paths.has(withSlashes(relative(root, id))),
-    }));
+  const sizes = new Map(output.map(({ fileName, code }) => [pathOf.get(fileName), code.length]));
+  const onNode = output.filter(({ imports }) => imports.some((name) => name.startsWith("node:")));
+  return {
+    ...{ fixed: ofKind("imports"), onDemand: ofKind("dynamicImports"), sizes },
+    onNode: new Set(onNode.map(({ fileName }) => pathOf.get(fileName))),
+  };
 }
 
 /** The scripts of the review page, which are bundled already. The elements share them with the page. */
@@ -209,27 +149,34 @@ function globTest(glob) {
  */
 export async function bundledModules(manifest) {
   const library = libraryEntries(manifest);
-  const entries = [...library, ...Object.values(PROGRAMS)];
-  const imports = await importsOf(entries);
-  const users = new Set([...entries, ...importedOnDemand(library, imports)]);
-  const groups = chunkGroups([...users], imports.fixed);
   const input = { ...Object.fromEntries(library.map((path) => [path, path])), ...PROGRAMS };
   const bundle = await rolldown({
     cwd: root,
     input: Object.fromEntries(Object.entries(input).map(([to, from]) => [to.replace(/\.js$/u, ""), from])),
     // Code for browsers must not import a module of Node, as what rolldown adds for Node does.
     platform: "neutral",
+    // What chunks with `includeDependenciesRecursively: false` demand. No entry exports more: shared modules are in chunks.
+    preserveEntrySignatures: "allow-extension",
     external: (id) => !/^[./]|^[A-Za-z]:[\\/]/u.test(id) && !(id in input),
     plugins: [addressesOfFiles],
     onLog(level, { message }) {
       if (level === "warn") throw new BuildError(message);
     },
   });
+  const modules = await modulesOf(bundle);
+  const groups = chunksOf(library, Object.values(PROGRAMS), modules).map((paths, index, { length }) => ({
+    // Each import of a chunk has its name.
+    name: "c",
+    debugName: `c-${index}`,
+    priority: length - index,
+    test: (id) => paths.has(withSlashes(relative(root, id))),
+  }));
   const { output } = await bundle.generate({
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: `${CHUNKS_FOLDER}/[name]-[hash].js`,
-    codeSplitting: { groups },
+    // A group would take modules that its own only pass on.
+    codeSplitting: { groups, includeDependenciesRecursively: false },
     comments: { legal: false, annotation: true, jsdoc: false },
     minify: {
       // Names of classes are seen in a debugger and by console.log.

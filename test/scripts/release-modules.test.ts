@@ -79,12 +79,23 @@ describe.skipIf(!hasWasm && process.env["CI"] !== "true")("the modules of the ta
   });
 
   it.each([
-    ["filewright/edit", 9620],
+    ["filewright/edit", 9630],
     ["filewright/diff", 16_150],
-    ["filewright/engine", 16_100],
+    ["filewright/engine", 16_110],
   ])("a page that uses %s alone downloads at most %i bytes", async (name, limit) => {
     const code = await bundle(`export * from "${name}";`, { platform: "browser" });
     expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(limit);
+  });
+
+  it.each([
+    ["dist/filewright.node.js", 65, 540],
+    ["dist/engine/edit-entry.node.js", 18, 46],
+    ["dist/adapters/ai-sdk.js", 42, 375],
+  ])("%s loads at most %i files of %i kB together", (path, most, kilobytes) => {
+    const loaded = [...reached(path)];
+    expect(loaded.length).toBeLessThanOrEqual(most);
+    const bytes = loaded.reduce((sum, one) => sum + Buffer.byteLength(files.get(one) ?? ""), 0);
+    expect(bytes / 1000).toBeLessThanOrEqual(kilobytes);
   });
 
   it("the elements use the scripts of the review page, which the package has once", () => {
