@@ -9,6 +9,7 @@
 
 pub mod anchor;
 pub mod chars;
+pub mod definitions;
 pub mod diff;
 pub mod edit;
 pub mod encoding;

@@ -1,0 +1,425 @@
+//! Languages with braces: looks at the beginning of each statement, and keeps the blocks around it.
+//!
+//! A statement begins after `;`, `{` and `}`, and on a new line where the language has it. Inside a
+//! function only what a word introduces is a definition. [`script`] knows the members of classes
+//! and objects of JavaScript, [`typed`] the functions of languages that write the type first.
+
+mod script;
+mod tail;
+mod typed;
+
+use super::found::Found;
+use super::indented::column;
+use super::lexer::{Sort, Tokens};
+use super::rules::{Callable, Form, Mark, Rules};
+use super::{Kind, Language};
+
+/// Where a statement is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A file, a module or a namespace.
+    File,
+    /// A type, whose functions are methods.
+    Type,
+    /// A function, or any other block.
+    Code,
+    /// A literal object of JavaScript.
+    Object,
+    /// Parentheses, where no statement begins.
+    Inside,
+    /// `const ( … )` of Go: each line defines something of this kind.
+    Group(Kind),
+    /// Tokens of a macro, where nothing is defined.
+    Skipped,
+}
+
+/// A block around the present token.
+struct Scope {
+    close: usize,
+    place: Place,
+}
+
+/// The walk through the tokens of a text.
+pub(super) struct Walker<'a> {
+    language: Language,
+    rules: &'a Rules,
+    tokens: &'a Tokens<'a>,
+    found: Vec<Found>,
+    scopes: Vec<Scope>,
+    /// The bodies of definitions whose brace is not reached, the innermost last.
+    bodies: Vec<(usize, Place)>,
+    /// The column of the first token of the present line.
+    column: usize,
+}
+
+/// A definition at the beginning of a statement.
+#[derive(Clone, Copy)]
+struct Begun {
+    /// The first token with attributes.
+    lead: usize,
+    /// The first token.
+    start: usize,
+    /// The word that defines, or the first token that is no modifier.
+    word: usize,
+}
+
+/// Finds the definitions of a text.
+pub(super) fn walk(language: Language, rules: &Rules, tokens: &Tokens<'_>) -> Vec<Found> {
+    let mut walker = Walker {
+        language,
+        rules,
+        tokens,
+        found: Vec::new(),
+        scopes: Vec::new(),
+        bodies: Vec::new(),
+        column: 0,
+    };
+    walker.run();
+    walker.found.extend(defines(tokens));
+    walker.found
+}
+
+impl Walker<'_> {
+    fn run(&mut self) {
+        let mut at = 0;
+        let mut fresh = true;
+        while let Some(&token) = self.tokens.get(at) {
+            if token.first {
+                self.column = column(self.tokens.text, token.start as usize);
+                fresh |= self.rules.newline;
+            }
+            while self.scopes.pop_if(|scope| scope.close < at).is_some() {}
+            if fresh && token.sort != Sort::Close && self.place() != Place::Inside {
+                fresh = false;
+                if let Some(next) = self.statement(at) {
+                    at = next.max(at + 1);
+                    continue;
+                }
+            }
+            fresh = match token.sort {
+                Sort::Open => self.enter(at),
+                Sort::Close => self.tokens.of(at) == b"}",
+                Sort::Sign => self.ends(at),
+                _ => false,
+            };
+            at += 1;
+        }
+    }
+
+    /// The innermost block.
+    fn place(&self) -> Place {
+        self.scopes.last().map_or(Place::File, |scope| scope.place)
+    }
+
+    /// Returns whether a sign ends a statement or the member of an object.
+    fn ends(&self, at: usize) -> bool {
+        match self.tokens.of(at) {
+            b";" => true,
+            b"," => self.place() == Place::Object,
+            _ => false,
+        }
+    }
+
+    /// Enters a bracket; returns whether a statement begins in it.
+    fn enter(&mut self, at: usize) -> bool {
+        let close = self.tokens.partner(at);
+        while self.bodies.pop_if(|(body, _)| *body < at).is_some() {}
+        let body = self.bodies.pop_if(|(body, _)| *body == at).map(|(_, place)| place);
+        let place = if self.place() == Place::Skipped {
+            Place::Skipped
+        } else if let Some(place) = body {
+            place
+        } else if self.tokens.of(at) == b"{" {
+            self.block(at)
+        } else {
+            Place::Inside
+        };
+        self.scopes.push(Scope { close, place });
+        !matches!(place, Place::Inside | Place::Skipped)
+    }
+
+    /// Returns what a brace that belongs to no definition encloses.
+    fn block(&self, at: usize) -> Place {
+        if self.rules.callable == Callable::Member && script::opens_object(self.tokens, at) {
+            return Place::Object;
+        }
+        if self.language == Language::Rust && self.is_foreign(at) {
+            return if self.quotes(at) { Place::Skipped } else { Place::File };
+        }
+        Place::Code
+    }
+
+    /// Returns whether a brace of Rust encloses items: `extern "C" {`, `cfg_if! {`.
+    fn is_foreign(&self, at: usize) -> bool {
+        let before = |back: usize| at.checked_sub(back).map_or(&b""[..], |at| self.tokens.of(at));
+        self.place() == Place::File
+            && (before(1) == b"!" || before(1) == b"extern" || before(2) == b"extern")
+            || self.quotes(at)
+    }
+
+    /// Returns whether a brace of Rust encloses tokens that a macro makes code of.
+    fn quotes(&self, at: usize) -> bool {
+        const QUOTES: &[&str] = &["quote", "quote_spanned", "parse_quote"];
+        at > 1
+            && self.tokens.is(at - 1, "!")
+            && QUOTES.iter().any(|name| self.tokens.is(at - 2, name))
+    }
+
+    /// Takes the statement that begins at a token; returns where to go on if it defines something.
+    fn statement(&mut self, at: usize) -> Option<usize> {
+        if self.place() == Place::Skipped {
+            return None;
+        }
+        let start = self.after_marks(at);
+        let word = self.after_modifiers(start);
+        let begun = Begun { lead: at, start, word };
+        if self.place() == Place::Object {
+            return self.member(begun);
+        }
+        if let Some(next) = self.by_word(begun) {
+            return Some(next);
+        }
+        match self.rules.callable {
+            Callable::None => None,
+            Callable::Member if self.place() == Place::Type => self.member(begun),
+            Callable::Member => self.assignment(begun),
+            Callable::Typed => self.typed(begun),
+        }
+    }
+
+    /// Returns the first token after attributes.
+    fn after_marks(&self, mut at: usize) -> usize {
+        let tokens = self.tokens;
+        loop {
+            at = match self.rules.mark {
+                Mark::At
+                    if tokens.is(at, "@")
+                        && tokens.is_name(at + 1)
+                        && !tokens.is(at + 1, "interface") =>
+                {
+                    self.after_decorator(at + 1)
+                }
+                Mark::At if tokens.is(at, "@") && tokens.is(at + 1, "(") => tokens.skip(at + 1),
+                Mark::Hash if tokens.is(at, "#") && tokens.is(at + 1, "[") => tokens.skip(at + 1),
+                Mark::Hash if tokens.is(at, "#") && tokens.is(at + 1, "!") => tokens.skip(at + 2),
+                Mark::Bracket if tokens.is(at, "[") => tokens.skip(at),
+                _ => return at,
+            };
+        }
+    }
+
+    /// Returns the first token after `name.name(…)` or `site:name`.
+    fn after_decorator(&self, mut at: usize) -> usize {
+        let tokens = self.tokens;
+        while (tokens.is(at + 1, ".") || tokens.is(at + 1, ":")) && tokens.is_name(at + 2) {
+            at += 2;
+        }
+        if tokens.is(at + 1, "<") {
+            at = self.after_angles(at + 1) - 1;
+        }
+        let called =
+            tokens.is(at + 1, "(") && (tokens.joined(at) || self.language == Language::JavaScript);
+        if called { tokens.skip(at + 1) } else { at + 1 }
+    }
+
+    /// Returns the first token after modifiers. A modifier that nothing follows is a name.
+    fn after_modifiers(&self, mut at: usize) -> usize {
+        let tokens = self.tokens;
+        while self.rules.modifiers.iter().any(|word| tokens.is(at, word)) {
+            let mut next = at + 1;
+            if tokens.is(next, "(")
+                && tokens.joined(at)
+                && !matches!(self.rules.callable, Callable::Member)
+            {
+                next = tokens.skip(next);
+            }
+            if tokens.get(next).is_some_and(|token| token.sort == Sort::Literal) {
+                next += usize::from(self.language == Language::Rust);
+            }
+            let follows = tokens.is_word(next)
+                || tokens.get(next).is_some_and(|token| token.sort == Sort::Literal)
+                || matches!(tokens.of(next), b"[" | b"#" | b"*" | b"@" | b"~" | b"<");
+            if !follows
+                || (self.rules.newline && tokens.is_first(next) && self.place() == Place::Object)
+            {
+                break;
+            }
+            at = next;
+            if tokens.is(at, "@") {
+                at = self.after_marks(at);
+            }
+        }
+        at
+    }
+
+    /// Takes a statement whose word says what it defines.
+    fn by_word(&mut self, begun: Begun) -> Option<usize> {
+        let mut word = begun.word;
+        let tokens = self.tokens;
+        // `const fn`, `const enum`, `static inline`: the word is a modifier of another.
+        while self
+            .rules
+            .words
+            .iter()
+            .any(|(known, _, form)| *form == Form::Value && tokens.is(word, known))
+            && self.rules.words.iter().any(|(known, ..)| tokens.is(word + 1, known))
+            && tokens.is_name(word + 2)
+        {
+            word += 1;
+        }
+        if self.language == Language::Rust && tokens.is(word, "const") {
+            let next = self.after_modifiers(word + 1);
+            word = if tokens.is(next, "fn") { next } else { word };
+        }
+        let &(_, kind, form) =
+            self.rules.words.iter().find(|(known, ..)| tokens.is(word, known))?;
+        let begun = Begun { word, ..begun };
+        match form {
+            Form::Body => self.body(begun, kind),
+            Form::Value => self.value(begun, kind),
+            Form::Members => self.members(begun, kind),
+            Form::Either | Form::Named => None,
+        }
+    }
+
+    /// Returns the token with the name after a defining word.
+    fn name_after(&self, word: usize) -> Option<usize> {
+        let tokens = self.tokens;
+        let mut at = word + 1;
+        if tokens.is(at, "*") || (tokens.is(word, "macro_rules") && tokens.is(at, "!")) {
+            at += 1;
+        }
+        if tokens.is(at, "<") {
+            at = self.after_angles(at);
+        }
+        tokens.is_name(at).then_some(at)
+    }
+
+    /// Takes a name and a body in braces, or the end of the statement.
+    fn body(&mut self, begun: Begun, kind: Kind) -> Option<usize> {
+        let name = self.name_after(begun.word)?;
+        if self.tokens.is(begun.word, "type") || self.is_property(name) {
+            return None;
+        }
+        let kind = match kind {
+            Kind::Function if self.place() == Place::Type => Kind::Method,
+            other => other,
+        };
+        let (last, body) = self.to_body(name + 1);
+        if let Some(body) = body {
+            self.bodies.push((body, place_of(kind)));
+        }
+        self.add(begun, kind, name, last);
+        Some(name + 1)
+    }
+
+    /// Returns whether a word that could define something is a name itself: `type: x`, `module = y`.
+    fn is_property(&self, name: usize) -> bool {
+        let before = name - 1;
+        self.rules.newline && self.tokens.is_first(name) && !self.tokens.is_first(before)
+    }
+
+    /// Takes a name and a value, outside functions.
+    fn value(&mut self, begun: Begun, kind: Kind) -> Option<usize> {
+        let name = self.name_after_value(begun.word)?;
+        let script = self.rules.callable == Callable::Member;
+        let kind = match kind {
+            Kind::Constant | Kind::Variable if script => {
+                script::value_kind(self.tokens, name + 1).unwrap_or(kind)
+            }
+            other => other,
+        };
+        let local = matches!(kind, Kind::Constant | Kind::Variable | Kind::Type);
+        if local && self.place() == Place::Code {
+            return None;
+        }
+        let last = self.to_end(name + 1);
+        self.add(begun, kind, name, last);
+        if script && kind == Kind::Class {
+            self.class_value(name, last);
+        }
+        Some(name + 1)
+    }
+
+    /// Returns the name of a value: `static mut NAME`, `type NAME =`.
+    fn name_after_value(&self, word: usize) -> Option<usize> {
+        let tokens = self.tokens;
+        let name = word + 1 + usize::from(tokens.is(word + 1, "mut"));
+        let type_word = tokens.is(word, "type");
+        if type_word && self.language != Language::Rust {
+            let after = tokens.of(name + 1);
+            return (tokens.is_name(name) && matches!(after, b"=" | b"<")).then_some(name);
+        }
+        (tokens.is_name(name) && !tokens.is(name, "_")).then_some(name)
+    }
+
+    /// Takes `impl<…> Trait for Type { … }`.
+    fn members(&mut self, begun: Begun, kind: Kind) -> Option<usize> {
+        let tokens = self.tokens;
+        let mut at = begun.word + 1;
+        if tokens.is(at, "<") {
+            at = self.after_angles(at);
+        }
+        let (last, body) = self.to_body(at);
+        let body = body?;
+        let mut name = None;
+        while at < body && !tokens.is(at, "where") {
+            if tokens.is(at, "for") && !tokens.is(at + 1, "<") {
+                name = None;
+            } else if tokens.is_name(at) && !matches!(tokens.of(at), b"dyn" | b"mut" | b"const") {
+                let path = tokens.is(at + 1, ":") && tokens.is(at + 2, ":");
+                name = name.or((!path).then_some(at));
+            }
+            at = if tokens.is(at, "<") { self.after_angles(at) } else { at + 1 };
+        }
+        self.bodies.push((body, Place::Type));
+        self.add(begun, kind, name?, last);
+        Some(body)
+    }
+
+    /// Adds a definition that ends with a token.
+    fn add(&mut self, begun: Begun, kind: Kind, name: usize, last: usize) {
+        let tokens = self.tokens;
+        self.found.push(Found {
+            kind,
+            name: tokens.range(name),
+            lead: tokens.range(begun.lead).start,
+            start: tokens.range(begun.start).start,
+            last: tokens.range(last).end.saturating_sub(1),
+        });
+    }
+}
+
+/// Returns what the body of a definition is.
+fn place_of(kind: Kind) -> Place {
+    match kind {
+        Kind::Function | Kind::Method => Place::Code,
+        Kind::Module => Place::File,
+        Kind::Macro => Place::Skipped,
+        _ => Place::Type,
+    }
+}
+
+/// Returns the macros of the C preprocessor.
+fn defines(tokens: &Tokens<'_>) -> Vec<Found> {
+    let macros = tokens.defines.iter().filter_map(|&at| {
+        let start = at as usize;
+        let line = super::literals::logical_line(&tokens.text[start..]);
+        let word = memchr::memmem::find(line, b"define")? + 6;
+        let spaces = line[word..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let from = start + word + spaces;
+        let length = tokens.text[from..]
+            .iter()
+            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
+            .count();
+        let last = start + line.len() - 1;
+        (length > 0).then_some(Found {
+            kind: Kind::Macro,
+            name: from..from + length,
+            lead: start,
+            start,
+            last,
+        })
+    });
+    macros.collect()
+}

@@ -1,0 +1,1 @@
+//! Languages that close with `end`.

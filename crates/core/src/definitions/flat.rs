@@ -1,0 +1,1 @@
+//! Texts whose lines say everything.

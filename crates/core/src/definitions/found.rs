@@ -1,0 +1,68 @@
+//! Collects definitions by offsets and turns them into lines and parents.
+
+use std::ops::Range;
+
+use super::{Definition, Kind};
+
+/// A definition by offsets of bytes.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The kind.
+    pub kind: Kind,
+    /// The name.
+    pub name: Range<usize>,
+    /// The first decorator or attribute, or the definition itself.
+    pub lead: usize,
+    /// The first byte of the definition.
+    pub start: usize,
+    /// The last byte of the definition.
+    pub last: usize,
+}
+
+/// Returns the definitions in order. `comments` are the first and last byte of each comment that
+/// begins its line, in order.
+pub(super) fn finish(
+    text: &[u8],
+    mut found: Vec<Found>,
+    comments: &[(u32, u32)],
+) -> Vec<Definition> {
+    found.sort_by_key(|one| (one.start, std::cmp::Reverse(one.last), one.name.start));
+    let breaks: Vec<u32> = memchr::memchr_iter(b'\n', text).map(|at| at as u32).collect();
+    let line_of = |at: usize| breaks.partition_point(|&end| (end as usize) < at) as u32 + 1;
+    let comments: Vec<(u32, u32)> = comments
+        .iter()
+        .map(|&(first, last)| (line_of(first as usize), line_of(last as usize)))
+        .collect();
+    let mut around: Vec<(u32, usize)> = Vec::new();
+    let mut list: Vec<Definition> = Vec::with_capacity(found.len());
+    for one in found {
+        while around.last().is_some_and(|&(_, last)| last < one.start) {
+            around.pop();
+        }
+        let start_line = line_of(one.start);
+        let end_line = line_of(one.last.max(one.name.end.saturating_sub(1)));
+        let lead_line = lead(&comments, line_of(one.lead));
+        let parent = around.last().map(|&(index, _)| index);
+        around.push((list.len() as u32, one.last));
+        list.push(Definition {
+            kind: one.kind,
+            name: one.name,
+            start_line,
+            end_line,
+            lead_line,
+            parent,
+        });
+    }
+    list
+}
+
+/// Returns the first line of the comments that end directly above a line.
+fn lead(comments: &[(u32, u32)], line: u32) -> u32 {
+    let mut line = line;
+    let mut at = comments.partition_point(|&(first, _)| first < line);
+    while at > 0 && comments[at - 1].1 + 1 >= line && comments[at - 1].0 < line {
+        line = comments[at - 1].0;
+        at -= 1;
+    }
+    line
+}

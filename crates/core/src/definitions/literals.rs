@@ -1,0 +1,526 @@
+//! Literals: strings, characters, regular expressions, templates, heredocs.
+//!
+//! A string can have holes (`${…}`, `\(…)`) with strings inside; they are followed on an explicit
+//! stack, at most [`MAX_HOLES`] deep.
+
+use super::lexer::{Sort, Tokens};
+
+/// Deeper holes than this are taken as text.
+const MAX_HOLES: usize = 256;
+
+/// A form of literal.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Literal {
+    /// Between an opening and a closing text.
+    Text(Quote),
+    /// `'a'`, but not the lifetime `'a`.
+    RustChar,
+    /// `r#"…"#`, also with `b` or `c` before it.
+    RustRaw,
+    /// `R"x(…)x"`.
+    CppRaw,
+    /// `[==[…]==]`.
+    LuaLong,
+    /// `/…/` where no division can be; `true` for languages whose words may call with it (Ruby).
+    Regex(bool),
+    /// A document until a line with its name, begun by `<<` or `<<<`.
+    Heredoc(&'static str),
+    /// `#"…"#`, with any number of `#`.
+    SwiftRaw,
+    /// `\\` to the end of the line.
+    ZigLine,
+    /// `'…'` of JavaScript; after a word that is no keyword it is text of JSX: `don't`.
+    Apostrophe,
+    /// `q{…}`, `qw(…)`, `m/…/`, `s/…/…/`, `%w[…]`: a word before any bracket or sign.
+    Operator(&'static [(&'static str, u8)]),
+    /// `$$tag$ … $$tag$`.
+    DollarText,
+    /// The bytes that begin with this text and have this many more: `$#`, `\'`.
+    Fixed(&'static str, usize),
+    /// `=begin … =end` of Ruby and POD of Perl, at the beginning of a line.
+    Pod(&'static str, &'static str),
+}
+
+/// A literal between two texts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Quote {
+    /// What begins it.
+    pub open: &'static str,
+    /// What ends it.
+    pub close: &'static str,
+    /// The byte after which the next one is text; 0 for none.
+    pub escape: u8,
+    /// Whether it can have several lines.
+    pub lines: bool,
+    /// What begins a hole with code, ending in its bracket; empty for none.
+    pub hole: &'static str,
+}
+
+impl Quote {
+    /// A string of one line, with backslashes.
+    pub const fn line(quote: &'static str) -> Literal {
+        Self::with(quote, false, "")
+    }
+
+    /// A string of several lines, with backslashes.
+    pub const fn lines(quote: &'static str) -> Literal {
+        Self::with(quote, true, "")
+    }
+
+    /// A string with backslashes and holes.
+    pub const fn with(quote: &'static str, lines: bool, hole: &'static str) -> Literal {
+        Literal::Text(Self { open: quote, close: quote, escape: b'\\', lines, hole })
+    }
+
+    /// A string without escapes.
+    pub const fn raw(open: &'static str, close: &'static str) -> Literal {
+        Literal::Text(Self { open, close, escape: 0, lines: true, hole: "" })
+    }
+}
+
+/// A place in a text.
+#[derive(Clone, Copy)]
+pub(super) struct Here<'a, 't> {
+    /// The text.
+    pub text: &'a [u8],
+    /// The offset.
+    pub at: usize,
+    /// The tokens before.
+    pub tokens: &'t Tokens<'a>,
+    /// The index of the last one.
+    pub before: Option<usize>,
+}
+
+impl Literal {
+    /// Returns the length of the literal that begins here.
+    pub fn length(&self, here: Here<'_, '_>) -> Option<usize> {
+        let text = &here.text[here.at..];
+        match self {
+            Self::Text(quote) => quote_length(text, quote),
+            Self::RustChar => rust_char(text),
+            Self::RustRaw => rust_raw(text),
+            Self::CppRaw => cpp_raw(text),
+            Self::LuaLong => lua_long(text),
+            Self::Regex(calls) => {
+                (text[0] == b'/' && regex_here(here, *calls)).then(|| regex(text))?
+            }
+            Self::Heredoc(mark) => heredoc(here, mark),
+            Self::SwiftRaw => swift_raw(text),
+            Self::ZigLine => text.starts_with(b"\\\\").then(|| line_length(text)),
+            Self::Apostrophe => apostrophe(here),
+            Self::Operator(words) => operator(here, words),
+            Self::DollarText => dollar_text(text),
+            Self::Fixed(open, more) => {
+                text.starts_with(open.as_bytes()).then(|| (open.len() + more).min(text.len()))
+            }
+            Self::Pod(open, close) => pod(here, open, close),
+        }
+    }
+}
+
+fn line_length(text: &[u8]) -> usize {
+    memchr::memchr(b'\n', text).unwrap_or(text.len())
+}
+
+/// What a string is in at one level of its holes.
+enum Level {
+    Text(Quote),
+    Hole { open: u8, close: u8, depth: u32 },
+}
+
+/// Returns the length of a string with its holes.
+fn quote_length(text: &[u8], quote: &Quote) -> Option<usize> {
+    if !text.starts_with(quote.open.as_bytes()) {
+        return None;
+    }
+    let mut at = quote.open.len();
+    let mut levels = vec![Level::Text(*quote)];
+    while let Some(level) = levels.last_mut() {
+        let Some(&byte) = text.get(at) else { return Some(text.len()) };
+        match level {
+            Level::Text(form) => {
+                let form = *form;
+                if byte == form.escape && form.escape != 0 && !starts(text, at, form.hole) {
+                    at += 2;
+                } else if starts(text, at, form.close) {
+                    at += form.close.len();
+                    levels.pop();
+                } else if byte == b'\n' && !form.lines {
+                    if levels.len() == 1 {
+                        return Some(at);
+                    }
+                    levels.pop();
+                } else if starts(text, at, form.hole) && levels.len() < MAX_HOLES {
+                    at += form.hole.len();
+                    levels.push(hole_of(form.hole));
+                } else {
+                    at += 1;
+                }
+            }
+            Level::Hole { open, close, depth } => {
+                at += 1;
+                if byte == *open {
+                    *depth += 1;
+                } else if byte == *close {
+                    *depth -= 1;
+                    if *depth == 0 {
+                        levels.pop();
+                    }
+                } else if byte == b'"' || byte == b'\'' || byte == b'`' {
+                    if levels.len() < MAX_HOLES {
+                        levels.push(Level::Text(inner_quote(byte, quote)));
+                    }
+                } else if byte == b'\n' && !quote.lines && quote.hole != "#{" {
+                    return Some(at - 1);
+                }
+            }
+        }
+    }
+    Some(at.min(text.len()))
+}
+
+fn starts(text: &[u8], at: usize, mark: &str) -> bool {
+    !mark.is_empty() && text[at..].starts_with(mark.as_bytes())
+}
+
+fn hole_of(mark: &str) -> Level {
+    let (open, close) = if mark.ends_with('(') { (b'(', b')') } else { (b'{', b'}') };
+    Level::Hole { open, close, depth: 1 }
+}
+
+/// Returns the form of a string in a hole.
+fn inner_quote(byte: u8, outer: &Quote) -> Quote {
+    let quote = match byte {
+        b'"' => "\"",
+        b'\'' => "'",
+        _ => "`",
+    };
+    if outer.close == quote {
+        return *outer;
+    }
+    Quote { open: quote, close: quote, escape: b'\\', lines: byte == b'`', hole: "" }
+}
+
+fn rust_char(text: &[u8]) -> Option<usize> {
+    if text[0] != b'\'' {
+        return None;
+    }
+    let next = *text.get(1)?;
+    if next == b'\\' {
+        let rest = text.get(3..)?;
+        return memchr::memchr(b'\'', &rest[..rest.len().min(12)]).map(|end| end + 4);
+    }
+    let width = match next {
+        0..0x80 => 1,
+        0..0xe0 => 2,
+        0..0xf0 => 3,
+        _ => 4,
+    };
+    if text.get(1 + width) == Some(&b'\'') {
+        return Some(2 + width);
+    }
+    let name = text[1..].iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
+    Some(1 + name.unwrap_or(text.len() - 1))
+}
+
+fn rust_raw(text: &[u8]) -> Option<usize> {
+    let prefix = text.iter().take(2).take_while(|byte| matches!(byte, b'b' | b'c' | b'r')).count();
+    if prefix == 0 || text[prefix - 1] != b'r' {
+        return None;
+    }
+    let marks = text[prefix..].iter().take_while(|&&byte| byte == b'#').count();
+    enclosed(text, prefix + marks, b'"', marks, b'#')
+}
+
+/// Returns the end of a text after `quote` at an offset, which a quote and `count` marks end.
+fn enclosed(text: &[u8], at: usize, quote: u8, count: usize, mark: u8) -> Option<usize> {
+    if text.get(at) != Some(&quote) {
+        return None;
+    }
+    let mut from = at + 1;
+    while let Some(found) = text.get(from..).and_then(|rest| memchr::memchr(quote, rest)) {
+        from += found + 1;
+        let marks = text[from..].iter().take(count).take_while(|&&byte| byte == mark).count();
+        if marks == count {
+            return Some(from + count);
+        }
+    }
+    Some(text.len())
+}
+
+fn swift_raw(text: &[u8]) -> Option<usize> {
+    let marks = text.iter().take_while(|&&byte| byte == b'#').count();
+    (marks > 0).then(|| enclosed(text, marks, b'"', marks, b'#'))?
+}
+
+fn cpp_raw(text: &[u8]) -> Option<usize> {
+    let rest = text.strip_prefix(b"R\"")?;
+    let name = memchr::memchr(b'(', &rest[..rest.len().min(20)])?;
+    let close = [b")", &rest[..name], b"\""].concat();
+    Some(memchr::memmem::find(rest, &close).map_or(text.len(), |end| end + 2 + close.len()))
+}
+
+fn lua_long(text: &[u8]) -> Option<usize> {
+    let comment = if text.starts_with(b"--") { 2 } else { 0 };
+    let rest = text.get(comment..)?.strip_prefix(b"[")?;
+    let marks = rest.iter().take_while(|&&byte| byte == b'=').count();
+    if rest.get(marks) != Some(&b'[') {
+        return None;
+    }
+    let close = [b"]", &rest[..marks], b"]"].concat();
+    let end = memchr::memmem::find(rest, &close);
+    Some(end.map_or(text.len(), |end| end + comment + 1 + close.len()))
+}
+
+/// Returns whether a `/` begins a regular expression: what is before it is no value.
+fn regex_here(here: Here<'_, '_>, calls: bool) -> bool {
+    let Some(before) = here.before else { return true };
+    let Some(token) = here.tokens.get(before) else { return true };
+    let word = here.tokens.of(before);
+    match token.sort {
+        Sort::Word => {
+            let spaced = here.tokens.range(before).end < here.at
+                && !here.text.get(here.at + 1).is_some_and(|byte| matches!(byte, b' ' | b'='));
+            is_before_value(word) || (calls && spaced)
+        }
+        Sort::Literal | Sort::Close => false,
+        Sort::Open => true,
+        // `a++ / b`, and `<div />` or `</div>`, which JSX has.
+        Sort::Sign => {
+            let doubled =
+                before > 0 && here.tokens.of(before - 1) == word && here.tokens.joined(before - 1);
+            !(word == b"<" || (doubled && matches!(word, b"+" | b"-")))
+        }
+    }
+}
+
+/// Returns whether a value follows a word: it is a keyword or an operator.
+fn is_before_value(word: &[u8]) -> bool {
+    const WORDS: &[&str] = &[
+        "return",
+        "typeof",
+        "case",
+        "in",
+        "of",
+        "delete",
+        "void",
+        "throw",
+        "new",
+        "else",
+        "do",
+        "yield",
+        "await",
+        "instanceof",
+        "if",
+        "unless",
+        "and",
+        "or",
+        "not",
+        "when",
+        "while",
+        "until",
+        "elsif",
+        "split",
+        "grep",
+        "x",
+    ];
+    WORDS.iter().any(|known| known.as_bytes() == word)
+}
+
+fn regex(text: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    let mut class = false;
+    loop {
+        match text.get(at)? {
+            b'\n' => return None,
+            b'\\' => at += 1,
+            b'[' => class = true,
+            b']' => class = false,
+            b'/' if !class => break,
+            _ => {}
+        }
+        at += 1;
+    }
+    let flags = text[at + 1..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    Some(at + 1 + flags)
+}
+
+/// Returns the length of a heredoc: from its mark to the line with its name. The rest of the line
+/// of the mark is lost with it, which matters only where a bracket is left open there.
+fn heredoc(here: Here<'_, '_>, mark: &str) -> Option<usize> {
+    let text = &here.text[here.at..];
+    let rest = text.strip_prefix(mark.as_bytes())?;
+    let spaces = rest.iter().take_while(|byte| matches!(byte, b' ' | b'-' | b'~')).count();
+    let rest = &rest[spaces..];
+    let quote = rest.first().filter(|byte| matches!(byte, b'"' | b'\'' | b'`' | b'\\'));
+    let rest = &rest[usize::from(quote.is_some())..];
+    let length =
+        rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let name = &rest[..length];
+    let spaced = mark == "<<" && spaces > 0 && text[2] == b' ' && quote.is_none();
+    if name.is_empty()
+        || name[0].is_ascii_digit()
+        || (spaced && name.iter().any(u8::is_ascii_lowercase))
+    {
+        return None;
+    }
+    let mut at = line_length(text);
+    while at < text.len() {
+        let line = &text[at + 1..][..line_length(&text[at + 1..])];
+        let shown = line.trim_ascii();
+        let ends = shown.strip_prefix(name).is_some_and(|after| {
+            !after.first().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        });
+        if ends && (mark == "<<<" || shown.len() == name.len()) {
+            return Some(at + 1 + (line.len() - line.trim_ascii_start().len()) + name.len());
+        }
+        at += 1 + line.len();
+    }
+    None
+}
+
+/// Returns the length of a string of JavaScript; 1 for an apostrophe.
+fn apostrophe(here: Here<'_, '_>) -> Option<usize> {
+    const BEFORE: &[&str] = &["from", "import", "export", "default", "as", "extends"];
+    let word = here.before.filter(|&index| {
+        let tokens = here.tokens;
+        tokens.is_word(index)
+            && tokens.range(index).end == here.at
+            && !is_before_value(tokens.of(index))
+    });
+    let inside = word.is_some_and(|index| !BEFORE.iter().any(|known| here.tokens.is(index, known)));
+    let text = &here.text[here.at..];
+    if inside && text[0] == b'\'' { Some(1) } else { quote_length(text, &APOSTROPHE) }
+}
+
+const APOSTROPHE: Quote = Quote { open: "'", close: "'", escape: b'\\', lines: false, hole: "" };
+
+/// Returns the length of a literal that begins with a word: `qw( … )`. The number beside the word
+/// says how many parts it has.
+fn operator(here: Here<'_, '_>, words: &[(&str, u8)]) -> Option<usize> {
+    let text = &here.text[here.at..];
+    let (word, parts) = words.iter().rfind(|(word, _)| text.starts_with(word.as_bytes()))?;
+    let before = here.before.map(|index| here.tokens.of(index));
+    if matches!(before, Some(b"sub" | b">" | b"{" | b"$" | b"@" | b"%" | b"&"))
+        && word.as_bytes()[0] != b'%'
+    {
+        return None;
+    }
+    let mut at = word.len();
+    let gap = text[at..].iter().take_while(|byte| **byte == b' ').count();
+    if gap > 0 && matches!(text.get(at + gap), Some(b'=' | b',' | b'#' | b';' | b')')) {
+        return None;
+    }
+    at += if word.starts_with('%') { 0 } else { gap };
+    for part in 0..*parts {
+        let open = *text.get(at)?;
+        if open.is_ascii_alphanumeric()
+            || open.is_ascii_whitespace()
+            || matches!(open, b'_' | b',' | b';' | b')' | b'=')
+        {
+            return None;
+        }
+        at = delimited(text, at, open);
+        let paired = matches!(open, b'(' | b'[' | b'{' | b'<');
+        if part + 1 < *parts {
+            if paired {
+                at += text.get(at..)?.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            } else {
+                at -= 1;
+            }
+        }
+    }
+    Some(at.min(text.len()))
+}
+
+/// Returns the end of a text that begins with a delimiter at an offset.
+fn delimited(text: &[u8], at: usize, open: u8) -> usize {
+    let close = match open {
+        b'(' => b')',
+        b'[' => b']',
+        b'{' => b'}',
+        b'<' => b'>',
+        other => other,
+    };
+    let mut depth = 1_u32;
+    let mut at = at + 1;
+    while let Some(&byte) = text.get(at) {
+        at += 1;
+        if byte == b'\\' {
+            at += 1;
+        } else if byte == close {
+            depth -= 1;
+            if depth == 0 {
+                return at;
+            }
+        } else if byte == open {
+            depth += 1;
+        }
+    }
+    text.len()
+}
+
+fn dollar_text(text: &[u8]) -> Option<usize> {
+    let rest = text.strip_prefix(b"$")?;
+    let name =
+        rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    if rest.get(name) != Some(&b'$') {
+        return None;
+    }
+    let mark = &text[..name + 2];
+    let end = memchr::memmem::find(&text[mark.len()..], mark);
+    Some(end.map_or(text.len(), |end| end + 2 * mark.len()))
+}
+
+fn pod(here: Here<'_, '_>, open: &str, close: &str) -> Option<usize> {
+    let text = &here.text[here.at..];
+    if here.at > 0 && here.text[here.at - 1] != b'\n' {
+        return None;
+    }
+    let next = text.strip_prefix(open.as_bytes())?.first()?;
+    if open == "=" && !next.is_ascii_alphabetic() {
+        return None;
+    }
+    let end = memchr::memmem::find(text, format!("\n{close}").as_bytes());
+    Some(end.map_or(text.len(), |end| end + 1 + line_length(&text[end + 1..])))
+}
+
+/// Returns a line with those that continue it after a backslash.
+pub(super) fn logical_line(text: &[u8]) -> &[u8] {
+    let mut end = 0;
+    loop {
+        end += line_length(&text[end..]);
+        let line = text[..end].strip_suffix(b"\r").unwrap_or(&text[..end]);
+        if end >= text.len() || !line.ends_with(b"\\") {
+            return &text[..end];
+        }
+        end += 1;
+    }
+}
+
+/// Returns the word of a directive of the C preprocessor: `ifdef` of `#  ifdef X`.
+pub(super) fn directive_of(line: &[u8]) -> &[u8] {
+    let rest = line[1..].trim_ascii_start();
+    let end = rest.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(rest.len());
+    &rest[..end]
+}
+
+/// Returns the length of the text before the `#endif` that ends a branch.
+pub(super) fn branch_length(text: &[u8]) -> usize {
+    let mut depth = 0_u32;
+    let mut at = 0;
+    while at < text.len() {
+        let line = &text[at..at + line_length(&text[at..])];
+        let shown = line.trim_ascii_start();
+        if shown.starts_with(b"#") {
+            match directive_of(shown) {
+                b"if" | b"ifdef" | b"ifndef" => depth += 1,
+                b"endif" if depth == 0 => return at,
+                b"endif" => depth -= 1,
+                _ => {}
+            }
+        }
+        at += line.len() + 1;
+    }
+    text.len()
+}

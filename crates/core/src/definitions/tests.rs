@@ -1,0 +1,136 @@
+use super::*;
+
+/// Returns `kind name start-end` of each definition, indented by its depth.
+fn shown(language: Language, text: &str) -> String {
+    let list = definitions(language, text.as_bytes());
+    let mut depths: Vec<usize> = Vec::new();
+    let mut lines = String::new();
+    for one in &list {
+        let depth = one.parent.map_or(0, |parent| depths[parent as usize] + 1);
+        depths.push(depth);
+        let name = &text[one.name.clone()];
+        let lead = if one.lead_line == one.start_line {
+            String::new()
+        } else {
+            format!(" <{}", one.lead_line)
+        };
+        lines += &format!(
+            "{}{} {name} {}-{}{lead}\n",
+            "  ".repeat(depth),
+            one.kind.as_str(),
+            one.start_line,
+            one.end_line
+        );
+    }
+    lines
+}
+
+#[test]
+fn rust_items_and_their_members_are_found_outside_comments_and_strings() {
+    let text = r##"
+/// A pair.
+#[derive(Debug)]
+pub struct Pair<'a, T>(&'a T, char);
+
+impl<'a, T: Fn() -> u8> fmt::Display for Pair<'a, T> {
+    // fn commented() {}
+    fn fmt(&self) -> &'static str {
+        let quote = '"';
+        r#"fn raw() {}"#
+    }
+}
+
+pub(crate) const fn zero() -> u8 { b'{' as u8 }
+const TABLE: [u8; 2] = [
+    1, 2,
+];
+macro_rules! many { ($x:ident) => { fn $x() {} } }
+mod inner { pub trait Named { fn name(&self) -> String; } }
+"##;
+    let expected = "\
+struct Pair 4-4 <2
+impl Pair 6-12
+  method fmt 8-11 <7
+function zero 14-14
+constant TABLE 15-17
+macro many 18-18
+module inner 19-19
+  trait Named 19-19
+    method name 19-19
+";
+    assert_eq!(shown(Language::Rust, text), expected);
+}
+
+#[test]
+fn python_definitions_end_before_the_next_statement_that_is_not_further_right() {
+    let text = r#"
+LIMIT = 3
+
+@wraps(
+    f)
+class A(B):
+    """
+def no(): pass
+"""
+    async def run(self,
+            other):
+        def inner():
+            return 1
+        return inner
+
+    x = 2
+def last(): return "def x():"
+"#;
+    let expected = "\
+constant LIMIT 2-2
+class A 6-16 <4
+  method run 10-14
+    function inner 12-13
+function last 17-17
+";
+    assert_eq!(shown(Language::Python, text), expected);
+}
+
+#[test]
+fn scripts_have_functions_classes_members_and_assigned_functions() {
+    let text = r#"
+export default class Shop extends Base {
+  static #count = 0;
+  constructor() { super(); }
+  get size() { return /[/{]/.test(`${this.x ? `}` : "{"}`); }
+  handle = async (event) => {
+    run();
+  }
+}
+export const add = (a, b) => a + b
+const limit = 3, list = {
+  open() { return 1; },
+  close: 2,
+};
+function f(a: string): { x: string } {
+  const inner = () => 1;
+  if (a) { call(); }
+  const value = 2;
+}
+exports.run = function () {};
+type Name = "a" |
+  "b";
+interface Named { name(): string; }
+"#;
+    let expected = "\
+class Shop 2-9
+  method constructor 4-4
+  method size 5-5
+  method handle 6-8
+function add 10-10
+constant limit 11-14
+  method open 12-12
+function f 15-19
+  function inner 16-16
+function run 20-20
+type Name 21-22
+interface Named 23-23
+  method name 23-23
+";
+    assert_eq!(shown(Language::TypeScript, text), expected);
+}
