@@ -29,41 +29,56 @@ use std::ops::Range;
 /// The largest text whose definitions are found, in bytes. Larger ones are generated or data.
 pub const MAX_BYTES: usize = 16 << 20;
 
-crate::wire! {
-    /// The kind of a definition.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    pub enum Kind {
-        /// A function outside a type.
-        Function = "function",
-        /// A function of a type.
-        Method = "method",
-        /// A class, object or actor.
-        Class = "class",
-        /// A struct, union or record.
-        Struct = "struct",
-        /// An enumeration.
-        Enum = "enum",
-        /// An interface or protocol.
-        Interface = "interface",
-        /// A trait or mixin.
-        Trait = "trait",
-        /// Members of a type that is defined elsewhere: `impl`, `extension`. Its name is the type's.
-        Implementation = "impl",
-        /// A type that names others: an alias, a union of types.
-        Type = "type",
-        /// A module, namespace or package.
-        Module = "module",
-        /// A constant at the top level of a file or module.
-        Constant = "constant",
-        /// A variable at the top level of a file or module.
-        Variable = "variable",
-        /// A macro.
-        Macro = "macro",
-        /// A heading, or the section of a configuration file.
-        Section = "section",
-        /// A key of a data or configuration file.
-        Key = "key",
-    }
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
+        /// The kind of a definition.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Kind {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Kind {
+            /// Returns the word for the kind.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $word,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A function outside a type.
+    Function = "function",
+    /// A function of a type.
+    Method = "method",
+    /// A class, object or actor.
+    Class = "class",
+    /// A struct, union or record.
+    Struct = "struct",
+    /// An enumeration.
+    Enum = "enum",
+    /// An interface or protocol.
+    Interface = "interface",
+    /// A trait or mixin.
+    Trait = "trait",
+    /// Members of a type that is defined elsewhere: `impl`, `extension`. Its name is the type's.
+    Implementation = "impl",
+    /// A type that names others: an alias, a union of types.
+    Type = "type",
+    /// A module, namespace or package.
+    Module = "module",
+    /// A constant at the top level of a file or module.
+    Constant = "constant",
+    /// A variable at the top level of a file or module.
+    Variable = "variable",
+    /// A macro.
+    Macro = "macro",
+    /// A heading, or the section of a configuration file.
+    Section = "section",
+    /// A key of a data or configuration file.
+    Key = "key",
 }
 
 /// A definition in a text.
