@@ -30,6 +30,7 @@ import { FACTS_BY_TOOL } from "./generated/facts.ts";
  *   hooks, grants or rules could make it wait.
  * - `keepsTime`: it enforces `timeout_ms` itself.
  * - `isExtra`: models are offered it only where the host wants that (`findFiles`).
+ * - `knowsRepository`: models are offered it only where the host wants that (`knows`).
  * - `standsForLooking`, `standsForReading`, `standsForWriting`: the rules for its calls also apply to an access that is
  *   not part of its calls, such as a path in an error message, or an earlier content on the review page. One tool has
  *   each (`TOOL_FOR_ACCESS`).
@@ -46,6 +47,7 @@ export type ToolTrait =
   | "endsAtOnce"
   | "isExtra"
   | "keepsTime"
+  | "knowsRepository"
   | "moves"
   | "namesNoPath"
   | "needsDirectory"

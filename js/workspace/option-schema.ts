@@ -106,6 +106,7 @@ export const WORKSPACE_OPTIONS: Options<WorkspaceOptions> = options(
     concurrency: integer(1),
     tenant: text(),
     findFiles: flag(),
+    knows: flag(),
     commands: either(either(exactly(true), SANDBOX_PROVIDER), COMMAND_OPTIONS),
     history: flag(),
     agent: text(),

@@ -177,6 +177,11 @@ export interface WorkspaceOptions {
    */
   readonly findFiles?: boolean | undefined;
   /**
+   * With true, models are offered the tools that know the repository, such as `outline`. Calls by name work in any
+   * case; each tool that is offered costs tokens in every request. Default false.
+   */
+  readonly knows?: boolean | undefined;
+  /**
    * Offer `run_command`. `true` or options: in the strictest sandbox that this system has, made
    * from the policy of the workspace. A provider: in that one, which must hold the policy or say
    * `degrade: "allow"`. Default: no commands are run.

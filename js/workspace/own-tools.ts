@@ -56,7 +56,11 @@ export function makeOwnTools(session: Session, { gate, refusal, callsBy }: Entra
 
 /** A read-only workspace does not offer changing tools; a call of one fails with READ_ONLY. */
 function isOffered({ files, settings }: Session, { kind, traits }: Tool): boolean {
-  return (!files.access.readOnly || kind === "read") && (settings.findFiles || !traits.includes("isExtra"));
+  return (
+    (!files.access.readOnly || kind === "read") &&
+    (settings.findFiles || !traits.includes("isExtra")) &&
+    (settings.knows || !traits.includes("knowsRepository"))
+  );
 }
 
 /** Returns a method for each tool, which returns the data of a call or throws its error. */

@@ -213,6 +213,7 @@ function settingsOf(given: CheckedOptions, guard: GuardLevel, limits: Limits): T
     readers: readersFor({ readers: given.readers }),
     renderings: new RenderingCache(),
     findFiles: given.findFiles === true,
+    knows: given.knows === true,
   };
 }
 
