@@ -1,5 +1,6 @@
 //! Collects definitions by offsets and turns them into lines and parents.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::{Definition, Kind};
@@ -11,6 +12,8 @@ pub(super) struct Found {
     pub kind: Kind,
     /// The name.
     pub name: Range<usize>,
+    /// The name of the type that it says to be of: the receiver of a method of Go.
+    pub owner: Option<Range<usize>>,
     /// The first decorator or attribute, or the definition itself.
     pub lead: usize,
     /// The first byte of the definition.
@@ -34,6 +37,7 @@ pub(super) fn finish(
         .map(|&(first, last)| (line_of(first as usize), line_of(last as usize)))
         .collect();
     let mut around: Vec<(u32, usize)> = Vec::new();
+    let mut types: HashMap<&[u8], u32> = HashMap::new();
     let mut list: Vec<Definition> = Vec::with_capacity(found.len());
     for one in found {
         while around.last().is_some_and(|&(_, last)| last < one.start) {
@@ -42,7 +46,15 @@ pub(super) fn finish(
         let start_line = line_of(one.start);
         let end_line = line_of(one.last.max(one.name.end.saturating_sub(1)));
         let lead_line = lead(&comments, line_of(one.lead));
+        let owner = one.owner.and_then(|name| types.get(&text[name]).copied());
         let parent = around.last().map(|&(index, _)| index);
+        let parent = owner.or(parent);
+        if matches!(
+            one.kind,
+            Kind::Class | Kind::Struct | Kind::Interface | Kind::Type | Kind::Enum
+        ) {
+            types.entry(&text[one.name.clone()]).or_insert(list.len() as u32);
+        }
         around.push((list.len() as u32, one.last));
         list.push(Definition {
             kind: one.kind,

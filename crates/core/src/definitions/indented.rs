@@ -64,13 +64,20 @@ fn statement(
             _ => Kind::Function,
         };
         open.push(Open { column, index: found.len(), class });
-        found.push(Found { kind, name: tokens.range(word + 1), lead, start, last: start });
+        found.push(Found {
+            kind,
+            name: tokens.range(word + 1),
+            owner: None,
+            lead,
+            start,
+            last: start,
+        });
     } else if column == 0 && tokens.is_name(at) && assigned(tokens, at + 1) {
         let name = tokens.range(at);
         let constant = !tokens.of(at).iter().any(u8::is_ascii_lowercase);
         let kind = if constant { Kind::Constant } else { Kind::Variable };
         open.push(Open { column, index: found.len(), class: false });
-        found.push(Found { kind, name, lead, start, last: start });
+        found.push(Found { kind, name, owner: None, lead, start, last: start });
     }
 }
 

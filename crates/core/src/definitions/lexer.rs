@@ -2,6 +2,9 @@
 //!
 //! One loop over the bytes; what is special about the strings of a language is in [`literals`].
 
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
+
 use super::literals::{self, Literal};
 
 /// More tokens than this are not kept: a text of brackets would otherwise need 12 times its size.
@@ -51,6 +54,8 @@ pub(super) struct Lexicon {
     pub word: &'static [u8],
     /// Whether lines that begin with `#` are for the C preprocessor.
     pub preprocessor: bool,
+    /// Whether `#[` is no comment.
+    pub attributes: bool,
 }
 
 /// The tokens of a text, and where its comments are.
@@ -63,12 +68,23 @@ pub(super) struct Tokens<'a> {
     pub comments: Vec<(u32, u32)>,
     /// The offset of each `#define` of the preprocessor.
     pub defines: Vec<u32>,
+    /// The bytes that were read in vain for literals without an end. Limited, to keep time linear.
+    pub wasted: Cell<usize>,
+    /// The names of the heredocs that begin after the present line.
+    pub heredocs: RefCell<Vec<Range<usize>>>,
 }
 
 impl<'a> Tokens<'a> {
     /// Cuts a text.
     pub fn new(text: &'a [u8], lexicon: &Lexicon) -> Self {
-        let tokens = Self { text, list: Vec::new(), comments: Vec::new(), defines: Vec::new() };
+        let tokens = Self {
+            text,
+            list: Vec::new(),
+            comments: Vec::new(),
+            defines: Vec::new(),
+            wasted: Cell::new(0),
+            heredocs: RefCell::default(),
+        };
         let mut lexer =
             Lexer { tokens, lexicon, at: 0, first: true, open: Vec::new(), conditions: Vec::new() };
         lexer.run();
@@ -164,6 +180,7 @@ impl Lexer<'_, '_> {
             match byte {
                 b'\n' => {
                     self.first = true;
+                    self.after_heredocs();
                     self.at += 1;
                 }
                 b' ' | b'\t' | b'\r' | 0x0c => self.at += 1,
@@ -176,13 +193,26 @@ impl Lexer<'_, '_> {
         }
     }
 
+    /// Steps over the heredocs that begin after this line, to the end of their last line.
+    fn after_heredocs(&mut self) {
+        for name in self.tokens.heredocs.take() {
+            let text = self.tokens.text;
+            let Some(end) = literals::heredoc_end(text, self.at, &text[name]) else { return };
+            self.at = end + memchr::memchr(b'\n', &text[end..]).unwrap_or(text.len() - end);
+            if self.tokens.text.get(self.at).is_none() {
+                self.at = text.len() - 1;
+                return;
+            }
+        }
+    }
+
     /// Steps over a comment, if one is here.
     fn comment(&mut self) -> bool {
         let rest = &self.tokens.text[self.at..];
         let length =
             if let Some(length) = self.lexicon.block.and_then(|form| block_length(rest, form)) {
                 length
-            } else if self.lexicon.line.iter().any(|mark| rest.starts_with(mark.as_bytes())) {
+            } else if self.lexicon.line.iter().any(|mark| self.is_comment(rest, mark)) {
                 memchr::memchr(b'\n', rest).unwrap_or(rest.len())
             } else {
                 return false;
@@ -192,6 +222,23 @@ impl Lexer<'_, '_> {
         }
         self.at += length;
         true
+    }
+
+    /// Returns whether a comment to the end of the line begins here. One that begins with a space in
+    /// the table needs one before it: `$#` of a shell is no comment. `#[` of PHP is an attribute.
+    fn is_comment(&self, rest: &[u8], mark: &str) -> bool {
+        let before = self.at.checked_sub(1).map_or(b'\n', |at| self.tokens.text[at]);
+        match mark.strip_prefix(' ') {
+            Some(mark) => {
+                rest.starts_with(mark.as_bytes())
+                    && (before.is_ascii_whitespace()
+                        || matches!(before, b';' | b'(' | b'&' | b'|' | b'{' | b'}' | b')'))
+            }
+            None => {
+                rest.starts_with(mark.as_bytes())
+                    && !(self.lexicon.attributes && rest.starts_with(b"#["))
+            }
+        }
     }
 
     /// Steps over a line of the C preprocessor, if one is here, and over branches whose brackets

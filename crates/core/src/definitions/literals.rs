@@ -37,6 +37,8 @@ pub(super) enum Literal {
     DollarText,
     /// The bytes that begin with this text and have this many more: `$#`, `\'`.
     Fixed(&'static str, usize),
+    /// Text outside `<?php … ?>`.
+    Markup,
     /// `=begin … =end` of Ruby and POD of Perl, at the beginning of a line.
     Pod(&'static str, &'static str),
 }
@@ -91,12 +93,32 @@ pub(super) struct Here<'a, 't> {
     pub before: Option<usize>,
 }
 
+impl Here<'_, '_> {
+    /// Notes bytes that were read in vain.
+    fn waste(&self, bytes: usize) -> Option<usize> {
+        self.tokens.wasted.set(self.tokens.wasted.get().saturating_add(bytes));
+        None
+    }
+}
+
 impl Literal {
-    /// Returns the length of the literal that begins here.
+    /// Returns the length of the literal that begins here. Forms that are read far before they turn
+    /// out to be none are given up once that has cost several times the text.
     pub fn length(&self, here: Here<'_, '_>) -> Option<usize> {
         let text = &here.text[here.at..];
+        if matches!(self, Self::Regex(_) | Self::Heredoc(_) | Self::Operator(_))
+            && here.tokens.wasted.get() > 4 * here.text.len()
+        {
+            return None;
+        }
         match self {
-            Self::Text(quote) => quote_length(text, quote),
+            Self::Text(quote) => quote_length(text, quote).or_else(|| {
+                // A hole that ends in no bracket of its own is text.
+                let spent = here.tokens.wasted.get() > 4 * here.text.len();
+                let plain = quote_length(text, &Quote { hole: "", ..*quote })?;
+                here.waste(if spent { 0 } else { line_length(text) });
+                Some(if spent { text.len() } else { plain })
+            }),
             Self::RustChar => rust_char(text),
             Self::RustRaw => rust_raw(text),
             Self::CppRaw => cpp_raw(text),
@@ -113,6 +135,7 @@ impl Literal {
             Self::Fixed(open, more) => {
                 text.starts_with(open.as_bytes()).then(|| (open.len() + more).min(text.len()))
             }
+            Self::Markup => markup(here),
             Self::Pod(open, close) => pod(here, open, close),
         }
     }
@@ -144,12 +167,14 @@ fn quote_length(text: &[u8], quote: &Quote) -> Option<usize> {
                     at += 2;
                 } else if starts(text, at, form.close) {
                     at += form.close.len();
-                    levels.pop();
-                } else if byte == b'\n' && !form.lines {
-                    if levels.len() == 1 {
-                        return Some(at);
+                    // A doubled quote is one of the text, where there is no other escape.
+                    if form.escape == 0 && form.close.len() == 1 && starts(text, at, form.close) {
+                        at += 1;
+                    } else {
+                        levels.pop();
                     }
-                    levels.pop();
+                } else if byte == b'\n' && !form.lines {
+                    return (levels.len() == 1).then_some(at);
                 } else if starts(text, at, form.hole) && levels.len() < MAX_HOLES {
                     at += form.hole.len();
                     levels.push(hole_of(form.hole));
@@ -170,8 +195,8 @@ fn quote_length(text: &[u8], quote: &Quote) -> Option<usize> {
                     if levels.len() < MAX_HOLES {
                         levels.push(Level::Text(inner_quote(byte, quote)));
                     }
-                } else if byte == b'\n' && !quote.lines && quote.hole != "#{" {
-                    return Some(at - 1);
+                } else if byte == b'\n' && !quote.lines {
+                    return None;
                 }
             }
         }
@@ -198,7 +223,7 @@ fn inner_quote(byte: u8, outer: &Quote) -> Quote {
     if outer.close == quote {
         return *outer;
     }
-    Quote { open: quote, close: quote, escape: b'\\', lines: byte == b'`', hole: "" }
+    Quote { open: quote, close: quote, escape: b'\\', lines: false, hole: "" }
 }
 
 fn rust_char(text: &[u8]) -> Option<usize> {
@@ -345,18 +370,19 @@ fn regex(text: &[u8]) -> Option<usize> {
     Some(at + 1 + flags)
 }
 
-/// Returns the length of a heredoc: from its mark to the line with its name. The rest of the line
-/// of the mark is lost with it, which matters only where a bracket is left open there.
+/// Returns the length of the mark of a heredoc, whose text begins on the next line.
 fn heredoc(here: Here<'_, '_>, mark: &str) -> Option<usize> {
     let text = &here.text[here.at..];
     let rest = text.strip_prefix(mark.as_bytes())?;
     let spaces = rest.iter().take_while(|byte| matches!(byte, b' ' | b'-' | b'~')).count();
     let rest = &rest[spaces..];
     let quote = rest.first().filter(|byte| matches!(byte, b'"' | b'\'' | b'`' | b'\\'));
-    let rest = &rest[usize::from(quote.is_some())..];
-    let length =
-        rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-    let name = &rest[..length];
+    let quoted = usize::from(quote.is_some());
+    let length = rest[quoted..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_')
+        .count();
+    let name = &rest[quoted..quoted + length];
     let spaced = mark == "<<" && spaces > 0 && text[2] == b' ' && quote.is_none();
     if name.is_empty()
         || name[0].is_ascii_digit()
@@ -364,15 +390,27 @@ fn heredoc(here: Here<'_, '_>, mark: &str) -> Option<usize> {
     {
         return None;
     }
-    let mut at = line_length(text);
+    let from = here.at + mark.len() + spaces + quoted;
+    let known = here.tokens.heredocs.borrow().len() < 16;
+    if !known || heredoc_end(here.text, here.at + line_length(text), name).is_none() {
+        return here.waste(text.len());
+    }
+    here.tokens.heredocs.borrow_mut().push(from..from + length);
+    let closing = quote.filter(|quote| **quote != b'\\').is_some();
+    Some(mark.len() + spaces + quoted + length + usize::from(closing))
+}
+
+/// Returns the offset after the name that ends a heredoc, whose text begins after a line break.
+pub(super) fn heredoc_end(text: &[u8], line_break: usize, name: &[u8]) -> Option<usize> {
+    let mut at = line_break;
     while at < text.len() {
         let line = &text[at + 1..][..line_length(&text[at + 1..])];
-        let shown = line.trim_ascii();
-        let ends = shown.strip_prefix(name).is_some_and(|after| {
-            !after.first().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
-        });
-        if ends && (mark == "<<<" || shown.len() == name.len()) {
-            return Some(at + 1 + (line.len() - line.trim_ascii_start().len()) + name.len());
+        let shown = line.trim_ascii_start();
+        let after = shown.strip_prefix(name).map(|after| after.first().copied().unwrap_or(b'\n'));
+        if after.is_some_and(|byte| {
+            !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b' ' | b'.'))
+        }) {
+            return Some(at + 1 + (line.len() - shown.len()) + name.len());
         }
         at += 1 + line.len();
     }
@@ -401,7 +439,7 @@ fn operator(here: Here<'_, '_>, words: &[(&str, u8)]) -> Option<usize> {
     let text = &here.text[here.at..];
     let (word, parts) = words.iter().rfind(|(word, _)| text.starts_with(word.as_bytes()))?;
     let before = here.before.map(|index| here.tokens.of(index));
-    if matches!(before, Some(b"sub" | b">" | b"{" | b"$" | b"@" | b"%" | b"&"))
+    if matches!(before, Some(b"sub" | b">" | b"{" | b"$" | b"@" | b"%" | b"&" | b"-" | b"."))
         && word.as_bytes()[0] != b'%'
     {
         return None;
@@ -413,7 +451,7 @@ fn operator(here: Here<'_, '_>, words: &[(&str, u8)]) -> Option<usize> {
     }
     at += if word.starts_with('%') { 0 } else { gap };
     for part in 0..*parts {
-        let open = *text.get(at)?;
+        let Some(&open) = text.get(at) else { return here.waste(text.len()) };
         if open.is_ascii_alphanumeric()
             || open.is_ascii_whitespace()
             || matches!(open, b'_' | b',' | b';' | b')' | b'=')
@@ -470,6 +508,20 @@ fn dollar_text(text: &[u8]) -> Option<usize> {
     let mark = &text[..name + 2];
     let end = memchr::memmem::find(&text[mark.len()..], mark);
     Some(end.map_or(text.len(), |end| end + 2 * mark.len()))
+}
+
+fn markup(here: Here<'_, '_>) -> Option<usize> {
+    let text = &here.text[here.at..];
+    if text.starts_with(b"<?") {
+        return Some(
+            2 + text[2..]
+                .iter()
+                .take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'=')
+                .count(),
+        );
+    }
+    let outside = text.starts_with(b"?>") || here.before.is_none();
+    outside.then(|| memchr::memmem::find(text, b"<?").map_or(text.len(), |end| end.max(2)))
 }
 
 fn pod(here: Here<'_, '_>, open: &str, close: &str) -> Option<usize> {

@@ -4,6 +4,8 @@
 //! function only what a word introduces is a definition. [`script`] knows the members of classes
 //! and objects of JavaScript, [`typed`] the functions of languages that write the type first.
 
+mod go;
+mod native;
 mod script;
 mod tail;
 mod typed;
@@ -37,6 +39,15 @@ pub(super) enum Place {
 struct Scope {
     close: usize,
     place: Place,
+    /// The token with the name of the definition whose body it is; 0 for any other block.
+    owner: usize,
+}
+
+/// The body of a definition, whose brace is not reached.
+struct Body {
+    open: usize,
+    place: Place,
+    owner: usize,
 }
 
 /// The walk through the tokens of a text.
@@ -47,7 +58,7 @@ pub(super) struct Walker<'a> {
     found: Vec<Found>,
     scopes: Vec<Scope>,
     /// The bodies of definitions whose brace is not reached, the innermost last.
-    bodies: Vec<(usize, Place)>,
+    bodies: Vec<Body>,
     /// The column of the first token of the present line.
     column: usize,
 }
@@ -75,7 +86,9 @@ pub(super) fn walk(language: Language, rules: &Rules, tokens: &Tokens<'_>) -> Ve
         column: 0,
     };
     walker.run();
-    walker.found.extend(defines(tokens));
+    if language != Language::CSharp {
+        walker.found.extend(defines(tokens));
+    }
     walker.found
 }
 
@@ -84,11 +97,11 @@ impl Walker<'_> {
         let mut at = 0;
         let mut fresh = true;
         while let Some(&token) = self.tokens.get(at) {
+            while self.scopes.pop_if(|scope| scope.close < at).is_some() {}
             if token.first {
                 self.column = column(self.tokens.text, token.start as usize);
-                fresh |= self.rules.newline;
+                fresh |= self.rules.newline && self.place() != Place::Object;
             }
-            while self.scopes.pop_if(|scope| scope.close < at).is_some() {}
             if fresh && token.sort != Sort::Close && self.place() != Place::Inside {
                 fresh = false;
                 if let Some(next) = self.statement(at) {
@@ -100,7 +113,8 @@ impl Walker<'_> {
                 Sort::Open => self.enter(at),
                 Sort::Close => self.tokens.of(at) == b"}",
                 Sort::Sign => self.ends(at),
-                _ => false,
+                Sort::Word => self.class_expression(at),
+                Sort::Literal => self.language == Language::Php,
             };
             at += 1;
         }
@@ -123,18 +137,19 @@ impl Walker<'_> {
     /// Enters a bracket; returns whether a statement begins in it.
     fn enter(&mut self, at: usize) -> bool {
         let close = self.tokens.partner(at);
-        while self.bodies.pop_if(|(body, _)| *body < at).is_some() {}
-        let body = self.bodies.pop_if(|(body, _)| *body == at).map(|(_, place)| place);
+        while self.bodies.pop_if(|body| body.open < at).is_some() {}
+        let body = self.bodies.pop_if(|body| body.open == at);
+        let owner = body.as_ref().map_or(0, |body| body.owner);
         let place = if self.place() == Place::Skipped {
             Place::Skipped
-        } else if let Some(place) = body {
-            place
+        } else if let Some(body) = body {
+            body.place
         } else if self.tokens.of(at) == b"{" {
             self.block(at)
         } else {
             Place::Inside
         };
-        self.scopes.push(Scope { close, place });
+        self.scopes.push(Scope { close, place, owner });
         !matches!(place, Place::Inside | Place::Skipped)
     }
 
@@ -143,18 +158,52 @@ impl Walker<'_> {
         if self.rules.callable == Callable::Member && script::opens_object(self.tokens, at) {
             return Place::Object;
         }
-        if self.language == Language::Rust && self.is_foreign(at) {
-            return if self.quotes(at) { Place::Skipped } else { Place::File };
+        let before = |back: usize| at.checked_sub(back).map_or(&b""[..], |at| self.tokens.of(at));
+        match self.language {
+            Language::Rust if self.quotes(at) => Place::Skipped,
+            Language::Rust if self.place() == Place::File && before(1) == b"!" => Place::File,
+            Language::Rust | Language::C | Language::Cpp | Language::ObjectiveC
+                if before(1) == b"namespace"
+                    || before(2) == b"extern"
+                    || before(1) == b"extern" =>
+            {
+                Place::File
+            }
+            Language::Kotlin if before(1) == b"object" => Place::Type,
+            Language::Java
+                if before(1) == b")" && self.is_anonymous(self.tokens.partner(at - 1)) =>
+            {
+                Place::Type
+            }
+            _ => Place::Code,
         }
-        Place::Code
     }
 
-    /// Returns whether a brace of Rust encloses items: `extern "C" {`, `cfg_if! {`.
-    fn is_foreign(&self, at: usize) -> bool {
-        let before = |back: usize| at.checked_sub(back).map_or(&b""[..], |at| self.tokens.of(at));
-        self.place() == Place::File
-            && (before(1) == b"!" || before(1) == b"extern" || before(2) == b"extern")
-            || self.quotes(at)
+    /// Returns whether the parentheses before a brace are those of `new Type<…>(…)`.
+    fn is_anonymous(&self, open: usize) -> bool {
+        let tokens = self.tokens;
+        let words = (open.saturating_sub(40)..open).rev();
+        let mut before = words.skip_while(|&at| {
+            let word = tokens.of(at);
+            word != b"new"
+                && (tokens.is_name(at) || matches!(word, b"." | b"<" | b">" | b"," | b"?" | b"@"))
+        });
+        before.next().is_some_and(|at| tokens.is(at, "new"))
+    }
+
+    /// Notes the body of a class that is part of an expression of JavaScript: `return class {`.
+    fn class_expression(&mut self, at: usize) -> bool {
+        let script = self.rules.callable == Callable::Member && self.tokens.is(at, "class");
+        if script
+            && !self.tokens.is(at.saturating_sub(1), ".")
+            && self.bodies.last().is_none_or(|body| body.open < at)
+        {
+            let next = self.tokens.of(at + 1);
+            if self.tokens.is_name(at + 1) || next == b"{" {
+                self.class_value(at, at + 1);
+            }
+        }
+        false
     }
 
     /// Returns whether a brace of Rust encloses tokens that a macro makes code of.
@@ -173,14 +222,23 @@ impl Walker<'_> {
         let start = self.after_marks(at);
         let word = self.after_modifiers(start);
         let begun = Begun { lead: at, start, word };
-        if self.place() == Place::Object {
-            return self.member(begun);
+        match self.place() {
+            Place::Object => return self.member(begun),
+            Place::Group(kind) => return self.go_spec(begun, kind, start),
+            _ => {}
+        }
+        let tagged = self.rules.words.iter().any(|(_, _, form)| *form == Form::Tagged);
+        if tagged && self.tokens.is(start, "typedef") {
+            self.type_name(start);
         }
         if let Some(next) = self.by_word(begun) {
             return Some(next);
         }
         match self.rules.callable {
             Callable::None => None,
+            Callable::Interface if self.place() == Place::Type => self.go_method(begun),
+            Callable::Interface => None,
+            Callable::Shell => self.shell(begun),
             Callable::Member if self.place() == Place::Type => self.member(begun),
             Callable::Member => self.assignment(begun),
             Callable::Typed => self.typed(begun),
@@ -203,6 +261,16 @@ impl Walker<'_> {
                 Mark::Hash if tokens.is(at, "#") && tokens.is(at + 1, "[") => tokens.skip(at + 1),
                 Mark::Hash if tokens.is(at, "#") && tokens.is(at + 1, "!") => tokens.skip(at + 2),
                 Mark::Bracket if tokens.is(at, "[") => tokens.skip(at),
+                Mark::Bracket
+                    if tokens.is(at + 1, ":")
+                        && !tokens.is(at + 2, ":")
+                        && is_access(tokens.of(at)) =>
+                {
+                    return self.after_marks(at + 2);
+                }
+                Mark::Bracket if tokens.is(at, "template") && tokens.is(at + 1, "<") => {
+                    self.after_angles(at + 1)
+                }
                 _ => return at,
             };
         }
@@ -234,7 +302,7 @@ impl Walker<'_> {
                 next = tokens.skip(next);
             }
             if tokens.get(next).is_some_and(|token| token.sort == Sort::Literal) {
-                next += usize::from(self.language == Language::Rust);
+                next += usize::from(matches!(tokens.of(at), b"extern"));
             }
             let follows = tokens.is_word(next)
                 || tokens.get(next).is_some_and(|token| token.sort == Sort::Literal)
@@ -249,13 +317,28 @@ impl Walker<'_> {
                 at = self.after_marks(at);
             }
         }
-        at
+        // `@interface` of Java.
+        at + usize::from(
+            tokens.is(at, "@") && tokens.is(at + 1, "interface") && self.language == Language::Java,
+        )
     }
 
     /// Takes a statement whose word says what it defines.
     fn by_word(&mut self, begun: Begun) -> Option<usize> {
         let mut word = begun.word;
         let tokens = self.tokens;
+        if tokens.is(word, "using") && !tokens.is(word + 2, "=") {
+            return None;
+        }
+        let fun = tokens.is(word, "fun") || tokens.is(word, "class");
+        if fun
+            && matches!(
+                tokens.of(word + 1),
+                b"interface" | b"func" | b"var" | b"let" | b"subscript"
+            )
+        {
+            word += 1;
+        }
         // `const fn`, `const enum`, `static inline`: the word is a modifier of another.
         while self
             .rules
@@ -278,21 +361,41 @@ impl Walker<'_> {
             Form::Body => self.body(begun, kind),
             Form::Value => self.value(begun, kind),
             Form::Members => self.members(begun, kind),
-            Form::Either | Form::Named => None,
+            Form::Either => self.either(begun, kind),
+            Form::Named => self.named(begun),
+            Form::Tagged => self.tagged(begun, kind),
+            Form::Go => self.go(begun, kind),
         }
     }
 
-    /// Returns the token with the name after a defining word.
+    /// Returns the token with the name after a defining word: of a path the last one.
     fn name_after(&self, word: usize) -> Option<usize> {
         let tokens = self.tokens;
         let mut at = word + 1;
-        if tokens.is(at, "*") || (tokens.is(word, "macro_rules") && tokens.is(at, "!")) {
+        if matches!(tokens.of(at), b"*" | b"&")
+            || (tokens.is(word, "macro_rules") && tokens.is(at, "!"))
+        {
             at += 1;
         }
         if tokens.is(at, "<") {
             at = self.after_angles(at);
         }
-        tokens.is_name(at).then_some(at)
+        let mut name = tokens.is_name(at).then_some(at)?;
+        loop {
+            let mut next = name + 1;
+            if self.language == Language::Kotlin && tokens.is(next, "<") {
+                next = self.after_angles(next);
+            }
+            next += usize::from(tokens.is(next, "?"));
+            let sign = tokens.of(next);
+            let colons = sign == b":" && tokens.is(next + 1, ":");
+            let path = matches!(sign, b"." | b"\\") || colons;
+            next += 1 + usize::from(colons);
+            if !(path && tokens.is_name(next)) || (self.rules.newline && tokens.is_first(next)) {
+                return Some(name);
+            }
+            name = next;
+        }
     }
 
     /// Takes a name and a body in braces, or the end of the statement.
@@ -301,16 +404,48 @@ impl Walker<'_> {
         if self.tokens.is(begun.word, "type") || self.is_property(name) {
             return None;
         }
-        let kind = match kind {
-            Kind::Function if self.place() == Place::Type => Kind::Method,
-            other => other,
-        };
+        let kind = self.kind_here(begun, kind);
         let (last, body) = self.to_body(name + 1);
         if let Some(body) = body {
-            self.bodies.push((body, place_of(kind)));
+            self.bodies.push(Body { open: body, place: place_of(kind), owner: name });
         }
         self.add(begun, kind, name, last);
         Some(name + 1)
+    }
+
+    /// Returns the kind of a definition by where it is and by the word before.
+    fn kind_here(&self, begun: Begun, kind: Kind) -> Kind {
+        match kind {
+            Kind::Function if self.place() == Place::Type => Kind::Method,
+            Kind::Class if begun.word > 0 && self.tokens.is(begun.word - 1, "enum") => Kind::Enum,
+            other => other,
+        }
+    }
+
+    /// Takes a name, then a body in braces, or an expression after `=`.
+    fn either(&mut self, begun: Begun, kind: Kind) -> Option<usize> {
+        let name = self.name_after(begun.word)?;
+        let kind = self.kind_here(begun, kind);
+        let (last, body) = self.to_either(name + 1);
+        if let Some(open) = body {
+            self.bodies.push(Body { open, place: place_of(kind), owner: name });
+        }
+        self.add(begun, kind, name, last);
+        Some(name + 1)
+    }
+
+    /// Takes `init(…) { … }`, whose word is the name.
+    fn named(&mut self, begun: Begun) -> Option<usize> {
+        let after = self.tokens.of(begun.word + 1);
+        if self.place() != Place::Type || !matches!(after, b"(" | b"{" | b"?" | b"!" | b"<") {
+            return None;
+        }
+        let (last, body) = self.to_body(begun.word + 1);
+        if let Some(open) = body {
+            self.bodies.push(Body { open, place: Place::Code, owner: begun.word });
+        }
+        self.add(begun, Kind::Method, begun.word, last);
+        Some(begun.word + 1)
     }
 
     /// Returns whether a word that could define something is a name itself: `type: x`, `module = y`.
@@ -346,6 +481,9 @@ impl Walker<'_> {
         let tokens = self.tokens;
         let name = word + 1 + usize::from(tokens.is(word + 1, "mut"));
         let type_word = tokens.is(word, "type");
+        if tokens.is(word, "using") || tokens.is(word, "concept") {
+            return tokens.is(name + 1, "=").then_some(name);
+        }
         if type_word && self.language != Language::Rust {
             let after = tokens.of(name + 1);
             return (tokens.is_name(name) && matches!(after, b"=" | b"<")).then_some(name);
@@ -372,7 +510,7 @@ impl Walker<'_> {
             }
             at = if tokens.is(at, "<") { self.after_angles(at) } else { at + 1 };
         }
-        self.bodies.push((body, Place::Type));
+        self.bodies.push(Body { open: body, place: Place::Type, owner: name? });
         self.add(begun, kind, name?, last);
         Some(body)
     }
@@ -383,11 +521,17 @@ impl Walker<'_> {
         self.found.push(Found {
             kind,
             name: tokens.range(name),
+            owner: None,
             lead: tokens.range(begun.lead).start,
             start: tokens.range(begun.start).start,
             last: tokens.range(last).end.saturating_sub(1),
         });
     }
+}
+
+/// Returns whether a word and a colon say who may use the members that follow.
+fn is_access(word: &[u8]) -> bool {
+    matches!(word, b"public" | b"private" | b"protected" | b"signals" | b"slots")
 }
 
 /// Returns what the body of a definition is.
@@ -416,6 +560,7 @@ fn defines(tokens: &Tokens<'_>) -> Vec<Found> {
         (length > 0).then_some(Found {
             kind: Kind::Macro,
             name: from..from + length,
+            owner: None,
             lead: start,
             start,
             last,

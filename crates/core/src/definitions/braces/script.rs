@@ -2,18 +2,30 @@
 
 use super::super::Kind;
 use super::super::lexer::{Sort, Tokens};
-use super::{Begun, Place, Walker};
+use super::{Begun, Body, Place, Walker};
 
-/// Returns whether a brace begins an object and no block, by the token before it.
+/// Returns whether a brace begins an object and no block, by the tokens before it.
 pub(super) fn opens_object(tokens: &Tokens<'_>, at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return false };
     match tokens.of(before) {
-        b"=" | b"(" | b"," | b":" | b"[" | b"?" | b"&" | b"|" | b"return" | b"default" | b"in" => {
-            true
-        }
-        b">" => false,
+        b"=" | b"(" | b"," | b"[" | b"?" | b"&" | b"|" | b"return" | b"in" => true,
+        b"default" => before > 0 && tokens.is(before - 1, "export"),
+        b">" => before > 0 && !tokens.is(before - 1, "="),
+        b":" => !is_label(tokens, before),
         _ => false,
     }
+}
+
+/// Returns whether a colon ends `case …`, `default` or a label.
+fn is_label(tokens: &Tokens<'_>, colon: usize) -> bool {
+    for at in (colon.saturating_sub(8)..colon).rev() {
+        match tokens.of(at) {
+            b"case" | b"default" => return true,
+            b"{" | b"}" | b";" | b"," | b"?" | b"(" => return false,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Returns the kind of a value that follows `=`, if it is a function or a class.
@@ -30,6 +42,22 @@ pub(super) fn value_kind(tokens: &Tokens<'_>, after_name: usize) -> Option<Kind>
         b"class" => Some(Kind::Class),
         _ => is_function(tokens, at + 1).then_some(Kind::Function),
     }
+}
+
+/// Returns whether a word begins a statement, and is no name of a method before parentheses.
+fn is_control(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"if"
+            | b"for"
+            | b"while"
+            | b"switch"
+            | b"catch"
+            | b"return"
+            | b"function"
+            | b"new"
+            | b"with"
+    )
 }
 
 /// Returns whether a function begins at a token.
@@ -69,10 +97,11 @@ impl Walker<'_> {
         let mut name = begun.word + usize::from(tokens.is(begun.word, "*"));
         name += usize::from(tokens.is(name, "#") && tokens.joined(name));
         let literal = tokens.get(name).is_some_and(|token| token.sort == Sort::Literal);
-        if !(tokens.is_name(name) || literal) {
+        let computed = tokens.is(name, "[");
+        if !(tokens.is_name(name) || literal || computed) || is_control(tokens.of(name)) {
             return None;
         }
-        let mut after = name + 1;
+        let mut after = tokens.skip(name);
         after += usize::from(matches!(tokens.of(after), b"?" | b"!"));
         if tokens.is(after, "<") {
             after = self.after_angles(after);
@@ -93,11 +122,16 @@ impl Walker<'_> {
     fn method(&mut self, begun: Begun, name: usize, open: usize) -> Option<usize> {
         let (last, body) = self.to_body(self.tokens.skip(open));
         match body {
-            Some(body) => self.bodies.push((body, Place::Code)),
+            Some(body) => self.bodies.push(Body { open: body, place: Place::Code, owner: name }),
             None if self.place() != Place::Type => return None,
             None => {}
         }
         self.add(begun, Kind::Method, name, last);
+        if self.tokens.is(name, "[")
+            && let Some(added) = self.found.last_mut()
+        {
+            added.name.end = self.tokens.range(self.tokens.partner(name)).end;
+        }
         Some(open)
     }
 
@@ -127,7 +161,7 @@ impl Walker<'_> {
     pub(super) fn class_value(&mut self, name: usize, last: usize) {
         let class = (name..last).find(|&at| self.tokens.is(at, "class"));
         if let Some(body) = class.and_then(|class| self.to_body(class + 1).1) {
-            self.bodies.push((body, Place::Type));
+            self.bodies.push(Body { open: body, place: Place::Type, owner: name });
         }
     }
 }

@@ -40,13 +40,44 @@ impl Walker<'_> {
             match tokens.of(at) {
                 b"{" if !self.is_type_literal(at) => return (tokens.partner(at), Some(at)),
                 b";" => return (at, None),
-                _ if token.sort == Sort::Close => break,
-                _ if self.ends_before(at, true) => break,
+                b"," if self.place() == super::Place::Object => break,
+                _ if token.sort == Sort::Close || self.ends_before(at, true) => break,
                 _ => {}
             }
             at = tokens.skip(at);
         }
         (at.saturating_sub(1), None)
+    }
+
+    /// Returns the last token of a definition whose body is in braces or an expression after `=`, and
+    /// the brace. A body by indentation ends as a value does.
+    pub(super) fn to_either(&self, from: usize) -> (usize, Option<usize>) {
+        let tokens = self.tokens;
+        let mut at = from;
+        while let Some(token) = tokens.get(at) {
+            let by_column = tokens.is(at, ":") && tokens.is_first(at + 1) && self.indents(at + 1);
+            match tokens.of(at) {
+                b"{" => return (tokens.partner(at), Some(at)),
+                b";" => return (at, None),
+                b"=" if !tokens.is(at + 1, ">") && !tokens.is(at + 1, "{") => {
+                    return (self.to_end(at + 1), None);
+                }
+                b"=" if tokens.is(at + 1, "{") => {
+                    let last = self.to_end(at + 1);
+                    return (last, Some(at + 1));
+                }
+                _ if by_column => return (self.to_end(at + 1), None),
+                _ if token.sort == Sort::Close || self.ends_before(at, true) => break,
+                _ => {}
+            }
+            at = tokens.skip(at);
+        }
+        (at.saturating_sub(1), None)
+    }
+
+    /// Returns whether a token that begins a line is further to the right than the statement.
+    fn indents(&self, at: usize) -> bool {
+        column(self.tokens.text, self.tokens.range(at).start) > self.column
     }
 
     /// Returns the last token of a value.
@@ -74,7 +105,7 @@ impl Walker<'_> {
         if !(self.rules.newline && tokens.is_first(at)) {
             return false;
         }
-        let right = column(tokens.text, tokens.range(at).start) > self.column;
+        let right = self.indents(at);
         let before = tokens.of(at - 1);
         let open = tokens.get(at - 1).is_some_and(|token| token.sort == Sort::Sign)
             && !matches!(before, b";" | b"?" | b"!" | b">");
