@@ -205,6 +205,7 @@ function answer(judged: JudgedCall, call: Call, made: Made<Answer<unknown>>): Pr
     facts.tell({ what: "ran", call: { tool, args, uses, call, fixedText: canonical?.fixedText === true } });
   const { started } = facts;
   const { result, undo } = made;
+  const replacedNotes = (meant.request.replaced ?? []).map(({ note }) => note);
   const done = { tool, args, call, answer: result, undo, facts, modifiedByHook: modified, started };
-  return successResult({ ...done, meant: canonical });
+  return successResult({ ...done, replacedNotes, meant: canonical });
 }

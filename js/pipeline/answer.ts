@@ -8,8 +8,7 @@ import { notifySafely } from "../hooks/events.ts";
 import type { Undoability } from "../log/index.ts";
 import type { CanonicalCall } from "../presets/preset.ts";
 import { TOOL_BY_NAME } from "../tools/index.ts";
-import { plural } from "../engine/escape.ts";
-import { countLines, cutToBytes, fitsInBytes, linesThatFit, maxAnswerBytes } from "../tools/lib/text.ts";
+import { countLines } from "../tools/lib/text.ts";
 import { translatedRetries } from "../tools/lib/retry.ts";
 import {
   type AnyReadingTool,
@@ -24,23 +23,18 @@ import type { Fact, Facts } from "./facts.ts";
 import { readableRoots } from "./paths/look-alikes.ts";
 import type { FailedCall, WordedError } from "./wording/messages.ts";
 import type { Session } from "./session.ts";
+import { type TextLimit, textLimitOf } from "./text-limit.ts";
 import { TOOL_FOR_ACCESS } from "../schema/tool-facts.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 
 /** The error codes of calls that a person, a rule or a hook refused. */
 const REFUSAL_CODES: ReadonlySet<string> = new Set(["APPROVAL_DENIED", "HOOK_BLOCKED", "GRANT_DENIED"]);
 
-/** The bytes by which the line about truncation may exceed the budget. */
-const MAX_TRUNCATION_LINE_BYTES = 500;
-
 /** The note in an answer without the entries that need an approval. */
 const UNAPPROVED_LEFT_OUT_NOTE = "what a rule wants to be asked about is left out: name a path to be asked";
 
 /** The form of a text. Notes can be added to `lines`, but not to a text of `fixed` form or to `json`. */
 type TextForm = "lines" | "fixed" | "json";
-
-/** The maximum number of attempts to make a text fit by using fewer results. */
-const MAX_SHRINK_ROUNDS = 8;
 
 /** A call that succeeded. */
 export interface Succeeded {
@@ -54,6 +48,8 @@ export interface Succeeded {
   readonly facts: Facts;
   /** The names of the arguments that hooks changed. */
   readonly modifiedByHook: readonly string[];
+  /** The notes about paths that replaced missing ones, which are added to the answer later. */
+  readonly replacedNotes: readonly string[];
   /** When the call began, as `performance.now()` counts. */
   readonly started: number;
   /** The canonical call, where a preset has another text. */
@@ -75,23 +71,19 @@ export async function successResult(done: Succeeded): Promise<Success<unknown>> 
   const warnings = [...(call.reach.leavesOut ? [UNAPPROVED_LEFT_OUT_NOTE] : []), ...(answer.warnings ?? [])];
   // JSON cannot have further lines, so the warnings are rendered with the data.
   const whole = form === "json" ? withWarnings(answer.data, warnings) : answer.data;
-  const budget = textBudgetOf(tool, args, call.settings);
+  const notes = notesOf(modifiedByHook, reviewed);
+  const below = formatNotes(form === "lines" ? [...warnings, ...notes] : notes);
+  const later = formatNotes(done.replacedNotes);
+  const limit = textLimitOf(tool, args, call, below + later);
   let data = whole;
   let text = textOf(done, whole);
   let isCut = false;
-  if (!fitsInBytes(text, budget)) ({ data, text, isCut } = await fittingText(done, { data, text, budget }));
-  if (form !== "json" && warnings.length > 0) {
-    data = withWarnings(data, warnings);
-    if (form === "lines") text += formatNotes(warnings);
-  }
-  const notes = [
-    ...(modifiedByHook.length > 0 ? [`arguments modified by a hook: ${modifiedByHook.join(", ")}`] : []),
-    ...(reviewed?.isModified === true
-      ? [reviewed.note ?? "content modified by the reviewer before it was approved"]
-      : []),
-  ];
+  if (!limit.fits(text)) ({ data, text, isCut } = await fittingText(done, { data, text }, limit));
+  if (form !== "json") data = withWarnings(data, warnings);
   if (reviewed?.note !== undefined) data = withWarnings(data, [reviewed.note]);
-  text += formatNotes(notes);
+  text += below;
+  const tokens = limit.tokensOf(text + later);
+  if (tokens !== undefined) data = { ...(data as object), tokens };
   const display =
     (tool.texts.display?.(data, args, TOOL_BY_NAME) ?? tool.title) + formatNotes([...warnings, ...notes]);
   const isTruncated = isCut || (data as { readonly truncated?: unknown }).truncated === true;
@@ -99,6 +91,18 @@ export async function successResult(done: Succeeded): Promise<Success<unknown>> 
   return answer.content === undefined
     ? { ok: true, text, display, data, meta }
     : { ok: true, text, display, data, content: answer.content, meta };
+}
+
+/** Returns the notes about a call that somebody changed. */
+function notesOf(
+  modifiedByHook: readonly string[],
+  reviewed: Extract<Fact, { what: "reviewed" }> | undefined,
+): readonly string[] {
+  const byReviewer = reviewed?.isModified === true;
+  return [
+    ...(modifiedByHook.length > 0 ? [`arguments modified by a hook: ${modifiedByHook.join(", ")}`] : []),
+    ...(byReviewer ? [reviewed.note ?? "content modified by the reviewer before it was approved"] : []),
+  ];
 }
 
 /** Returns the form of the text of a call. */
@@ -117,42 +121,32 @@ function textOf({ tool, args, call, meant, answer }: Succeeded, data: unknown): 
   return (meant?.text ?? tool.texts.render)(data, args, call, answer.shownDiff);
 }
 
-/** Returns the maximum size of the text of a call, in bytes. */
-function textBudgetOf(tool: AnyTool, args: object, { limits }: Call["settings"]): number {
-  const { fit } = (tool as AnyReadingTool).texts;
-  return fit !== undefined && "maxTextBytes" in fit ? fit.maxTextBytes(args, limits) : maxAnswerBytes(limits);
-}
-
-/** Data, and a text of it that is larger than the budget, in bytes. */
-interface LargeText {
-  readonly data: unknown;
-  readonly text: string;
-  readonly budget: number;
-}
-
 /** Returns the data and the text of a call with fewer results, or cut, so that it fits. */
-async function fittingText(done: Succeeded, large: LargeText): Promise<FittingText> {
+async function fittingText(
+  done: Succeeded,
+  large: Omit<FittingText, "isCut">,
+  limit: TextLimit,
+): Promise<FittingText> {
   const { tool, args, call } = done;
-  const { budget } = large;
   let { data, text } = large;
-  // A text beyond the budget took some milliseconds.
+  // A text beyond the limit took some milliseconds.
   const yielder = new Yielder({});
   await yielder.yieldNow();
-  let { lines } = linesThatFit(text, budget);
+  let lines = limit.linesThatFit(text);
   const { fit } = (tool as AnyReadingTool).texts;
   const shrinking = fit !== undefined && "shrink" in fit ? fit : undefined;
-  for (let round = 0; shrinking !== undefined && lines > 0 && round < MAX_SHRINK_ROUNDS; round++) {
+  for (let round = 0; shrinking !== undefined && lines > 0; round++) {
     data = await shrinking.shrink(data, args, lines, call);
     await yielder.yieldNow();
     text = textOf(done, data);
-    if (fitsInBytes(text, budget + MAX_TRUNCATION_LINE_BYTES)) break;
+    if (limit.fitsShortened(text)) break;
     // One result may take several lines of this text.
-    const { lines: fitting } = linesThatFit(text, budget);
-    lines = Math.min(lines - 1, Math.floor((lines * fitting) / countLines(text)));
+    const fitting = Math.floor((lines * limit.linesThatFit(text)) / countLines(text));
+    lines = limit.fewerLines(lines, fitting, round + 1);
   }
-  if (fitsInBytes(text, budget + MAX_TRUNCATION_LINE_BYTES)) return { data, text, isCut: false };
+  if (limit.fitsShortened(text)) return { data, text, isCut: false };
   const cut = { ...(data as object), truncated: true };
-  return { data: cut, text: truncateText(text, budget), isCut: true };
+  return { data: cut, text: limit.cut(text), isCut: true };
 }
 
 function metaOf(
@@ -181,13 +175,6 @@ function withWarnings(data: unknown, warnings: readonly string[]): unknown {
   if (warnings.length === 0) return data;
   const { warnings: others = [] } = data as { readonly warnings?: readonly string[] };
   return { ...(data as object), warnings: [...others, ...warnings] };
-}
-
-/** Returns the beginning of a text and a line about the truncation, for a tool that cannot use fewer results. */
-function truncateText(text: string, budget: number): string {
-  const { end } = linesThatFit(text, budget);
-  const kept = end > 0 ? text.slice(0, end) : cutToBytes(text, budget);
-  return `${kept}\n[output cut at ${plural(budget, "byte")}; truncated]`;
 }
 
 /**

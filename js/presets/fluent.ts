@@ -1,7 +1,7 @@
 /** Preset `fluent`: the workspace tools of adk-fluent. */
 import { LIMITS_WITHOUT_PAGES } from "../tools/lib/limits.ts";
 import { closingLine as grepClosing } from "../tools/grep/text.ts";
-import { readFileAnswerText } from "../tools/read_file.ts";
+import { readFileAnswerText } from "../tools/read/text.ts";
 import { integer, path, text } from "../tools/lib/shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { buildPreset, param, tool } from "./define.ts";

@@ -4,7 +4,7 @@
  */
 import { closingLine, grepRowsOf } from "../tools/grep/text.ts";
 import type { GrepArgs, GrepData, ReadFileArgs, ReadFileData, ToolName } from "../tools/index.ts";
-import { readFileAnswerText } from "../tools/read_file.ts";
+import { readFileAnswerText } from "../tools/read/text.ts";
 import { escapeControls, plural } from "../engine/escape.ts";
 import {
   byArguments,

@@ -9,7 +9,7 @@ import type {
   StatArgs,
   StatData,
 } from "../tools/index.ts";
-import { readFileAnswerText } from "../tools/read_file.ts";
+import { readFileAnswerText } from "../tools/read/text.ts";
 import { escapeControls } from "../engine/escape.ts";
 import type { RenderInput } from "./meaning.ts";
 

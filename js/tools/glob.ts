@@ -1,5 +1,6 @@
 import { unmatchedGlobHint } from "./grep/text.ts";
 import { quoteForPeople, truncatedClause } from "./lib/text.ts";
+import { MAX_TOKENS_SCHEMA, TOKENS_SCHEMA } from "./lib/tokens.ts";
 import { assignmentPhrase, type ReaderNames, type ReadingTool } from "./lib/tool.ts";
 import type { GlobArgs, GlobData } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
@@ -42,6 +43,7 @@ const inputSchema = object(
     recency_ms: integer("What `recent` means, in milliseconds.", { default: 86_400_000, minimum: 0 }),
     limit: integer("The most paths given.", { default: 1000, minimum: 1, maximum: 100_000 }),
     cursor: text("`next_cursor` of an earlier call with the same arguments, to go on from there."),
+    max_tokens: MAX_TOKENS_SCHEMA,
     timeout_ms: timeoutSchema(),
   },
   ["pattern"],
@@ -56,6 +58,7 @@ const outputSchema = object(
     ignored: integer(
       "Matches that ignore files leave out; where there are others, without those inside large ignored directories.",
     ),
+    tokens: TOKENS_SCHEMA,
     warnings: WARNINGS_SCHEMA,
   },
   ["matches", "total", "truncated", "ignored"],

@@ -13,6 +13,7 @@ import {
 import { grepText, resultLines } from "./grep/text.ts";
 import { plural } from "../engine/escape.ts";
 import { quoteForPeople, truncatedClause } from "./lib/text.ts";
+import { MAX_TOKENS_SCHEMA, TOKENS_SCHEMA } from "./lib/tokens.ts";
 import { exactly, named } from "./lib/exact.ts";
 import type { GrepData } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
@@ -70,6 +71,7 @@ const inputSchema = object(
     hidden: flag("Search names that begin with a dot too; .git is never searched.", true),
     respect_ignore: flag("Leave out what .gitignore, .ignore and .agentignore files name.", true),
     cursor: text("`next_cursor` of an earlier call with the same arguments, to go on from there."),
+    max_tokens: MAX_TOKENS_SCHEMA,
     timeout_ms: integer("After this time what was found so far is given.", { default: 30_000, minimum: 1 }),
   },
   ["pattern"],
@@ -138,6 +140,7 @@ const outputSchema = exactly(
           description: "Where a pattern that finds nothing as a regular expression is there as plain text.",
         },
       }),
+      tokens: TOKENS_SCHEMA,
       warnings: WARNINGS_SCHEMA,
     },
     ["total_matches", "files_with_matches", "files_searched", "skipped_binary", "truncated", "complete"],

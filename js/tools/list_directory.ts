@@ -15,6 +15,7 @@ import {
   timeoutSchema,
   WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
+import { MAX_TOKENS_SCHEMA, TOKENS_SCHEMA } from "./lib/tokens.ts";
 import type { ReadingTool } from "./lib/tool.ts";
 import { escapeControls, plural } from "../engine/escape.ts";
 import { lazily } from "../engine/lazy.ts";
@@ -43,6 +44,7 @@ const inputSchema = object(
       ["text", "json", "names", "tree"],
       "text",
     ),
+    max_tokens: MAX_TOKENS_SCHEMA,
     timeout_ms: timeoutSchema(),
   },
   [],
@@ -76,6 +78,7 @@ const outputSchema = object(
     total: integer("All entries, also those beyond the limit."),
     truncated: { type: "boolean", description: "Whether there are more." },
     next_cursor: text("Pass as cursor to go on."),
+    tokens: TOKENS_SCHEMA,
     warnings: WARNINGS_SCHEMA,
   },
   ["path", "entries", "total", "truncated"],

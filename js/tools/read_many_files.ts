@@ -2,11 +2,13 @@ import type { Limits } from "./lib/limits.ts";
 import { maxAnswerBytes, truncatedClause } from "./lib/text.ts";
 import type { ReadingTool } from "./lib/tool.ts";
 import { named } from "./lib/exact.ts";
-import type { ReadManyFilesData, ReadOne, SkippedOne } from "./generated/types.ts";
+import type { ReadManyFilesData } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { choice, flag, integer, text, texts, timeoutSchema, WARNINGS_SCHEMA } from "./lib/shared.ts";
-import { escapeControls, plural } from "../engine/escape.ts";
+import { MAX_TOKENS_SCHEMA, TOKENS_SCHEMA } from "./lib/tokens.ts";
+import { readManyFilesText } from "./read/many-text.ts";
+import { plural } from "../engine/escape.ts";
 import { lazily } from "../engine/lazy.ts";
 
 const reading = lazily("reads of many files", () => import("./run/read_many_files.ts"));
@@ -29,6 +31,7 @@ const inputSchema = object(
     recursive: flag("False: of directories only the files directly in them; ** goes through no level.", true),
     max_files: integer("The most files read.", { default: 200, minimum: 1, maximum: 10_000 }),
     max_total_bytes: integer("The most content given, in bytes. Default one page of text.", { minimum: 1 }),
+    max_tokens: MAX_TOKENS_SCHEMA,
     separator: text("The line before each file; {filePath} stands for its path.", {
       default: "--- {filePath} ---",
     }),
@@ -76,13 +79,12 @@ const outputSchema = object(
       ),
     },
     truncated: { type: "boolean", description: "Whether a limit left something out." },
+    tokens: TOKENS_SCHEMA,
     warnings: WARNINGS_SCHEMA,
   },
   ["files", "skipped", "truncated"],
 );
 
-/** The maximum number of skipped paths that the text names; further ones are counted. */
-const MAX_SHOWN_SKIPS = 5;
 /** Reads several files. */
 export const readManyFiles: ReadingTool<CheckedReadManyFilesArgs, ReadManyFilesData> = {
   kind: "read",
@@ -99,16 +101,7 @@ A file that cannot be read never fails the call: it is listed as skipped with th
   paths: () => [],
   scans: () => true,
   texts: {
-    render(data, args) {
-      const sections = data.files.map((file) => {
-        const head = args.separator.replaceAll("{filePath}", escapeControls(file.path));
-        const content = file.content.replace(/\r\n/gu, "\n").replace(/\n$/u, "");
-        return `${head}\n\n${content}\n${file.truncated ? `${truncatedFileNote(file)}\n` : ""}`;
-      });
-      if (data.files.length === 0) sections.push("No files were read.");
-      if (data.skipped.length > 0) sections.push(formatSkippedPaths(data.skipped));
-      return sections.join("\n");
-    },
+    render: readManyFilesText,
     display: ({ files, skipped, truncated }) =>
       `Read ${plural(files.length, "file")}${skipped.length === 0 ? "" : `, left out ${skipped.length}`}${truncatedClause(truncated)}`,
     fit: { maxTextBytes },
@@ -122,18 +115,4 @@ A file that cannot be read never fails the call: it is listed as skipped with th
  */
 function maxTextBytes({ max_total_bytes: asked }: CheckedReadManyFilesArgs, limits: Limits): number {
   return asked === undefined ? maxAnswerBytes(limits) : limits.outputBytes;
-}
-
-/** Returns the note that only the beginning of a file is included. */
-function truncatedFileNote({ lines_read: read, total_lines: total }: ReadOne): string {
-  return `[truncated: the first ${read} of ${total ?? "more"} lines; read_file goes on]`;
-}
-
-function formatSkippedPaths(skipped: readonly SkippedOne[]): string {
-  const lines = skipped
-    .slice(0, MAX_SHOWN_SKIPS)
-    .map(({ path, reason }) => `- ${escapeControls(path)}: ${escapeControls(reason)}`);
-  const more = skipped.length - lines.length;
-  if (more > 0) lines.push(`… and ${more} more`);
-  return `Skipped ${skipped.length}:\n${lines.join("\n")}`;
 }

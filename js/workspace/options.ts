@@ -11,7 +11,7 @@ import type { MirrorOptions } from "../storage/mirror/options.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { GuardLevel, Preset, PresetName } from "../presets/index.ts";
 import type { Reader } from "../readers/index.ts";
-import type { Limits } from "../tools/lib/limits.ts";
+import type { WorkspaceLimits } from "../tools/lib/limits.ts";
 import type { EditDefaults } from "../tools/lib/tool.ts";
 import type { PermissionOptions } from "./permissions.ts";
 import type { JournalStore } from "../log/store.ts";
@@ -120,7 +120,7 @@ export interface WorkspaceOptions {
   /** Receives the events of questions, answers, grants and refusals; see `WorkspaceEvent`. It is not awaited. */
   readonly notify?: Notify | undefined;
   /** The limits of one call: bytes that it may read, keep in memory and return, and times. */
-  readonly limits?: Partial<Limits> | undefined;
+  readonly limits?: Partial<WorkspaceLimits> | undefined;
   /**
    * Readers that render further kinds of files, or known kinds in another way. The first that supports a kind
    * is used, before the built-in ones.

@@ -27,7 +27,8 @@ import { makeViews, type Views } from "../pipeline/views.ts";
 import type { GuardLevel, Preset } from "../presets/index.ts";
 import { readersFor } from "../readers/index.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { DEFAULT_LIMITS, type Limits } from "../tools/lib/limits.ts";
+import { DEFAULT_LIMITS, type Limits, type WorkspaceLimits } from "../tools/lib/limits.ts";
+import { countTokensWith } from "../tools/lib/tokens.ts";
 import type { AccessSummary } from "../tools/lib/tool.ts";
 import type { OpenedAccess } from "./access.ts";
 import { journalPlaceOf, keepsOwnJournal, loadStorages, type OpenedBackend } from "./backend.ts";
@@ -206,6 +207,7 @@ function observersOf({ observers = [] }: CheckedOptions): SessionObservers {
 function settingsOf(given: CheckedOptions, guard: GuardLevel, limits: Limits): ToolSettings {
   return {
     limits,
+    tokens: countTokensWith(given.limits?.tokens),
     durability: given.durability ?? "atomic",
     edit: Object.freeze({ match: given.edit?.match ?? "whitespace" }),
     acceptsQuotes: given.guard === undefined && guard === "refuse",
@@ -236,11 +238,12 @@ const UNSET_IMAGE_LIMITS: Pick<Limits, "imageBase64Bytes" | "imagePixels"> = {
 };
 
 function effectiveLimitsOf(
-  given: Partial<Limits> | undefined,
+  given: Partial<WorkspaceLimits> | undefined,
   preset: Preset | undefined,
   bound: number,
 ): Limits {
-  const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
+  const { tokens: _, ...own } = given ?? {};
+  const set = Object.entries(own).filter(([, value]) => value !== undefined);
   // A host that sets a size for images knows what its model accepts, so no other limit of images applies.
   const ofImages = given?.imageBytes === undefined ? {} : UNSET_IMAGE_LIMITS;
   const limits = { ...DEFAULT_LIMITS, ...preset?.limits, ...ofImages, ...Object.fromEntries(set) };

@@ -48,6 +48,7 @@ export async function runInOrder(
         undo: "nothing",
         facts: meant.request.facts,
         modifiedByHook: meant.modified,
+        replacedNotes: [],
         started,
         meant: undefined,
       });

@@ -8,6 +8,8 @@ export interface ReadFileArgs {
   readonly start_line?: number;
   /** How many lines at most; null reads all (of files up to 20 MiB). Default `2000`. */
   readonly max_lines?: number | null;
+  /** The most tokens of the text. */
+  readonly max_tokens?: number;
   /** Longer lines are cut in the text, with a mark. 0: never. Default `2000`. */
   readonly max_line_chars?: number;
   /** How lines are numbered: `1\t` (plain), `     1\t` (cat), `     1→` (arrow), or not at all. Default `"plain"`. */
@@ -107,6 +109,8 @@ export interface ReadFileData {
   readonly facts?: Readonly<Record<string, unknown>>;
   /** Of an image: its size in pixels, and what was sent where it was scaled down. */
   readonly image?: ImageFacts;
+  /** With max_tokens: the tokens of the text. */
+  readonly tokens?: number;
   /** Something worth knowing. */
   readonly warning?: string;
 }
@@ -129,6 +133,8 @@ export interface ReadManyFilesArgs {
   readonly max_files?: number;
   /** The most content given, in bytes. Default one page of text. */
   readonly max_total_bytes?: number;
+  /** The most tokens of the text. */
+  readonly max_tokens?: number;
   /** The line before each file; {filePath} stands for its path. Default `"--- {filePath} ---"`. */
   readonly separator?: string;
   /** Files asked for by name or extension: images as image blocks (block), PDF files as blocks too (media), or skipped (error). Default `"block"`. */
@@ -173,6 +179,8 @@ export interface ReadManyFilesData {
   readonly skipped: readonly SkippedOne[];
   /** Whether a limit left something out. */
   readonly truncated: boolean;
+  /** With max_tokens: the tokens of the text. */
+  readonly tokens?: number;
   /** What else is to be known of the answer, such as what was left out. */
   readonly warnings?: readonly string[];
 }
@@ -567,6 +575,8 @@ export interface ListDirectoryArgs {
   readonly cursor?: string;
   /** The text: marked lines, JSON, bare names, or an indented tree. Default `"text"`. */
   readonly format?: "text" | "json" | "names" | "tree";
+  /** The most tokens of the text. */
+  readonly max_tokens?: number;
   /** After this time the call ends with TIMEOUT. In milliseconds. Default `30000`. */
   readonly timeout_ms?: number;
 }
@@ -599,6 +609,8 @@ export interface ListDirectoryData {
   readonly truncated: boolean;
   /** Pass as cursor to go on. */
   readonly next_cursor?: string;
+  /** With max_tokens: the tokens of the text. */
+  readonly tokens?: number;
   /** What else is to be known of the answer, such as what was left out. */
   readonly warnings?: readonly string[];
 }
@@ -627,6 +639,8 @@ export interface GlobArgs {
   readonly limit?: number;
   /** `next_cursor` of an earlier call with the same arguments, to go on from there. */
   readonly cursor?: string;
+  /** The most tokens of the text. */
+  readonly max_tokens?: number;
   /** After this time the call ends with TIMEOUT. In milliseconds. Default `30000`. */
   readonly timeout_ms?: number;
 }
@@ -643,6 +657,8 @@ export interface GlobData {
   readonly next_cursor?: string;
   /** Matches that ignore files leave out; where there are others, without those inside large ignored directories. */
   readonly ignored: number;
+  /** With max_tokens: the tokens of the text. */
+  readonly tokens?: number;
   /** What else is to be known of the answer, such as what was left out. */
   readonly warnings?: readonly string[];
 }
@@ -731,6 +747,8 @@ export interface GrepArgs<Output extends GrepOutput = GrepOutput> {
   readonly respect_ignore?: boolean;
   /** `next_cursor` of an earlier call with the same arguments, to go on from there. */
   readonly cursor?: string;
+  /** The most tokens of the text. */
+  readonly max_tokens?: number;
   /** After this time what was found so far is given. Default `30000`. */
   readonly timeout_ms?: number;
 }
@@ -768,6 +786,8 @@ export interface GrepSummary {
     /** Matching lines. */
     readonly count: number;
   };
+  /** With max_tokens: the tokens of the text. */
+  readonly tokens?: number;
   /** What else is to be known of the answer, such as what was left out. */
   readonly warnings?: readonly string[];
 }

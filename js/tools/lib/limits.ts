@@ -1,5 +1,6 @@
 /** The limits of calls: how many bytes a call may read, keep and return, and how long it may wait. */
-import { integer, type Options, options } from "../../schema/option.ts";
+import { callback, integer, type Options, options, type Rows } from "../../schema/option.ts";
+import type { CountTokens } from "./tokens.ts";
 
 /** The limits of a workspace. */
 export interface Limits {
@@ -46,8 +47,16 @@ export interface Limits {
   readonly hookTimeoutMs: number;
 }
 
-/** The type of the option `limits`. */
-export const LIMIT_OPTIONS: Options<Partial<Limits>> = options("Limits", {
+/** The limits of a workspace as its options have them. */
+export interface WorkspaceLimits extends Limits {
+  /**
+   * Returns the number of tokens of a text, an integer of at least 0, by the tokenizer of the model: `max_tokens` counts by
+   * it. Default: an estimate, about one token for 3 bytes of code, which is seldom too low.
+   */
+  readonly tokens: CountTokens;
+}
+
+const LIMIT_ROWS: Rows<Partial<Limits>> = {
   outputBytes: integer(1),
   pageBytes: integer(1),
   imageBytes: integer(1),
@@ -58,6 +67,15 @@ export const LIMIT_OPTIONS: Options<Partial<Limits>> = options("Limits", {
   grepFileBytes: integer(1),
   lockTimeoutMs: integer(1),
   hookTimeoutMs: integer(1),
+};
+
+/** The type of the limits of an agent or a preset. */
+export const LIMIT_OPTIONS: Options<Partial<Limits>> = options("Limits", LIMIT_ROWS);
+
+/** The type of the option `limits` of a workspace. */
+export const WORKSPACE_LIMIT_OPTIONS: Options<Partial<WorkspaceLimits>> = options("WorkspaceLimits", {
+  ...LIMIT_ROWS,
+  tokens: callback(),
 });
 
 /** A mebibyte, in bytes. */

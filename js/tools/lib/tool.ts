@@ -29,6 +29,7 @@ import type { RenderingCache } from "../render/rendering-cache.ts";
 import type { Limits } from "./limits.ts";
 import type { UndoableHistory } from "./past.ts";
 import type { SeenFiles } from "./seen.ts";
+import type { CountTokens } from "./tokens.ts";
 import type { Aliases, Arguments, ObjectSchema } from "./schema.ts";
 
 export type { ContentBlock, DocumentBlock, ImageBlock } from "../../readers/index.ts";
@@ -201,6 +202,8 @@ interface CallReader {
 /** The settings of the workspace for the work of a tool. */
 export interface CallSettings {
   readonly limits: Limits;
+  /** Counts the tokens of an answer with `max_tokens`. */
+  readonly tokens: CountTokens;
   readonly durability: Durability;
   /** The values that an edit has for options which a call does not set. */
   readonly edit: EditDefaults;

@@ -3,6 +3,7 @@ import { DEFAULT_LINE_CHARS, DEFAULT_PAGE_LINES } from "../../engine/read.ts";
 import { exactly, named } from "../lib/exact.ts";
 import { object, type ObjectSchema } from "../lib/schema.ts";
 import { choice, flag, integer, path, text } from "../lib/shared.ts";
+import { MAX_TOKENS_SCHEMA, TOKENS_SCHEMA } from "../lib/tokens.ts";
 
 /** The JSON Schema of the arguments. */
 export const inputSchema: ObjectSchema = object(
@@ -18,6 +19,7 @@ export const inputSchema: ObjectSchema = object(
       default: DEFAULT_PAGE_LINES,
       description: "How many lines at most; null reads all (of files up to 20 MiB).",
     },
+    max_tokens: MAX_TOKENS_SCHEMA,
     max_line_chars: integer("Longer lines are cut in the text, with a mark. 0: never.", {
       default: DEFAULT_LINE_CHARS,
       minimum: 0,
@@ -132,6 +134,7 @@ export const outputSchema: ObjectSchema = object(
       required: [],
       additionalProperties: false,
     }),
+    tokens: TOKENS_SCHEMA,
     warning: text("Something worth knowing."),
   },
   [

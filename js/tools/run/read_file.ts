@@ -14,7 +14,9 @@ import type { CheckedArgs } from "../generated/internal.ts";
 import type { ReadFileData } from "../generated/types.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { encodeUtf8, maxAnswerBytes } from "../lib/text.ts";
+import { madeWithin } from "../lib/tokens.ts";
 import { type Answer, type Call, locationError } from "../lib/tool.ts";
+import { readFileAnswerText } from "../read/text.ts";
 
 type CheckedReadFileArgs = CheckedArgs["read_file"];
 
@@ -26,7 +28,9 @@ export async function runReadFile(args: CheckedReadFileArgs, call: Call): Promis
   let page: Page;
   try {
     const request = pageRequestOf(args, call);
-    page = await readPage(call, at, asked ? { ...request, startLine: 1, maxLines: 1 } : request);
+    page = asked
+      ? await readPage(call, at, { ...request, startLine: 1, maxLines: 1 })
+      : await pageWithin(args, call, (textBytes) => readPage(call, at, { ...request, textBytes }));
   } catch (error) {
     if (!(error instanceof FilewrightError) || error.code !== "BINARY_FILE") throw error;
     await noteUnreadable(error, at, call);
@@ -50,6 +54,22 @@ export async function runReadFile(args: CheckedReadFileArgs, call: Call): Promis
   return { data: readFileDataOf(page, call.reader.display(at.path)) };
 }
 
+/** Reads a page of at most as many bytes as the call may show, or so few that its text has at most `max_tokens`. */
+async function pageWithin(
+  args: CheckedReadFileArgs,
+  call: Call,
+  read: (textBytes: number) => Promise<Page>,
+): Promise<Page> {
+  const { limits, tokens: count } = call.settings;
+  const bytes = maxAnswerBytes(limits);
+  if (args.max_tokens === undefined) return read(bytes);
+  return madeWithin({ most: args.max_tokens, count }, bytes, async (textBytes) => {
+    const made = await read(textBytes);
+    const data = readFileDataOf(made, call.reader.display(call.locations[0]!.path));
+    return { made, text: readFileAnswerText(data, args, call) };
+  });
+}
+
 /**
  * Returns what identifies the content of the page's file: its hash, or else its version. The seventh
  * character of anchors is derived from it.
@@ -71,7 +91,6 @@ function pageRequestOf(args: CheckedReadFileArgs, call: Call): PageRequest {
     anchors: args.anchors,
     startByte: args.start_byte,
     wholeFileBytes: call.settings.limits.wholeFileBytes,
-    textBytes: maxAnswerBytes(call.settings.limits),
   };
 }
 
@@ -159,7 +178,12 @@ async function readRendered(
   const options = { pages: args.pages, jsonPointer: args.json_pointer, nonText: args.non_text };
   const made = await renderFile(call, at, file, options);
   const image = made.content !== undefined && file.mime.startsWith("image/");
-  const page = pageOfRenderedText(image ? "" : made.text, made.firstLine ?? 1, args, call);
+  const read = async (textBytes: number): Promise<Page> =>
+    pageOfRenderedText(image ? "" : made.text, made.firstLine ?? 1, args, {
+      ...pageRequestOf(args, call),
+      textBytes,
+    });
+  const page = await pageWithin(args, call, read);
   const { content, warning, data: facts, hash, version, firstLine } = made;
   // A rendering shows the whole content in another form, but for single pages and values.
   if (args.pages === undefined && args.json_pointer === undefined) call.seen.note(at.path, version, hash);
@@ -181,9 +205,12 @@ async function readRendered(
 }
 
 /** Returns a page of a text that is in memory. `first` is the number of its first line. */
-function pageOfRenderedText(content: string, first: number, args: CheckedReadFileArgs, call: Call): Page {
-  const { start_line: start } = args;
-  const request = pageRequestOf(args, call);
+function pageOfRenderedText(
+  content: string,
+  first: number,
+  { start_line: start }: CheckedReadFileArgs,
+  request: PageRequest,
+): Page {
   const read = engine().readPage(encodeUtf8(content), {
     ...request,
     anchors: false, // The shown text may be a part of a line.

@@ -4,10 +4,12 @@ import type { Location } from "../../policy/index.ts";
 import { FilewrightError, fromEngine } from "../../engine/errors.ts";
 import { readPage } from "../lib/contents.ts";
 import { imageText, readImage } from "../render/image.ts";
-import { maxAnswerBytes, utf8Length } from "../lib/text.ts";
+import { linesThatFit, maxAnswerBytes, utf8Length } from "../lib/text.ts";
+import { madeWithin } from "../lib/tokens.ts";
 import { expandPaths, type RequestedFile } from "../lib/read_many_paths.ts";
 import { skipReasonOf } from "../lib/skip-reason.ts";
 import { phraseIfNamed, type Answer, type Call, type ContentBlock } from "../lib/tool.ts";
+import { readManyFilesText } from "../read/many-text.ts";
 import { renderPage } from "../render/page.ts";
 import { type KnownFile, renderFile } from "../render/renderings.ts";
 import type { ReadManyFilesData, ReadOne, SkippedOne } from "../generated/types.ts";
@@ -60,6 +62,51 @@ export async function runReadManyFiles(
     });
   }
   return answer.with(warnings);
+}
+
+/**
+ * Returns the data with so many of its files that the text has at most `max_tokens`. Of the first one it keeps the lines
+ * that fit; the others are skipped.
+ */
+async function dataWithinTokens(
+  data: ReadManyFilesData,
+  args: CheckedReadManyFilesArgs,
+  call: Call,
+): Promise<ReadManyFilesData> {
+  const { max_tokens: most } = args;
+  if (most === undefined) return data;
+  const left = (file: ReadOne): SkippedOne => ({
+    path: file.path,
+    reason: `max_tokens (${most}) would be exceeded; read it alone`,
+    code: "LIMIT_EXCEEDED",
+  });
+  const first = data.files[0];
+  const files = first === undefined ? 0 : data.files.length;
+  const total = data.files.reduce((sum, { content }) => sum + utf8Length(content), 0);
+  return madeWithin({ most, count: call.settings.tokens }, Math.max(1, total), async (bytes) => {
+    let used = 0;
+    let kept = 0;
+    for (; kept < files; kept++) {
+      used += utf8Length((data.files[kept] as ReadOne).content);
+      if (used > bytes) break;
+    }
+    const beginning = kept === 0 && first !== undefined ? beginningOf(first, bytes) : undefined;
+    const shown = beginning === undefined ? data.files.slice(0, kept) : [beginning];
+    const skipped = [...data.skipped, ...data.files.slice(shown.length).map(left)];
+    const made = {
+      files: shown,
+      skipped,
+      truncated: data.truncated || shown.length < files || beginning !== undefined,
+    };
+    return { made, text: readManyFilesText(made, args) };
+  });
+}
+
+/** Returns the first lines of a file, at most so many bytes of them; undefined where the first line has more. */
+function beginningOf(file: ReadOne, bytes: number): ReadOne | undefined {
+  const { lines, end } = linesThatFit(file.content, bytes);
+  if (lines === 0 || file.lines_read === 0) return undefined;
+  return { ...file, content: `${file.content.slice(0, end)}\n`, lines_read: lines, truncated: true };
 }
 
 /** An answer that files fill, until a limit is reached. */
@@ -127,8 +174,9 @@ class FillingAnswer {
   }
 
   /** Returns the answer with these warnings. */
-  with(warnings: readonly string[]): Answer<ReadManyFilesData> {
-    const data = { files: this.#files, skipped: this.#skipped, truncated: this.#truncated };
+  async with(warnings: readonly string[]): Promise<Answer<ReadManyFilesData>> {
+    const all = { files: this.#files, skipped: this.#skipped, truncated: this.#truncated };
+    const data = await dataWithinTokens(all, this.#args, this.#call);
     return this.#content.length === 0 ? { data, warnings } : { data, warnings, content: this.#content };
   }
 }
