@@ -51,8 +51,9 @@ The encoding is recognised, byte order marks are hidden. Images are returned as 
   run: async (args, call) => (await reading()).runReadFile(args, call),
   texts: {
     render: (data, args, call) => readFileAnswerText(data, args, call),
-    display({ path, start_line, end_line, lines_read, total_lines, image, mime, truncated }) {
+    display({ path, start_line, end_line, lines_read, total_lines, image, mime, truncated, unchanged }) {
       const shown = escapeControls(path);
+      if (unchanged === true) return `Read ${shown}: unchanged`;
       if (image !== undefined) {
         const { width, height } = image;
         return `Read ${shown}: ${mime}${width === undefined ? "" : `, ${width} × ${height} pixels`}`;

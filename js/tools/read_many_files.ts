@@ -4,9 +4,10 @@ import type { ReadingTool } from "./lib/tool.ts";
 import { named } from "./lib/exact.ts";
 import type { ReadManyFilesData } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
-import { compileArgumentCheck, object } from "./lib/schema.ts";
+import { compileArgumentCheck, HASH_PATTERN, object } from "./lib/schema.ts";
 import { choice, flag, integer, text, texts, timeoutSchema, WARNINGS_SCHEMA } from "./lib/shared.ts";
 import { MAX_TOKENS_SCHEMA, TOKENS_SCHEMA } from "./lib/tokens.ts";
+import { UNCHANGED_SCHEMA } from "./read/schema.ts";
 import { readManyFilesText } from "./read/many-text.ts";
 import { plural } from "../engine/escape.ts";
 import { lazily } from "../engine/lazy.ts";
@@ -32,6 +33,14 @@ const inputSchema = object(
     max_files: integer("The most files read.", { default: 200, minimum: 1, maximum: 10_000 }),
     max_total_bytes: integer("The most content given, in bytes. Default one page of text.", { minimum: 1 }),
     max_tokens: MAX_TOKENS_SCHEMA,
+    known_hashes: {
+      type: "array",
+      items: { type: "string", pattern: HASH_PATTERN },
+      maxItems: 10_000,
+      default: [],
+      description:
+        "Hashes of contents that you have: a file with one is named as unchanged, without its content.",
+    },
     separator: text("The line before each file; {filePath} stands for its path.", {
       default: "--- {filePath} ---",
     }),
@@ -61,6 +70,8 @@ const outputSchema = object(
             size: integer("Bytes of the file."),
             truncated: { type: "boolean", description: "Whether only its beginning is given." },
             mime: text("Media type."),
+            hash: text("sha256 of the file, where it was computed."),
+            unchanged: UNCHANGED_SCHEMA,
           },
           ["path", "content", "lines_read", "total_lines", "size", "truncated", "mime"],
         ),

@@ -2,8 +2,8 @@
 
 /** The names of the arguments, by the name of the tool. */
 export const ARGUMENTS_BY_TOOL: Readonly<Record<string, readonly string[]>> = {
-  read_file: ["path","start_line","max_lines","max_tokens","max_line_chars","line_numbers","encoding","non_text","anchors","force_text","start_byte","pages","json_pointer"],
-  read_many_files: ["paths","include","exclude","use_default_excludes","respect_ignore","recursive","max_files","max_total_bytes","max_tokens","separator","non_text","timeout_ms"],
+  read_file: ["path","start_line","max_lines","max_tokens","known_hash","max_line_chars","line_numbers","encoding","non_text","anchors","force_text","start_byte","pages","json_pointer"],
+  read_many_files: ["paths","include","exclude","use_default_excludes","respect_ignore","recursive","max_files","max_total_bytes","max_tokens","known_hashes","separator","non_text","timeout_ms"],
   write_file: ["path","content","overwrite","create_dirs","append","encoding","content_encoding","eol","mode","expected_hash","whole_file"],
   edit_file: ["path","edits","old_text","new_text","replace_all","expected_matches","near_line","from","to","insert","json_pointer","dry_run","match","threshold","on_multiple","expected_hash","whole_file"],
   apply_patch: ["patch","path","strip","fuzz","reverse","dry_run"],

@@ -118,7 +118,7 @@ type Checked<Args, Open extends keyof Args> = Required<Omit<Args, Open>> & Pick<
 
 /** The arguments of each tool, with their defaults. */
 export interface CheckedArgs {
-  readonly read_file: Checked<ReadFileArgs, "max_tokens" | "start_byte" | "pages" | "json_pointer">;
+  readonly read_file: Checked<ReadFileArgs, "max_tokens" | "known_hash" | "start_byte" | "pages" | "json_pointer">;
   readonly read_many_files: Checked<ReadManyFilesArgs, "max_total_bytes" | "max_tokens">;
   readonly write_file: Checked<WriteFileArgs, "mode" | "expected_hash">;
   readonly edit_file: Checked<EditFileArgs, "edits" | "old_text" | "new_text" | "replace_all" | "expected_matches" | "near_line" | "from" | "to" | "insert" | "json_pointer" | "match" | "threshold" | "expected_hash">;

@@ -10,6 +10,8 @@ export interface ReadFileArgs {
   readonly max_lines?: number | null;
   /** The most tokens of the text. */
   readonly max_tokens?: number;
+  /** Hash of content that you have: while it is that, the answer is one line without it. */
+  readonly known_hash?: string;
   /** Longer lines are cut in the text, with a mark. 0: never. Default `2000`. */
   readonly max_line_chars?: number;
   /** How lines are numbered: `1\t` (plain), `     1\t` (cat), `     1→` (arrow), or not at all. Default `"plain"`. */
@@ -111,6 +113,8 @@ export interface ReadFileData {
   readonly image?: ImageFacts;
   /** With max_tokens: the tokens of the text. */
   readonly tokens?: number;
+  /** Whether the content is one that you have, and is left out. */
+  readonly unchanged?: true;
   /** Something worth knowing. */
   readonly warning?: string;
 }
@@ -135,6 +139,8 @@ export interface ReadManyFilesArgs {
   readonly max_total_bytes?: number;
   /** The most tokens of the text. */
   readonly max_tokens?: number;
+  /** Hashes of contents that you have: a file with one is named as unchanged, without its content. Default `[]`. */
+  readonly known_hashes?: readonly string[];
   /** The line before each file; {filePath} stands for its path. Default `"--- {filePath} ---"`. */
   readonly separator?: string;
   /** Files asked for by name or extension: images as image blocks (block), PDF files as blocks too (media), or skipped (error). Default `"block"`. */
@@ -159,6 +165,10 @@ export interface ReadOne {
   readonly truncated: boolean;
   /** Media type. */
   readonly mime: string;
+  /** sha256 of the file, where it was computed. */
+  readonly hash?: string;
+  /** Whether the content is one that you have, and is left out. */
+  readonly unchanged?: true;
 }
 
 /** What was not read, and why. */

@@ -13,6 +13,7 @@ export function readManyFilesText(
 ): string {
   const sections = data.files.map((file) => {
     const head = separator.replaceAll("{filePath}", escapeControls(file.path));
+    if (file.unchanged === true) return `${head}\n\n[unchanged]\n`;
     const content = file.content.replace(/\r\n/gu, "\n").replace(/\n$/u, "");
     return `${head}\n\n${content}\n${file.truncated ? `${truncatedFileNote(file)}\n` : ""}`;
   });

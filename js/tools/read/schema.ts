@@ -1,9 +1,15 @@
 /** The schemas of the arguments and the data of `read_file`. */
 import { DEFAULT_LINE_CHARS, DEFAULT_PAGE_LINES } from "../../engine/read.ts";
 import { exactly, named } from "../lib/exact.ts";
-import { object, type ObjectSchema } from "../lib/schema.ts";
+import { HASH_PATTERN, object, type ObjectSchema, type Schema } from "../lib/schema.ts";
 import { choice, flag, integer, path, text } from "../lib/shared.ts";
 import { MAX_TOKENS_SCHEMA, TOKENS_SCHEMA } from "../lib/tokens.ts";
+
+/** The schema of `unchanged` in the data of a file whose content the caller has. */
+export const UNCHANGED_SCHEMA: Schema = exactly(
+  { type: "boolean", description: "Whether the content is one that you have, and is left out." },
+  { values: [true] },
+);
 
 /** The JSON Schema of the arguments. */
 export const inputSchema: ObjectSchema = object(
@@ -20,6 +26,9 @@ export const inputSchema: ObjectSchema = object(
       description: "How many lines at most; null reads all (of files up to 20 MiB).",
     },
     max_tokens: MAX_TOKENS_SCHEMA,
+    known_hash: text("Hash of content that you have: while it is that, the answer is one line without it.", {
+      pattern: HASH_PATTERN,
+    }),
     max_line_chars: integer("Longer lines are cut in the text, with a mark. 0: never.", {
       default: DEFAULT_LINE_CHARS,
       minimum: 0,
@@ -135,6 +144,7 @@ export const outputSchema: ObjectSchema = object(
       additionalProperties: false,
     }),
     tokens: TOKENS_SCHEMA,
+    unchanged: UNCHANGED_SCHEMA,
     warning: text("Something worth knowing."),
   },
   [

@@ -2,7 +2,7 @@
 import { escapeControls } from "../../engine/escape.ts";
 import type { CheckedArgs } from "../generated/internal.ts";
 import type { ReadFileData } from "../generated/types.ts";
-import type { Call } from "../lib/tool.ts";
+import { type Call, phraseIfNamed, type ReaderNames } from "../lib/tool.ts";
 import { imageText } from "../render/image.ts";
 import { renderPage } from "../render/page.ts";
 
@@ -15,6 +15,7 @@ export function readFileAnswerText(
   { reader: { names } }: Pick<Call, "reader">,
   closing = true,
 ): string {
+  if (data.unchanged === true) return unchangedText(data, names);
   const note =
     (data.rendered === true || data.facts !== undefined) && data.warning !== undefined
       ? `\n[note: ${data.warning}]`
@@ -50,4 +51,10 @@ export function readFileAnswerText(
     },
   );
   return shown + note;
+}
+
+/** Returns the line about a file whose content the caller has. */
+function unchangedText({ warning }: ReadFileData, names: ReaderNames): string {
+  const leave = phraseIfNamed(names.argument("known_hash"), (name) => `; leave out ${name} to see the lines`);
+  return `[unchanged${warning === undefined ? "" : `; ${warning}${leave}`}]`;
 }

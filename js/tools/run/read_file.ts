@@ -5,11 +5,12 @@ import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { LongLine, Page, PageRequest } from "../../engine/read.ts";
 import { withContentsDigit } from "../lib/seen.ts";
-import { assertFile, readPage, statOrNull } from "../lib/contents.ts";
+import { assertFile, normalizeHash, readPage, statOrNull } from "../lib/contents.ts";
 import { imageFacts } from "../render/image.ts";
 import { linesShownByPage } from "../lib/line-ranges.ts";
 import { pageWarning } from "../render/page.ts";
 import { type KnownFile, renderFile } from "../render/renderings.ts";
+import { factsIfKnown, isRecorded, type UnchangedFacts } from "./known.ts";
 import type { CheckedArgs } from "../generated/internal.ts";
 import type { ReadFileData } from "../generated/types.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
@@ -24,6 +25,11 @@ type CheckedReadFileArgs = CheckedArgs["read_file"];
 export async function runReadFile(args: CheckedReadFileArgs, call: Call): Promise<Answer<ReadFileData>> {
   const at = call.locations[0]!;
   if (at.directory) await assertFile(call.fs, at);
+  const known =
+    args.known_hash === undefined
+      ? undefined
+      : await factsIfKnown(call, at, [normalizeHash(args.known_hash)]);
+  if (known !== undefined) return { data: unchangedDataOf(known, at, call) };
   const asked = args.json_pointer !== undefined || args.pages !== undefined;
   let page: Page;
   try {
@@ -53,6 +59,27 @@ export async function runReadFile(args: CheckedReadFileArgs, call: Call): Promis
   if (page.anchors !== null && contents !== undefined) call.seen.giveAnchors(at.path, contents);
   return { data: readFileDataOf(page, call.reader.display(at.path)) };
 }
+
+/** Returns the data of a file whose content the caller has. It shows nothing, so nothing is recorded as read. */
+function unchangedDataOf(facts: UnchangedFacts, at: Location, call: Call): ReadFileData {
+  const { hash, size, encoding, eol, bom, mime, totalLines, version } = facts;
+  return withoutUndefined({
+    path: call.reader.display(at.path),
+    content: "",
+    start_line: 0,
+    end_line: 0,
+    lines_read: 0,
+    total_lines: totalLines,
+    ...{ size, encoding, eol, bom, hash, version, mime },
+    truncated: false,
+    long_lines: 0,
+    unchanged: true as const,
+    warning: isRecorded(call, at, hash) ? undefined : UNRECORDED_WARNING,
+  });
+}
+
+/** Said of a content that the caller has, and whose lines the guard does not count as read. */
+const UNRECORDED_WARNING = "its lines do not count as read for a change";
 
 /** Reads a page of at most as many bytes as the call may show, or so few that its text has at most `max_tokens`. */
 async function pageWithin(

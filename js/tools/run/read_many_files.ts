@@ -2,7 +2,8 @@
 import { excludeGlobNotes } from "../render/left-out.ts";
 import type { Location } from "../../policy/index.ts";
 import { FilewrightError, fromEngine } from "../../engine/errors.ts";
-import { readPage } from "../lib/contents.ts";
+import { normalizeHash, readPage } from "../lib/contents.ts";
+import { factsIfKnown, type UnchangedFacts } from "./known.ts";
 import { imageText, readImage } from "../render/image.ts";
 import { linesThatFit, maxAnswerBytes, utf8Length } from "../lib/text.ts";
 import { madeWithin } from "../lib/tokens.ts";
@@ -214,12 +215,17 @@ async function readRequestedFile(
   call: Call,
 ): Promise<ReadResult> {
   try {
+    const known =
+      args.known_hashes.length === 0
+        ? undefined
+        : await factsIfKnown(call, at, args.known_hashes.map(normalizeHash));
+    if (known !== undefined) return { file: unchangedOne(known, at, call), block: undefined };
     const page = await readPage(call, at, {
       maxLines: Number.MAX_SAFE_INTEGER,
       maxLineChars: 0,
       contentBytes: maxBytes,
     });
-    const { linesRead, totalLines, size, truncated, mime } = page;
+    const { linesRead, totalLines, size, truncated, mime, hash } = page;
     const file: ReadOne = {
       path: call.reader.display(at.path),
       content:
@@ -229,6 +235,7 @@ async function readRequestedFile(
       size,
       truncated,
       mime,
+      ...(hash === null ? {} : { hash }),
     };
     return { file, block: undefined };
   } catch (thrown) {
@@ -244,6 +251,12 @@ async function readRequestedFile(
     const facts = { mime: mime as string, size: size as number };
     return kind === "image" ? readPicture(at, facts, call) : readDocument(at, facts, call);
   }
+}
+
+/** Returns a file whose content the caller has, without it. */
+function unchangedOne({ size, mime, hash, totalLines }: UnchangedFacts, at: Location, call: Call): ReadOne {
+  const lines = { lines_read: 0, total_lines: totalLines, truncated: false };
+  return { path: call.reader.display(at.path), content: "", ...lines, size, mime, hash, unchanged: true };
 }
 
 async function readDocument(at: Location, { mime, size }: KnownFile, call: Call): Promise<ReadResult> {
