@@ -10,14 +10,24 @@ import {
   type DecodedText,
   decodeDecodedText,
   decodeInspection,
+  decodeOutline,
   decodePage,
   type Inspection,
+  type Outline,
   type Page as PageRecord,
 } from "./generated/records.ts";
 import type { FileExports } from "./generated/exports.ts";
 import { Unpacker } from "./wire/unpack.ts";
 
-export type { DecodedText, Eol, FileKind, Inspection, LongLine } from "./generated/records.ts";
+export type {
+  DecodedText,
+  Eol,
+  FileKind,
+  Inspection,
+  LongLine,
+  Outline,
+  OutlineEntry,
+} from "./generated/records.ts";
 
 /** The facts about the bytes to inspect. */
 export interface InspectOptions {
@@ -94,6 +104,8 @@ export interface ReadThreads {
   readPage(bytes: Uint8Array, request?: PageRequest, name?: string, options?: Signalled): Promise<Page>;
   /** Does the same as {@link ReadEngine.decodeText}. */
   decodeText(bytes: Uint8Array, encoding?: string, options?: Signalled): Promise<DecodedText>;
+  /** Finds the definitions of a text in UTF-8. `name` is the name of its file, which tells its language. */
+  outline(text: Uint8Array, name: string, options?: Signalled): Promise<Outline>;
   /** Does the same as {@link ReadEngine.encodeText}. */
   encodeText(
     text: string,
@@ -129,6 +141,8 @@ export interface ReadEngine {
    * the encoding lacks, INVALID_ARGUMENT for an unknown encoding
    */
   encodeText(text: string, encoding?: string, options?: { readonly bom?: boolean }): Uint8Array;
+  /** Returns true when the name of a file tells a language whose definitions can be found. */
+  isOutlined(name: string): boolean;
   /**
    * Returns the anchors of all lines as one string: six characters for each line, which identify it and its
    * neighbours.
@@ -152,6 +166,7 @@ export function makeReadEngine(binding: FileExports): ReadEngine {
       assertWellFormed(text, encoding);
       return asEngineCall(() => binding.encodeText(text, encoding, options.bom ?? false));
     },
+    isOutlined: (name) => asEngineCall(() => binding.isOutlined(name)),
     lineAnchors: (text) => asEngineCall(() => binding.lineAnchors(text)),
   };
 }
@@ -189,6 +204,14 @@ function makeReadThreads(binding: FileExports): ReadThreads {
         binding.decodeBytesAsync && (() => binding.decodeBytesAsync?.(bytes, encoding, signal)),
       );
       return decodeDecodedText(new Unpacker(packed));
+    },
+    async outline(text, name, { signal } = {}) {
+      const packed = await onThread(
+        { size: text.length, signal },
+        () => binding.outline(text, name),
+        binding.outlineAsync && (() => binding.outlineAsync?.(text, name, signal)),
+      );
+      return decodeOutline(new Unpacker(packed));
     },
     async encodeText(text, encoding = "utf-8", { bom = false, signal } = {}) {
       assertWellFormed(text, encoding);

@@ -22,7 +22,7 @@ export const editFile: ChangingTool<EditRequest, EditFileData> = {
     does: "replaces text",
   },
   description: `Replaces text in an existing file: each edit gives old_text as it stands in the file and the new_text for it. An old_text that is missing, or there more than once, is refused with the line that comes nearest or the lines where it stands, and nothing is written; several edits are made all or none. Returns the diff.
-Read the place first and copy old_text exactly, without the line numbers. Give a few lines around the change rather than one common line. Or name whole lines by the anchors that read_file gives with anchors: true (from, to, insert), or one value of a JSON, YAML, TOML, XML or CSV file by json_pointer: neither needs old_text. Line ends, encoding and untouched bytes of the file are kept. dry_run shows the diff only. For a new file, or to rewrite one, use write_file.`,
+Read the place first and copy old_text exactly, without the line numbers. Give a few lines around the change rather than one common line. Or name whole lines by the anchors that read_file gives with anchors: true (from, to, insert), one value of a JSON, YAML, TOML, XML or CSV file by json_pointer, or a definition by its name (symbol): none needs old_text. Line ends, encoding and untouched bytes of the file are kept. dry_run shows the diff only. For a new file, or to rewrite one, use write_file.`,
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },

@@ -15,6 +15,7 @@ import { grep } from "./grep.ts";
 import { listDirectory } from "./list_directory.ts";
 import { mkdir } from "./mkdir.ts";
 import { move } from "./move.ts";
+import { outline } from "./outline.ts";
 import { readFile } from "./read_file.ts";
 import { readManyFiles } from "./read_many_files.ts";
 import { stat } from "./stat.ts";
@@ -33,6 +34,7 @@ export const TOOLS: readonly Tool[] = Object.freeze([
   glob,
   findFiles,
   grep,
+  outline,
   stat,
   copy,
   move,

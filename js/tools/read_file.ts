@@ -22,11 +22,24 @@ const checkReadFileArgs = compileArgumentCheck<CheckedReadFileArgs>("read_file",
  */
 function parseReadFileArgs(given: Arguments): CheckedReadFileArgs {
   const args = checkReadFileArgs(given);
+  if (args.symbol !== undefined) refuseOtherPlaces(args);
   if (args.start_line !== 0) return args;
   throw new FilewrightError(
     "INVALID_ARGUMENT",
     "Invalid argument 'start_line': must be an integer other than 0, got 0.",
     { complete: true, details: { tool: "read_file", argument: "start_line" } },
+  );
+}
+
+/** Refuses arguments that name another part of the file than `symbol`. */
+function refuseOtherPlaces({ start_line, start_byte, pages, json_pointer }: CheckedReadFileArgs): void {
+  const others = { start_line: start_line === 1 ? undefined : start_line, start_byte, pages, json_pointer };
+  const [argument] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+  if (argument === undefined) return;
+  throw new FilewrightError(
+    "INVALID_ARGUMENT",
+    `Invalid argument '${argument}': names another part of the file than symbol; give one of them.`,
+    { complete: true, details: { tool: "read_file", argument } },
   );
 }
 
@@ -41,7 +54,7 @@ export const readFile: ReadingTool<CheckedReadFileArgs, ReadFileData> = {
     does: "reads files",
   },
   description: `Reads a text file with line numbers (number, tab, line), ${DEFAULT_PAGE_LINES} lines from the first unless start_line and max_lines say otherwise. A cut page ends in a line that tells the total and how to go on. A page of a file of any size is quick, so read large files in pages, and find the place with grep first.
-The encoding is recognised, byte order marks are hidden. Images are returned as images; of PDF and Office files and notebooks the text, of archives the list of entries; other binary files are refused. json_pointer reads one value of a large JSON, YAML, TOML or XML file. The line numbers are not part of the file: leave them out of edits. The hash can be passed as expected_hash to write_file and edit_file.`,
+The encoding is recognised, byte order marks are hidden. Images are returned as images; of PDF and Office files and notebooks the text, of archives the list of entries; other binary files are refused. symbol reads one definition by its name, json_pointer one value of a large JSON, YAML, TOML or XML file. The line numbers are not part of the file: leave them out of edits. The hash can be passed as expected_hash to write_file and edit_file.`,
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },

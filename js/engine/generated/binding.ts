@@ -344,6 +344,9 @@ export declare function inspect(bytes: Uint8Array, name: string, complete: boole
 /** Like `inspect`, on another thread. */
 export declare function inspectAsync(bytes: Uint8Array, name: string, complete: boolean): Promise<PackedResult>
 
+/** Reports whether the name of a file tells a language whose definitions can be found. */
+export declare function isOutlined(name: string): boolean
+
 /** Returns the anchors of all lines of a text, joined. */
 export declare function lineAnchors(text: string): string
 
@@ -365,6 +368,12 @@ export declare function merge3(base: Uint8Array, ours: Uint8Array, theirs: Uint8
 
 /** Like `merge3`, on another thread. */
 export declare function merge3Async(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array, flags: number, labels: Array<string>): Promise<PlanResult>
+
+/** Finds the definitions of a text in UTF-8, a packed `Outline`. `name` is the name of its file. */
+export declare function outline(text: Uint8Array, name: string): PackedResult
+
+/** Like `outline`, on another thread. */
+export declare function outlineAsync(text: Uint8Array, name: string): Promise<PackedResult>
 
 /**
  * Like [`PackedResult`], but a text of at least 64 KiB crosses as bytes, so that it is only

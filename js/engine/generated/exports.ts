@@ -159,6 +159,12 @@ export interface FileExports {
   encodeText(text: string, label: string, bom: boolean): Uint8Array;
   /** Like `encodeText`, on another thread. */
   encodeTextAsync?(text: string, label: string, bom: boolean, signal?: AbortSignal): Promise<Uint8Array>;
+  /** Finds the definitions of a text in UTF-8, a packed `Outline`. `name` is the name of its file. */
+  outline(text: Uint8Array, name: string): Packed;
+  /** Like `outline`, on another thread. */
+  outlineAsync?(text: Uint8Array, name: string, signal?: AbortSignal): Promise<Packed>;
+  /** Reports whether the name of a file tells a language whose definitions can be found. */
+  isOutlined(name: string): boolean;
   /** Returns the anchors of all lines of a text, joined. */
   lineAnchors(text: string): string;
   /** Returns the paths that best match a fuzzy query. In `paths`, each path ends in a NUL. */

@@ -5,6 +5,58 @@
  */
 import type { Unpacker } from "../wire/unpack.ts";
 
+/** A definition as an outline shows it. */
+export interface OutlineEntry {
+  /** The word for the kind. */
+  readonly kind: string;
+  /** The name. */
+  readonly name: string;
+  /**
+   * The line with the name, without indentation, opening brace and line end; at most 120
+   * characters.
+   */
+  readonly signature: string;
+  /** The first line, from 1, without decorators, attributes and comments above. */
+  readonly startLine: number;
+  /** The last line, inclusive. */
+  readonly endLine: number;
+  /** The first line with the decorators, attributes and comments directly above. */
+  readonly leadLine: number;
+  /** The index of the definition around this one, or -1. */
+  readonly parent: number;
+}
+
+/** Decodes {@link OutlineEntry}. */
+export function decodeOutlineEntry(from: Unpacker): OutlineEntry {
+  const { nums } = from;
+  return {
+    kind: from.str(),
+    name: from.str(),
+    signature: from.str(),
+    startLine: nums[from.at++] as number,
+    endLine: nums[from.at++] as number,
+    leadLine: nums[from.at++] as number,
+    parent: nums[from.at++] as number,
+  };
+}
+
+/** The definitions of a text. */
+export interface Outline {
+  /** Whether the language is known, by the name of the file or the first line. */
+  readonly known: boolean;
+  /** The definitions by their first line, an outer one before those inside. */
+  readonly definitions: readonly OutlineEntry[];
+}
+
+/** Decodes {@link Outline}. */
+export function decodeOutline(from: Unpacker): Outline {
+  const { nums } = from;
+  return {
+    known: nums[from.at++] === 1,
+    definitions: from.list(() => decodeOutlineEntry(from)),
+  };
+}
+
 /**
  * Options of a diff as bits. The two lowest bits are not options: they hold the index of the
  * algorithm in `Algorithm::ALL`.

@@ -12,6 +12,7 @@ export const FACTS_BY_TOOL = {
   glob: {"kind":"read","traits":["searches","needsDirectory"]},
   find_files: {"kind":"read","traits":["isExtra","searches","needsDirectory"]},
   grep: {"kind":"read","traits":["searches"]},
+  outline: {"kind":"read","traits":["knowsRepository","searches"]},
   stat: {"kind":"read","traits":["endsAtOnce","readsContents","standsForLooking"]},
   copy: {"kind":"change","traits":["readsContents","copies","alsoReplaces"]},
   move: {"kind":"change","traits":["actsOnLinks","moves","alsoReplaces"]},

@@ -5,7 +5,7 @@
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Arguments } from "../lib/schema.ts";
 import type { EditArgs, EditFileArgs } from "../generated/types.ts";
-import { type EditRequest, PLACE_BY_FIELD } from "./schema.ts";
+import { type EditRequest, PLACES_BY_FIELD } from "./schema.ts";
 
 type ParsedEditArgs = Omit<EditRequest, "edits"> & EditFileArgs;
 
@@ -58,20 +58,21 @@ function checkedEdits(
   return edits.map((edit, index) => checkedEdit(edit, `edits[${index}].`));
 }
 
-type PlaceField = keyof typeof PLACE_BY_FIELD;
+type PlaceField = keyof typeof PLACES_BY_FIELD;
 
 /** The names of the fields of one edit. */
-const EDIT_FIELDS: ReadonlySet<string> = new Set(["new_text", ...Object.keys(PLACE_BY_FIELD)]);
+const EDIT_FIELDS: ReadonlySet<string> = new Set(["new_text", ...Object.keys(PLACES_BY_FIELD)]);
 
 /** The fields in the order in which the first one that does not belong to the place of an edit is named. */
 const FIELDS: readonly PlaceField[] = [
   ...(["old_text", "from", "to", "insert"] as const),
-  ...(["replace_all", "expected_matches", "near_line", "json_pointer"] as const),
+  ...(["replace_all", "expected_matches", "near_line", "json_pointer", "symbol"] as const),
 ];
 
 /** What is wrong with a field of another place, by the place that the edit has. */
 const STRAY_TEXT = {
   json_pointer: "names another place than json_pointer; give one of them",
+  symbol: "names another place than symbol; give one of them",
   from: "is for a text; give either old_text or from",
   old_text: "goes with from, the anchor of a line",
 } as const;
@@ -80,6 +81,7 @@ const MISSING_DELETION = 'is required; send "" to delete the text';
 /** What is wrong with an edit without a new text, by the place that it has. */
 const MISSING_TEXT = {
   json_pointer: "is required beside json_pointer",
+  symbol: MISSING_DELETION,
   from: MISSING_DELETION,
   old_text: MISSING_DELETION,
 } as const;
@@ -91,12 +93,12 @@ const MISSING_TEXT = {
  */
 function checkedEdit(edit: { readonly [Field in keyof EditArgs]?: unknown }, prefix: string): EditArgs {
   const isGiven = (field: PlaceField): boolean => edit[field] !== undefined && edit[field] !== false;
-  const place = (["json_pointer", "from"] as const).find(isGiven) ?? "old_text";
+  const place = (["json_pointer", "symbol", "from"] as const).find(isGiven) ?? "old_text";
   const refuse = (field: string, what: string): never => {
     throw invalidArgumentError(`${prefix}${field}`, what);
   };
   for (const field of FIELDS)
-    if (PLACE_BY_FIELD[field] !== place && isGiven(field)) refuse(field, STRAY_TEXT[place]);
+    if (!PLACES_BY_FIELD[field].includes(place) && isGiven(field)) refuse(field, STRAY_TEXT[place]);
   if (!isGiven(place)) refuse(place, "is required: the text to replace, or from: the line to replace");
   if (isGiven("insert") && isGiven("to"))
     refuse("to", "has no meaning with insert, which goes beside the line from");

@@ -25,27 +25,30 @@ export interface EditRequest extends Pick<CheckedArgs["edit_file"], CallOptions>
 }
 
 /** The fields that name the place of an edit. */
-type Place = "old_text" | "from" | "json_pointer";
+type Place = "old_text" | "from" | "json_pointer" | "symbol";
 
-/** The field that names the place of an edit, by the fields that go with it. Besides, each edit has `new_text`. */
-export const PLACE_BY_FIELD: Readonly<Record<Exclude<keyof EditArgs, "new_text">, Place>> = {
-  old_text: "old_text",
-  from: "from",
-  to: "from",
-  insert: "from",
-  replace_all: "old_text",
-  expected_matches: "old_text",
-  near_line: "old_text",
-  json_pointer: "json_pointer",
+/** The fields that can name the place of an edit, by the fields that go with them. Besides, each edit has `new_text`. */
+export const PLACES_BY_FIELD: Readonly<Record<Exclude<keyof EditArgs, "new_text">, readonly Place[]>> = {
+  old_text: ["old_text"],
+  from: ["from"],
+  to: ["from"],
+  insert: ["from", "symbol"],
+  replace_all: ["old_text"],
+  expected_matches: ["old_text"],
+  near_line: ["old_text"],
+  json_pointer: ["json_pointer"],
+  symbol: ["symbol"],
 };
 
-/** The three forms of an edit. */
-const PLACES: readonly Case[] = (["old_text", "from", "json_pointer"] satisfies Place[]).map((place) => ({
-  required: [place, "new_text"],
-  optional: Object.entries(PLACE_BY_FIELD).flatMap(([field, its]) =>
-    its === place && field !== place ? [field] : [],
-  ),
-}));
+/** The four forms of an edit. */
+const PLACES: readonly Case[] = (["old_text", "from", "json_pointer", "symbol"] satisfies Place[]).map(
+  (place) => ({
+    required: [place, "new_text"],
+    optional: Object.entries(PLACES_BY_FIELD).flatMap(([field, its]) =>
+      its.includes(place) && field !== place ? [field] : [],
+    ),
+  }),
+);
 
 const OLD_TEXT_DESCRIPTION =
   "The text to replace, copied from the file without line numbers; with enough lines around it to be there only once.";
@@ -53,10 +56,14 @@ const OLD_TEXT_DESCRIPTION =
 const FROM_DESCRIPTION =
   "Instead of old_text: the first line to replace, as read_file with anchors: true numbers it (`120#k3x9q1a`).";
 const TO = "The last line to replace; without it the line `from` alone.";
-const INSERT_DESCRIPTION = "Put new_text on lines of its own before or after the line `from`, which stays.";
+const INSERT_DESCRIPTION =
+  "Put new_text on lines of its own before or after the line `from` or the definition `symbol`, which stays.";
 
 const POINTER_DESCRIPTION =
   'Instead of old_text, in a JSON, YAML, TOML, XML or CSV file: the value at this pointer, such as "/scripts/test"; new_text is the new value as the file writes it, a JSON string with its quotes.';
+
+const SYMBOL_DESCRIPTION =
+  "Instead of old_text: the definition with this name, such as `parse` or `Parser.parse`; its decorators and comments above stay.";
 
 const insertArgumentSchema = (description: string): Schema => ({
   type: "string",
@@ -74,6 +81,7 @@ const EDIT_FIELD_SCHEMAS: Readonly<Record<string, Schema>> = {
   to: text(TO),
   insert: insertArgumentSchema(INSERT_DESCRIPTION),
   json_pointer: text(POINTER_DESCRIPTION),
+  symbol: text(SYMBOL_DESCRIPTION, { minLength: 1 }),
 };
 
 /** The schema of the arguments. */
@@ -99,6 +107,7 @@ export const inputSchema: ObjectSchema = exactly(
       to: text(`For a single edit. ${TO}`),
       insert: insertArgumentSchema(`For a single edit. ${INSERT_DESCRIPTION}`),
       json_pointer: text(`For a single edit. ${POINTER_DESCRIPTION}`),
+      symbol: text(`For a single edit. ${SYMBOL_DESCRIPTION}`, { minLength: 1 }),
       dry_run: flag("Only show the diff; nothing is written.", false),
       match: {
         type: "string",

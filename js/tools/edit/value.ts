@@ -1,5 +1,6 @@
 /**
- * Edits that name a value of a structured file (`json_pointer`) instead of its text. Only the
+ * Edits that name a value of a structured file (`json_pointer`) or a definition (`symbol`) instead of text. A definition
+ * becomes the anchors of its lines as they are at that moment. Of a value only the
  * value's bytes are replaced, so that comments, order and layout stay. The new value is text in
  * the file's own syntax; text that does not parse as that one value is refused.
  */
@@ -8,12 +9,15 @@ import type { AppliedEdit, BytesPlan, EditInput, EditOptions } from "../../engin
 import { FilewrightError } from "../../engine/errors.ts";
 import { runOnThread } from "../../engine/workers/file-calls.ts";
 import { formatOf, isLongToParse } from "../../readers/index.ts";
+import { anchorAt, definitionOf, definitionsIn } from "../lib/definitions.ts";
 import { encodeUtf8 } from "../lib/text.ts";
 import { type EncodedValueEdit, lineEditOfValue } from "./value-line.ts";
 
-/** An edit of a text or of lines, as the engine takes it, or of the value at a JSON pointer. */
+/** An edit of a text or of lines, as the engine takes it, of the value at a JSON pointer, or of a definition. */
 export interface ValueEdit extends EditInput {
   readonly jsonPointer?: string | undefined;
+  /** The name of the definition to replace, or to insert beside. */
+  readonly symbol?: string | undefined;
 }
 
 /** The type of the file, and the signal of the call. */
@@ -31,15 +35,18 @@ export async function planEditsWithValues(
   before: Uint8Array,
   edits: readonly ValueEdit[],
   options: EditOptions,
-  { mime, signal }: EditedFile,
+  file: EditedFile,
 ): Promise<BytesPlan> {
+  const { mime, signal } = file;
   const applied: AppliedEdit[] = [];
   let bytes = before;
   let plan: BytesPlan | undefined;
   for (const [index, edit] of edits.entries()) {
-    const { jsonPointer, ...plain } = edit;
+    const { jsonPointer, symbol, ...plain } = edit;
     const value = { pointer: jsonPointer ?? "", value: edit.newText ?? "", encoding: options.encoding, mime };
-    const one = jsonPointer === undefined ? plain : await lineEditOf(bytes, value, signal);
+    const ofSymbol =
+      symbol === undefined ? plain : await lineEditOfSymbol(bytes, { ...plain, symbol }, options, signal);
+    const one = jsonPointer === undefined ? ofSymbol : await lineEditOf(bytes, value, signal);
     plan = await engine().planEditsBytesAsync(bytes, [one], { ...options, signal });
     if (!plan.ok) return { ok: false, error: withEditIndex(plan.error, index) };
     for (const done of plan.edits) applied.push({ ...done, index });
@@ -72,6 +79,23 @@ function withEditIndex(error: FilewrightError, index: number): FilewrightError {
     path,
     details: { ...details, edit_index: index },
   });
+}
+
+/**
+ * Returns the edit of the lines of a definition. @throws MATCH_NOT_FOUND, MATCH_NOT_UNIQUE, UNSUPPORTED_FORMAT
+ */
+async function lineEditOfSymbol(
+  bytes: Uint8Array,
+  { symbol, ...edit }: EditInput & { readonly symbol: string },
+  { encoding = "utf-8", path = "" }: EditOptions,
+  signal: AbortSignal | undefined,
+): Promise<EditInput> {
+  const defined = await definitionsIn(bytes, encoding, path, signal);
+  const { startLine, endLine, leadLine } = definitionOf(symbol, defined, path);
+  const anchor = anchorAt(defined.text);
+  const from = edit.insert === "before" ? leadLine : edit.insert === "after" ? endLine : startLine;
+  const to = edit.insert === undefined ? anchor(endLine) : undefined;
+  return { ...edit, oldText: undefined, from: anchor(from), to, unchanged: true };
 }
 
 /** Returns the edit of the lines of a value, which a long file gets on another thread where there is one. */

@@ -13,6 +13,7 @@ import type {
   ListDirectoryArgs,
   MkdirArgs,
   MoveArgs,
+  OutlineArgs,
   ReadFileArgs,
   ReadManyFilesArgs,
   StatArgs,
@@ -118,16 +119,17 @@ type Checked<Args, Open extends keyof Args> = Required<Omit<Args, Open>> & Pick<
 
 /** The arguments of each tool, with their defaults. */
 export interface CheckedArgs {
-  readonly read_file: Checked<ReadFileArgs, "max_tokens" | "known_hash" | "start_byte" | "pages" | "json_pointer">;
+  readonly read_file: Checked<ReadFileArgs, "max_tokens" | "known_hash" | "start_byte" | "pages" | "symbol" | "json_pointer">;
   readonly read_many_files: Checked<ReadManyFilesArgs, "max_total_bytes" | "max_tokens">;
   readonly write_file: Checked<WriteFileArgs, "mode" | "expected_hash">;
-  readonly edit_file: Checked<EditFileArgs, "edits" | "old_text" | "new_text" | "replace_all" | "expected_matches" | "near_line" | "from" | "to" | "insert" | "json_pointer" | "match" | "threshold" | "expected_hash">;
+  readonly edit_file: Checked<EditFileArgs, "edits" | "old_text" | "new_text" | "replace_all" | "expected_matches" | "near_line" | "from" | "to" | "insert" | "json_pointer" | "symbol" | "match" | "threshold" | "expected_hash">;
   readonly apply_patch: Checked<ApplyPatchArgs, "path" | "strip">;
   readonly diff: Checked<DiffArgs, "b" | "content_b">;
   readonly list_directory: Checked<ListDirectoryArgs, "cursor" | "max_tokens">;
   readonly glob: Checked<GlobArgs, "cursor" | "max_tokens">;
   readonly find_files: Required<FindFilesArgs>;
   readonly grep: Checked<GrepArgs, "glob" | "before" | "after" | "max_per_file" | "cursor" | "max_tokens">;
+  readonly outline: Checked<OutlineArgs, "depth">;
   readonly stat: Required<StatArgs>;
   readonly copy: Required<CopyArgs>;
   readonly move: Required<MoveArgs>;

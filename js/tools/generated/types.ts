@@ -28,6 +28,8 @@ export interface ReadFileArgs {
   readonly start_byte?: number;
   /** Of a document: which pages, sheets or slides, such as "3", "1-5" or "-1" (the last). */
   readonly pages?: string;
+  /** Only the definition with this name, such as `parse` or `Parser.parse`: a function, class, heading or key. */
+  readonly symbol?: string;
   /** Only this value of a JSON, YAML, TOML, XML or CSV file, such as "/scripts/test", "/items/0" or "/project/@name", with the lines it is on. */
   readonly json_pointer?: string;
 }
@@ -258,10 +260,12 @@ export type EditArgs = (
       readonly from?: never;
       /** The last line to replace; without it the line `from` alone. */
       readonly to?: never;
-      /** Put new_text on lines of its own before or after the line `from`, which stays. */
+      /** Put new_text on lines of its own before or after the line `from` or the definition `symbol`, which stays. */
       readonly insert?: never;
       /** Instead of old_text, in a JSON, YAML, TOML, XML or CSV file: the value at this pointer, such as "/scripts/test"; new_text is the new value as the file writes it, a JSON string with its quotes. */
       readonly json_pointer?: never;
+      /** Instead of old_text: the definition with this name, such as `parse` or `Parser.parse`; its decorators and comments above stay. */
+      readonly symbol?: never;
     }
   | {
       /** The text to replace, copied from the file without line numbers; with enough lines around it to be there only once. */
@@ -278,10 +282,12 @@ export type EditArgs = (
       readonly from: string;
       /** The last line to replace; without it the line `from` alone. */
       readonly to?: string;
-      /** Put new_text on lines of its own before or after the line `from`, which stays. */
+      /** Put new_text on lines of its own before or after the line `from` or the definition `symbol`, which stays. */
       readonly insert?: "before" | "after";
       /** Instead of old_text, in a JSON, YAML, TOML, XML or CSV file: the value at this pointer, such as "/scripts/test"; new_text is the new value as the file writes it, a JSON string with its quotes. */
       readonly json_pointer?: never;
+      /** Instead of old_text: the definition with this name, such as `parse` or `Parser.parse`; its decorators and comments above stay. */
+      readonly symbol?: never;
     }
   | {
       /** The text to replace, copied from the file without line numbers; with enough lines around it to be there only once. */
@@ -298,10 +304,34 @@ export type EditArgs = (
       readonly from?: never;
       /** The last line to replace; without it the line `from` alone. */
       readonly to?: never;
-      /** Put new_text on lines of its own before or after the line `from`, which stays. */
+      /** Put new_text on lines of its own before or after the line `from` or the definition `symbol`, which stays. */
       readonly insert?: never;
       /** Instead of old_text, in a JSON, YAML, TOML, XML or CSV file: the value at this pointer, such as "/scripts/test"; new_text is the new value as the file writes it, a JSON string with its quotes. */
       readonly json_pointer: string;
+      /** Instead of old_text: the definition with this name, such as `parse` or `Parser.parse`; its decorators and comments above stay. */
+      readonly symbol?: never;
+    }
+  | {
+      /** The text to replace, copied from the file without line numbers; with enough lines around it to be there only once. */
+      readonly old_text?: never;
+      /** Required: the text to put there; "" deletes. */
+      readonly new_text: string;
+      /** Replace every occurrence instead of refusing more than one. Default `false`. */
+      readonly replace_all?: never;
+      /** Replace exactly this many occurrences, or refuse. */
+      readonly expected_matches?: never;
+      /** Of several occurrences take the one nearest to this line. */
+      readonly near_line?: never;
+      /** Instead of old_text: the first line to replace, as read_file with anchors: true numbers it (`120#k3x9q1a`). */
+      readonly from?: never;
+      /** The last line to replace; without it the line `from` alone. */
+      readonly to?: never;
+      /** Put new_text on lines of its own before or after the line `from` or the definition `symbol`, which stays. */
+      readonly insert?: "before" | "after";
+      /** Instead of old_text, in a JSON, YAML, TOML, XML or CSV file: the value at this pointer, such as "/scripts/test"; new_text is the new value as the file writes it, a JSON string with its quotes. */
+      readonly json_pointer?: never;
+      /** Instead of old_text: the definition with this name, such as `parse` or `Parser.parse`; its decorators and comments above stay. */
+      readonly symbol: string;
     }
 );
 
@@ -339,10 +369,12 @@ export type EditFileArgs = {
       readonly from?: never;
       /** For a single edit. The last line to replace; without it the line `from` alone. */
       readonly to?: never;
-      /** For a single edit. Put new_text on lines of its own before or after the line `from`, which stays. */
+      /** For a single edit. Put new_text on lines of its own before or after the line `from` or the definition `symbol`, which stays. */
       readonly insert?: never;
       /** For a single edit. Instead of old_text, in a JSON, YAML, TOML, XML or CSV file: the value at this pointer, such as "/scripts/test"; new_text is the new value as the file writes it, a JSON string with its quotes. */
       readonly json_pointer?: never;
+      /** For a single edit. Instead of old_text: the definition with this name, such as `parse` or `Parser.parse`; its decorators and comments above stay. */
+      readonly symbol?: never;
     }
   | {
       /** The replacements, applied in order, each on the result of those before; all of them or none. For one alone its fields may stand at the top level instead. */
@@ -361,10 +393,12 @@ export type EditFileArgs = {
       readonly from?: never;
       /** For a single edit. The last line to replace; without it the line `from` alone. */
       readonly to?: never;
-      /** For a single edit. Put new_text on lines of its own before or after the line `from`, which stays. */
+      /** For a single edit. Put new_text on lines of its own before or after the line `from` or the definition `symbol`, which stays. */
       readonly insert?: never;
       /** For a single edit. Instead of old_text, in a JSON, YAML, TOML, XML or CSV file: the value at this pointer, such as "/scripts/test"; new_text is the new value as the file writes it, a JSON string with its quotes. */
       readonly json_pointer?: never;
+      /** For a single edit. Instead of old_text: the definition with this name, such as `parse` or `Parser.parse`; its decorators and comments above stay. */
+      readonly symbol?: never;
     }
   | {
       /** The replacements, applied in order, each on the result of those before; all of them or none. For one alone its fields may stand at the top level instead. */
@@ -383,10 +417,12 @@ export type EditFileArgs = {
       readonly from: string;
       /** For a single edit. The last line to replace; without it the line `from` alone. */
       readonly to?: string;
-      /** For a single edit. Put new_text on lines of its own before or after the line `from`, which stays. */
+      /** For a single edit. Put new_text on lines of its own before or after the line `from` or the definition `symbol`, which stays. */
       readonly insert?: "before" | "after";
       /** For a single edit. Instead of old_text, in a JSON, YAML, TOML, XML or CSV file: the value at this pointer, such as "/scripts/test"; new_text is the new value as the file writes it, a JSON string with its quotes. */
       readonly json_pointer?: never;
+      /** For a single edit. Instead of old_text: the definition with this name, such as `parse` or `Parser.parse`; its decorators and comments above stay. */
+      readonly symbol?: never;
     }
   | {
       /** The replacements, applied in order, each on the result of those before; all of them or none. For one alone its fields may stand at the top level instead. */
@@ -405,10 +441,36 @@ export type EditFileArgs = {
       readonly from?: never;
       /** For a single edit. The last line to replace; without it the line `from` alone. */
       readonly to?: never;
-      /** For a single edit. Put new_text on lines of its own before or after the line `from`, which stays. */
+      /** For a single edit. Put new_text on lines of its own before or after the line `from` or the definition `symbol`, which stays. */
       readonly insert?: never;
       /** For a single edit. Instead of old_text, in a JSON, YAML, TOML, XML or CSV file: the value at this pointer, such as "/scripts/test"; new_text is the new value as the file writes it, a JSON string with its quotes. */
       readonly json_pointer: string;
+      /** For a single edit. Instead of old_text: the definition with this name, such as `parse` or `Parser.parse`; its decorators and comments above stay. */
+      readonly symbol?: never;
+    }
+  | {
+      /** The replacements, applied in order, each on the result of those before; all of them or none. For one alone its fields may stand at the top level instead. */
+      readonly edits?: never;
+      /** For a single edit: The text to replace, copied from the file without line numbers; with enough lines around it to be there only once. */
+      readonly old_text?: never;
+      /** For a single edit, required: the text to put there; "" deletes. */
+      readonly new_text: string;
+      /** For a single edit: replace every occurrence. */
+      readonly replace_all?: never;
+      /** For a single edit: replace exactly this many occurrences, or refuse. */
+      readonly expected_matches?: never;
+      /** For a single edit: take the occurrence nearest to this line. */
+      readonly near_line?: never;
+      /** For a single edit. Instead of old_text: the first line to replace, as read_file with anchors: true numbers it (`120#k3x9q1a`). */
+      readonly from?: never;
+      /** For a single edit. The last line to replace; without it the line `from` alone. */
+      readonly to?: never;
+      /** For a single edit. Put new_text on lines of its own before or after the line `from` or the definition `symbol`, which stays. */
+      readonly insert?: "before" | "after";
+      /** For a single edit. Instead of old_text, in a JSON, YAML, TOML, XML or CSV file: the value at this pointer, such as "/scripts/test"; new_text is the new value as the file writes it, a JSON string with its quotes. */
+      readonly json_pointer?: never;
+      /** For a single edit. Instead of old_text: the definition with this name, such as `parse` or `Parser.parse`; its decorators and comments above stay. */
+      readonly symbol: string;
     }
 );
 
@@ -867,6 +929,70 @@ export type GrepData<Output extends GrepOutput = GrepOutput> = {
   readonly count: GrepCountData;
 }[Output];
 
+/** The arguments of `outline`. */
+export interface OutlineArgs {
+  /** The file, or the directory to map; relative to the workspace, or absolute. Default `"."`. */
+  readonly path?: string;
+  /** Levels of definitions: 1 those of the file itself. Default: all of a file, 1 of a directory. */
+  readonly depth?: number;
+  /** The most tokens of the answer, counted as 3.6 bytes each. Default `4000`. */
+  readonly max_tokens?: number;
+  /** Give the first and last line as anchors (`12#k3x9q1a`), as edit_file takes them. Default `false`. */
+  readonly anchors?: boolean;
+  /** Map names that begin with a dot too; .git is never mapped. Default `true`. */
+  readonly hidden?: boolean;
+  /** Leave out what .gitignore, .ignore and .agentignore files name. Default `true`. */
+  readonly respect_ignore?: boolean;
+  /** After this time what was found so far is given. In milliseconds. Default `30000`. */
+  readonly timeout_ms?: number;
+}
+
+/** By first line, an outer one before those inside. */
+export interface OutlinedDefinition {
+  /** function, method, class, struct, enum, interface, section and so on. */
+  readonly kind: string;
+  /** The name. */
+  readonly name: string;
+  /** The line with the name, shortened. */
+  readonly signature: string;
+  /** First line, without decorators and comments above. */
+  readonly start_line: number;
+  /** Last line. */
+  readonly end_line: number;
+  /** First line with decorators and comments above, if there are any. */
+  readonly lead_line?: number;
+  /** 0 for one of the file itself, 1 for one inside, and so on. */
+  readonly level: number;
+  /** Anchor of the first line, with anchors: true. */
+  readonly from?: string;
+  /** Anchor of the last line, with anchors: true. */
+  readonly to?: string;
+}
+
+/** Files with definitions, by path. */
+export interface OutlinedFile {
+  /** Relative to the workspace. */
+  readonly path: string;
+  /** By first line, an outer one before those inside. */
+  readonly definitions: readonly OutlinedDefinition[];
+  /** All definitions of the file to that depth, also those left out. */
+  readonly total: number;
+}
+
+/** The data of `outline`. */
+export interface OutlineData {
+  /** Files with definitions, by path. */
+  readonly files: readonly OutlinedFile[];
+  /** Files with definitions that were found, also those left out. */
+  readonly total: number;
+  /** Whether files or definitions were left out for lack of room. */
+  readonly truncated: boolean;
+  /** Estimated tokens of the text. */
+  readonly tokens: number;
+  /** What else is to be known of the answer, such as what was left out. */
+  readonly warnings?: readonly string[];
+}
+
 /** The arguments of `stat`. */
 export interface StatArgs {
   /** The file, directory or link; relative to the workspace, or absolute. */
@@ -1134,7 +1260,7 @@ export interface AccessInfoData {
 export interface ToolArgs {
   /**
    * Reads a text file with line numbers (number, tab, line), 2000 lines from the first unless start_line and max_lines say otherwise. A cut page ends in a line that tells the total and how to go on. A page of a file of any size is quick, so read large files in pages, and find the place with grep first.
-   * The encoding is recognised, byte order marks are hidden. Images are returned as images; of PDF and Office files and notebooks the text, of archives the list of entries; other binary files are refused. json_pointer reads one value of a large JSON, YAML, TOML or XML file. The line numbers are not part of the file: leave them out of edits. The hash can be passed as expected_hash to write_file and edit_file.
+   * The encoding is recognised, byte order marks are hidden. Images are returned as images; of PDF and Office files and notebooks the text, of archives the list of entries; other binary files are refused. symbol reads one definition by its name, json_pointer one value of a large JSON, YAML, TOML or XML file. The line numbers are not part of the file: leave them out of edits. The hash can be passed as expected_hash to write_file and edit_file.
    */
   read_file: ReadFileArgs;
   /**
@@ -1150,7 +1276,7 @@ export interface ToolArgs {
   write_file: WriteFileArgs;
   /**
    * Replaces text in an existing file: each edit gives old_text as it stands in the file and the new_text for it. An old_text that is missing, or there more than once, is refused with the line that comes nearest or the lines where it stands, and nothing is written; several edits are made all or none. Returns the diff.
-   * Read the place first and copy old_text exactly, without the line numbers. Give a few lines around the change rather than one common line. Or name whole lines by the anchors that read_file gives with anchors: true (from, to, insert), or one value of a JSON, YAML, TOML, XML or CSV file by json_pointer: neither needs old_text. Line ends, encoding and untouched bytes of the file are kept. dry_run shows the diff only. For a new file, or to rewrite one, use write_file.
+   * Read the place first and copy old_text exactly, without the line numbers. Give a few lines around the change rather than one common line. Or name whole lines by the anchors that read_file gives with anchors: true (from, to, insert), one value of a JSON, YAML, TOML, XML or CSV file by json_pointer, or a definition by its name (symbol): none needs old_text. Line ends, encoding and untouched bytes of the file are kept. dry_run shows the diff only. For a new file, or to rewrite one, use write_file.
    */
   edit_file: EditFileArgs;
   /**
@@ -1180,6 +1306,11 @@ export interface ToolArgs {
    * Ignored files, binary files and .git are left out. Nothing found is a success. At most max_results lines are given; the last line then says that there is more, and next_cursor goes on.
    */
   grep: GrepArgs;
+  /**
+   * Lists what a file defines, such as functions, types, headings and keys, with their lines (`12-40  class Foo`), those inside indented. For a directory, a map: each file with its top definitions. Use it before reading a large file, then read_file with symbol or the lines.
+   * About 30 languages are known, without comments and strings. The answer keeps to max_tokens: deeper levels are left out first, then files that do not fit, while later ones that do are still given. anchors: true gives lines as edit_file takes them.
+   */
+  outline: OutlineArgs;
   /** Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory. */
   stat: StatArgs;
   /**
@@ -1212,7 +1343,7 @@ export interface ToolArgs {
 export interface ToolData {
   /**
    * Reads a text file with line numbers (number, tab, line), 2000 lines from the first unless start_line and max_lines say otherwise. A cut page ends in a line that tells the total and how to go on. A page of a file of any size is quick, so read large files in pages, and find the place with grep first.
-   * The encoding is recognised, byte order marks are hidden. Images are returned as images; of PDF and Office files and notebooks the text, of archives the list of entries; other binary files are refused. json_pointer reads one value of a large JSON, YAML, TOML or XML file. The line numbers are not part of the file: leave them out of edits. The hash can be passed as expected_hash to write_file and edit_file.
+   * The encoding is recognised, byte order marks are hidden. Images are returned as images; of PDF and Office files and notebooks the text, of archives the list of entries; other binary files are refused. symbol reads one definition by its name, json_pointer one value of a large JSON, YAML, TOML or XML file. The line numbers are not part of the file: leave them out of edits. The hash can be passed as expected_hash to write_file and edit_file.
    */
   read_file: ReadFileData;
   /**
@@ -1228,7 +1359,7 @@ export interface ToolData {
   write_file: WriteFileData;
   /**
    * Replaces text in an existing file: each edit gives old_text as it stands in the file and the new_text for it. An old_text that is missing, or there more than once, is refused with the line that comes nearest or the lines where it stands, and nothing is written; several edits are made all or none. Returns the diff.
-   * Read the place first and copy old_text exactly, without the line numbers. Give a few lines around the change rather than one common line. Or name whole lines by the anchors that read_file gives with anchors: true (from, to, insert), or one value of a JSON, YAML, TOML, XML or CSV file by json_pointer: neither needs old_text. Line ends, encoding and untouched bytes of the file are kept. dry_run shows the diff only. For a new file, or to rewrite one, use write_file.
+   * Read the place first and copy old_text exactly, without the line numbers. Give a few lines around the change rather than one common line. Or name whole lines by the anchors that read_file gives with anchors: true (from, to, insert), one value of a JSON, YAML, TOML, XML or CSV file by json_pointer, or a definition by its name (symbol): none needs old_text. Line ends, encoding and untouched bytes of the file are kept. dry_run shows the diff only. For a new file, or to rewrite one, use write_file.
    */
   edit_file: EditFileData;
   /**
@@ -1258,6 +1389,11 @@ export interface ToolData {
    * Ignored files, binary files and .git are left out. Nothing found is a success. At most max_results lines are given; the last line then says that there is more, and next_cursor goes on.
    */
   grep: GrepData;
+  /**
+   * Lists what a file defines, such as functions, types, headings and keys, with their lines (`12-40  class Foo`), those inside indented. For a directory, a map: each file with its top definitions. Use it before reading a large file, then read_file with symbol or the lines.
+   * About 30 languages are known, without comments and strings. The answer keeps to max_tokens: deeper levels are left out first, then files that do not fit, while later ones that do are still given. anchors: true gives lines as edit_file takes them.
+   */
+  outline: OutlineData;
   /** Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory. */
   stat: StatData;
   /**

@@ -52,6 +52,10 @@ export const inputSchema: ObjectSchema = object(
       minimum: 0,
     }),
     pages: text('Of a document: which pages, sheets or slides, such as "3", "1-5" or "-1" (the last).'),
+    symbol: text(
+      "Only the definition with this name, such as `parse` or `Parser.parse`: a function, class, heading or key.",
+      { minLength: 1 },
+    ),
     json_pointer: text(
       'Only this value of a JSON, YAML, TOML, XML or CSV file, such as "/scripts/test", "/items/0" or "/project/@name", with the lines it is on.',
     ),

@@ -66,7 +66,7 @@ export function excludeGlobNotes(globs: readonly string[]): readonly string[] {
  */
 export function leftOutNote(
   count: number,
-  verb: "searched" | "listed",
+  verb: "searched" | "listed" | "mapped",
   first: LeftOutEntry | undefined,
 ): string | undefined {
   if (count === 0) return undefined;

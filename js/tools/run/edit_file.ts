@@ -51,9 +51,9 @@ interface Asked {
 
 function askedOf(edits: readonly EditArgs[]): Asked {
   const asked = { anchors: false, values: false, inserts: false, mayOmit: false, mayEndInTag: false };
-  for (const { from, json_pointer, insert, new_text: text = "", old_text: old = "" } of edits) {
+  for (const { from, json_pointer, symbol, insert, new_text: text = "", old_text: old = "" } of edits) {
     asked.anchors ||= from !== undefined;
-    asked.values ||= json_pointer !== undefined;
+    asked.values ||= (json_pointer ?? symbol) !== undefined;
     asked.inserts ||= insert !== undefined;
     asked.mayOmit ||= mayContainOmission(text);
     // The tags of a call end in `>`, and few new texts do.
@@ -104,7 +104,11 @@ export async function planEditFile(
   const hashing = planned.hash ?? sha256(bytes);
   const hash = bytes.length > MIN_CONCURRENT_HASH_BYTES ? hashing : await hashing;
   if (args.dry_run) return { kind: "settled", answer: { data: { ...data, hash: await hash }, warnings } };
-  const isQuoted = edits.every(({ tier, repairs }) => tier === "exact" && repairs.length === 0);
+  // A symbol quotes nothing of the file: whoever names one need not have seen its lines.
+  const isQuoted = edits.every(
+    ({ index, tier, repairs }) =>
+      tier === "exact" && repairs.length === 0 && args.edits[index]?.symbol === undefined,
+  );
   return {
     kind: "changes",
     of: "contents",
@@ -287,6 +291,7 @@ async function engineEdits(
       unchanged: anchors && (await areCurrent([edit.from, edit.to])),
       insert: edit.insert,
       jsonPointer: edit.json_pointer,
+      symbol: edit.symbol,
     });
   }
   return edits;

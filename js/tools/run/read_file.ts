@@ -6,6 +6,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import type { LongLine, Page, PageRequest } from "../../engine/read.ts";
 import { withContentsDigit } from "../lib/seen.ts";
 import { assertFile, normalizeHash, readPage, statOrNull } from "../lib/contents.ts";
+import { definitionOf, readDefinitions } from "../lib/definitions.ts";
 import { imageFacts } from "../render/image.ts";
 import { linesShownByPage } from "../lib/line-ranges.ts";
 import { pageWarning } from "../render/page.ts";
@@ -34,6 +35,7 @@ export async function runReadFile(args: CheckedReadFileArgs, call: Call): Promis
   let page: Page;
   try {
     const request = pageRequestOf(args, call);
+    if (args.symbol !== undefined) return await readSymbol(args.symbol, args, call, at);
     page = asked
       ? await readPage(call, at, { ...request, startLine: 1, maxLines: 1 })
       : await pageWithin(args, call, (textBytes) => readPage(call, at, { ...request, textBytes }));
@@ -54,10 +56,36 @@ export async function runReadFile(args: CheckedReadFileArgs, call: Call): Promis
       hint: "force_text: true shows pages of it all the same",
     });
   }
+  return { data: seenPage(page, args, call, at) };
+}
+
+/** Records what a page shows, and returns its data. */
+function seenPage(page: Page, args: CheckedReadFileArgs, call: Call, at: Location): ReadFileData {
   call.seen.note(at.path, page.version, page.hash, linesShownByPage(page, args.start_byte));
   const contents = contentIdOfPage(page);
   if (page.anchors !== null && contents !== undefined) call.seen.giveAnchors(at.path, contents);
-  return { data: readFileDataOf(page, call.reader.display(at.path)) };
+  return readFileDataOf(page, call.reader.display(at.path));
+}
+
+/** Reads the lines of a definition, from the content in which it was found. */
+async function readSymbol(
+  symbol: string,
+  args: CheckedReadFileArgs,
+  call: Call,
+  at: Location,
+): Promise<Answer<ReadFileData>> {
+  const file = await readDefinitions(call, at);
+  const { startLine, endLine } = definitionOf(symbol, file, args.path);
+  const lines = endLine - startLine + 1;
+  const request = {
+    ...pageRequestOf(args, call),
+    startLine,
+    maxLines: Math.min(lines, args.max_lines ?? lines),
+  };
+  const page = await pageWithin(args, call, (textBytes) =>
+    engine().reading.readPage(file.bytes, { ...request, textBytes }, at.path, { signal: call.signal }),
+  );
+  return { data: seenPage({ ...page, version: file.version }, args, call, at) };
 }
 
 /** Returns the data of a file whose content the caller has. It shows nothing, so nothing is recorded as read. */

@@ -28,6 +28,8 @@ import type {
   MkdirData,
   MoveArgs,
   MoveData,
+  OutlineArgs,
+  OutlineData,
   ReadFileArgs,
   ReadFileData,
   ReadManyFilesArgs,
@@ -42,7 +44,7 @@ import type {
 export interface ToolMethods {
   /**
    * Reads a text file with line numbers (number, tab, line), 2000 lines from the first unless start_line and max_lines say otherwise. A cut page ends in a line that tells the total and how to go on. A page of a file of any size is quick, so read large files in pages, and find the place with grep first.
-   * The encoding is recognised, byte order marks are hidden. Images are returned as images; of PDF and Office files and notebooks the text, of archives the list of entries; other binary files are refused. json_pointer reads one value of a large JSON, YAML, TOML or XML file. The line numbers are not part of the file: leave them out of edits. The hash can be passed as expected_hash to write_file and edit_file.
+   * The encoding is recognised, byte order marks are hidden. Images are returned as images; of PDF and Office files and notebooks the text, of archives the list of entries; other binary files are refused. symbol reads one definition by its name, json_pointer one value of a large JSON, YAML, TOML or XML file. The line numbers are not part of the file: leave them out of edits. The hash can be passed as expected_hash to write_file and edit_file.
    */
   readFile(args: ReadFileArgs, options?: CallOptions): Promise<ReadFileData>;
   /**
@@ -58,7 +60,7 @@ export interface ToolMethods {
   writeFile(args: WriteFileArgs, options?: CallOptions): Promise<WriteFileData>;
   /**
    * Replaces text in an existing file: each edit gives old_text as it stands in the file and the new_text for it. An old_text that is missing, or there more than once, is refused with the line that comes nearest or the lines where it stands, and nothing is written; several edits are made all or none. Returns the diff.
-   * Read the place first and copy old_text exactly, without the line numbers. Give a few lines around the change rather than one common line. Or name whole lines by the anchors that read_file gives with anchors: true (from, to, insert), or one value of a JSON, YAML, TOML, XML or CSV file by json_pointer: neither needs old_text. Line ends, encoding and untouched bytes of the file are kept. dry_run shows the diff only. For a new file, or to rewrite one, use write_file.
+   * Read the place first and copy old_text exactly, without the line numbers. Give a few lines around the change rather than one common line. Or name whole lines by the anchors that read_file gives with anchors: true (from, to, insert), one value of a JSON, YAML, TOML, XML or CSV file by json_pointer, or a definition by its name (symbol): none needs old_text. Line ends, encoding and untouched bytes of the file are kept. dry_run shows the diff only. For a new file, or to rewrite one, use write_file.
    */
   editFile(args: EditFileArgs, options?: CallOptions): Promise<EditFileData>;
   /**
@@ -88,6 +90,11 @@ export interface ToolMethods {
    * Ignored files, binary files and .git are left out. Nothing found is a success. At most max_results lines are given; the last line then says that there is more, and next_cursor goes on.
    */
   grep<Output extends GrepOutput = "content">(args: GrepArgs<Output>, options?: CallOptions): Promise<GrepData<Output>>;
+  /**
+   * Lists what a file defines, such as functions, types, headings and keys, with their lines (`12-40  class Foo`), those inside indented. For a directory, a map: each file with its top definitions. Use it before reading a large file, then read_file with symbol or the lines.
+   * About 30 languages are known, without comments and strings. The answer keeps to max_tokens: deeper levels are left out first, then files that do not fit, while later ones that do are still given. anchors: true gives lines as edit_file takes them.
+   */
+  outline(args: OutlineArgs, options?: CallOptions): Promise<OutlineData>;
   /** Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory. */
   stat(args: StatArgs, options?: CallOptions): Promise<StatData>;
   /**

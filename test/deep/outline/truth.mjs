@@ -12,7 +12,8 @@ const LOCAL_SCOPES = lines(
 /** Whether a node is outside every function. */
 function isOutside(node) {
   for (let above = node.parent; above !== null; above = above.parent) {
-    if (LOCAL_SCOPES.has(above.type) && !/module|namespace|mod_item/u.test(above.parent?.type ?? "")) return false;
+    if (LOCAL_SCOPES.has(above.type) && !/module|namespace|mod_item/u.test(above.parent?.type ?? ""))
+      return false;
   }
   return true;
 }
@@ -28,9 +29,11 @@ function scriptVariable(node) {
   const statement = node.parent;
   if (!/^(?:lexical|variable)_declaration$/u.test(statement.type)) return [];
   const place = statement.parent.type === "export_statement" ? statement.parent.parent : statement.parent;
-  const top = place.type === "program" || (place.type === "statement_block" && place.parent.type === "internal_module");
+  const top =
+    place.type === "program" || (place.type === "statement_block" && place.parent.type === "internal_module");
   // A second name of one statement has no lines of its own.
-  if (statement.namedChildren.find((child) => child.type === "variable_declarator")?.id !== node.id) return [];
+  if (statement.namedChildren.find((child) => child.type === "variable_declarator")?.id !== node.id)
+    return [];
   return top || isFunction ? [{ name, range: statement }] : [];
 }
 
@@ -41,12 +44,21 @@ function scriptAssignment(node) {
   if (!FUNCTION_VALUES.has(right.type) && right.type !== "class") return [];
   let object = left;
   while (object.type === "member_expression") object = object.childForFieldName("object");
-  return object.type === "identifier" ? [{ name: left.childForFieldName("property"), range: node.parent }] : [];
+  return object.type === "identifier"
+    ? [{ name: left.childForFieldName("property"), range: node.parent }]
+    : [];
 }
 
 const scriptField = (node) =>
-  FUNCTION_VALUES.has(node.childForFieldName("value")?.type) ? [node.childForFieldName("name") ?? node.childForFieldName("property")] : [];
-const memberOf = (node) => (/^(?:interface_body|class_body|object_type)$/u.test(node.parent.type) && node.parent.parent.type !== "type_alias_declaration" && /class|interface/u.test(node.parent.parent.type) ? named(node) : []);
+  FUNCTION_VALUES.has(node.childForFieldName("value")?.type)
+    ? [node.childForFieldName("name") ?? node.childForFieldName("property")]
+    : [];
+const memberOf = (node) =>
+  /^(?:interface_body|class_body|object_type)$/u.test(node.parent.type) &&
+  node.parent.parent.type !== "type_alias_declaration" &&
+  /class|interface/u.test(node.parent.parent.type)
+    ? named(node)
+    : [];
 
 const SCRIPT = {
   function_declaration: named,
@@ -73,7 +85,10 @@ function lastIdentifier(node) {
   if (node === null) return null;
   if (/identifier$/u.test(node.type) && !/scoped|qualified/u.test(node.type)) return node;
   const inner =
-    node.childForFieldName("type") ?? node.childForFieldName("name") ?? node.childForFieldName("element") ?? node.childForFieldName("trait");
+    node.childForFieldName("type") ??
+    node.childForFieldName("name") ??
+    node.childForFieldName("element") ??
+    node.childForFieldName("trait");
   if (inner !== null) return lastIdentifier(inner);
   return node.namedChildren.find((child) => child.type.includes("identifier")) ?? null;
 }
@@ -97,14 +112,19 @@ const cFunction = (node) => {
 };
 const cPrototype = (node) => (isOutside(node) && !node.hasError ? cFunction(node) : []);
 const withBody = (node) =>
-  node.childForFieldName("body") !== null && node.childForFieldName("name") !== null ? [lastIdentifier(node.childForFieldName("name"))] : [];
+  node.childForFieldName("body") !== null && node.childForFieldName("name") !== null
+    ? [lastIdentifier(node.childForFieldName("name"))]
+    : [];
 
 const GRAMMARS = {
   python: {
     function_definition: named,
     class_definition: named,
     assignment: (node) =>
-      node.parent.type === "expression_statement" && node.parent.parent.type === "module" && node.childForFieldName("left").type === "identifier" && node.childForFieldName("right") !== null
+      node.parent.type === "expression_statement" &&
+      node.parent.parent.type === "module" &&
+      node.childForFieldName("left").type === "identifier" &&
+      node.childForFieldName("right") !== null
         ? [node.childForFieldName("left")]
         : [],
   },
@@ -166,7 +186,8 @@ const GRAMMARS = {
     union_specifier: withBody,
     enum_specifier: withBody,
     namespace_definition: (node) => [lastPart(node.childForFieldName("name"))],
-    alias_declaration: (node) => (isOutside(node) || node.parent.type === "template_declaration" ? named(node) : []),
+    alias_declaration: (node) =>
+      isOutside(node) || node.parent.type === "template_declaration" ? named(node) : [],
     type_definition: typeName,
     preproc_def: named,
     preproc_function_def: named,
@@ -180,7 +201,12 @@ const GRAMMARS = {
     method_declaration: named,
     namespace_definition: (node) => [lastPart(node.childForFieldName("name"))],
   },
-  ruby: { method: named, singleton_method: named, class: (node) => [lastPart(node.childForFieldName("name"))], module: (node) => [lastPart(node.childForFieldName("name"))] },
+  ruby: {
+    method: named,
+    singleton_method: named,
+    class: (node) => [lastPart(node.childForFieldName("name"))],
+    module: (node) => [lastPart(node.childForFieldName("name"))],
+  },
   bash: { function_definition: named },
 };
 

@@ -44,7 +44,11 @@ pub(super) fn walk(language: Language, tokens: &Tokens<'_>) -> Vec<Found> {
             walker.line = at;
             walker.loops = false;
         }
-        at = if tokens.is_word(at) && !walker.is_name(at) { walker.word(at) } else { at + 1 };
+        at = if tokens.is_word(at) && !walker.is_name(at) && !tokens.is_tired() {
+            walker.word(at)
+        } else {
+            at + 1
+        };
     }
     let end = tokens.text.trim_ascii_end().len().saturating_sub(1);
     for block in walker.blocks {

@@ -179,8 +179,9 @@ pub(super) fn yaml(text: &[u8]) -> Vec<Found> {
         });
         let end = memchr::memmem::find(line, b": ")
             .or_else(|| line.ends_with(b":").then(|| line.len() - 1));
+        let quote = line.first().copied().filter(|byte| matches!(byte, b'"' | b'\''));
         if key && let Some(end) = end {
-            let quoted = usize::from(matches!(line[0], b'"' | b'\'') && end > 1);
+            let quoted = usize::from(end > 1 && quote.is_some_and(|quote| line[end - 1] == quote));
             close(&mut open, &mut found, 0, content);
             begin(
                 &mut open,

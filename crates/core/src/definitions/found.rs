@@ -29,6 +29,7 @@ pub(super) fn finish(
     mut found: Vec<Found>,
     comments: &[(u32, u32)],
 ) -> Vec<Definition> {
+    found.retain(|one| !one.name.is_empty());
     found.sort_by_key(|one| (one.start, std::cmp::Reverse(one.last), one.name.start));
     let breaks: Vec<u32> = memchr::memchr_iter(b'\n', text).map(|at| at as u32).collect();
     let line_of = |at: usize| breaks.partition_point(|&end| (end as usize) < at) as u32 + 1;

@@ -70,6 +70,8 @@ pub(super) struct Tokens<'a> {
     pub defines: Vec<u32>,
     /// The bytes that were read in vain for literals without an end. Limited, to keep time linear.
     pub wasted: Cell<usize>,
+    /// The tokens that were stepped over, which [`is_tired`](Tokens::is_tired) limits.
+    steps: Cell<usize>,
     /// The names of the heredocs that begin after the present line.
     pub heredocs: RefCell<Vec<Range<usize>>>,
 }
@@ -83,6 +85,7 @@ impl<'a> Tokens<'a> {
             comments: Vec::new(),
             defines: Vec::new(),
             wasted: Cell::new(0),
+            steps: Cell::new(0),
             heredocs: RefCell::default(),
         };
         let mut lexer =
@@ -144,10 +147,17 @@ impl<'a> Tokens<'a> {
 
     /// Returns the index after a token and what it encloses.
     pub fn skip(&self, index: usize) -> usize {
+        self.steps.set(self.steps.get() + 1);
         match self.get(index) {
             Some(Token { sort: Sort::Open, .. }) => self.partner(index) + 1,
             _ => index + 1,
         }
+    }
+
+    /// Returns whether so many tokens were looked at again and again that no more is looked for, to
+    /// keep time linear. Ordinary code takes fewer than three steps for each token.
+    pub fn is_tired(&self) -> bool {
+        self.steps.get() > 24 * self.list.len() + (1 << 16)
     }
 
     /// Returns the range of bytes of a token.

@@ -237,8 +237,8 @@ fn rust_char(text: &[u8]) -> Option<usize> {
     }
     let width = match next {
         0..0x80 => 1,
-        0..0xe0 => 2,
-        0..0xf0 => 3,
+        0x80..0xe0 => 2,
+        0xe0..0xf0 => 3,
         _ => 4,
     };
     if text.get(1 + width) == Some(&b'\'') {

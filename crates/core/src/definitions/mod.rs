@@ -20,9 +20,11 @@ mod indented;
 mod language;
 mod lexer;
 mod literals;
+mod outline;
 mod rules;
 
 pub use language::{Language, language_of, language_of_shebang};
+pub use outline::{Outline, OutlineEntry, outline};
 
 use std::ops::Range;
 

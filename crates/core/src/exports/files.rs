@@ -14,7 +14,7 @@ use crate::search::{MemoryIndex, Query, search_packed};
 use crate::text::path::encode_name;
 use crate::text::windows_paths::{self, WindowsBase};
 use crate::wire::Wire;
-use crate::{anchor, encoding, fuzzy, sniff};
+use crate::{anchor, definitions, encoding, fuzzy, sniff};
 
 /// Detects the kind and the encoding of a content. `complete` is false if only its beginning is
 /// given.
@@ -36,6 +36,16 @@ pub fn decode_bytes(bytes: &[u8], label: &str) -> AlsoAsync<Packed> {
 /// Encodes a text.
 pub fn encode_text(text: &Utf16Text, label: &str, bom: bool) -> AlsoAsync<Vec<u8>> {
     encoding::encode_text(text, label, bom)
+}
+
+/// Finds the definitions of a text in UTF-8, a packed `Outline`. `name` is the name of its file.
+pub fn outline(text: &[u8], name: &str) -> AlsoAsync<Packed> {
+    Ok(definitions::outline(text, name).packed())
+}
+
+/// Reports whether the name of a file tells a language whose definitions can be found.
+pub fn is_outlined(name: &str) -> bool {
+    definitions::language_of(name).is_some()
 }
 
 /// Returns the anchors of all lines of a text, joined.

@@ -56,6 +56,24 @@ pub fn encode_text_async(text: Utf16String, label: String, bom: bool) -> Promise
     Promise::on_node_thread(move || exports::encode_text(&utf8(&text), &label, bom))
 }
 
+/// Finds the definitions of a text in UTF-8, a packed `Outline`. `name` is the name of its file.
+#[napi]
+pub fn outline(text: &[u8], name: String) -> napi::Result<PackedResult> {
+    result_of(|| exports::outline(text, &name))
+}
+
+/// Like `outline`, on another thread.
+#[napi]
+pub fn outline_async(text: Uint8Array, name: String) -> Promise<PackedResult> {
+    Promise::on_node_thread(move || exports::outline(&text, &name))
+}
+
+/// Reports whether the name of a file tells a language whose definitions can be found.
+#[napi]
+pub fn is_outlined(name: String) -> napi::Result<bool> {
+    result_of(|| Ok(exports::is_outlined(&name)))
+}
+
 /// Returns the anchors of all lines of a text, joined.
 #[napi]
 pub fn line_anchors(text: Utf16String) -> napi::Result<Text> {

@@ -32,6 +32,18 @@ pub fn encode_text(text: &str, label: &str, bom: bool) -> Result<Vec<u8>, JsValu
     js(exports::encode_text(text, label, bom))
 }
 
+/// Finds the definitions of a text in UTF-8, a packed `Outline`. `name` is the name of its file.
+#[wasm_bindgen(js_name = outline)]
+pub fn outline(text: &[u8], name: &str) -> Result<PackedResult, JsValue> {
+    js(exports::outline(text, name))
+}
+
+/// Reports whether the name of a file tells a language whose definitions can be found.
+#[wasm_bindgen(js_name = isOutlined)]
+pub fn is_outlined(name: &str) -> bool {
+    exports::is_outlined(name)
+}
+
 /// Returns the anchors of all lines of a text, joined.
 #[wasm_bindgen(js_name = lineAnchors)]
 pub fn line_anchors(text: &str) -> String {

@@ -16,6 +16,9 @@ use super::lexer::{Sort, Tokens};
 use super::rules::{Callable, Form, Mark, Rules};
 use super::{Kind, Language};
 
+/// The most attributes, modifiers and parts of a path that are read before a name.
+const MAX_MARKS: usize = 64;
+
 /// Where a statement is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
@@ -193,7 +196,9 @@ impl Walker<'_> {
 
     /// Notes the body of a class that is part of an expression of JavaScript: `return class {`.
     fn class_expression(&mut self, at: usize) -> bool {
-        let script = self.rules.callable == Callable::Member && self.tokens.is(at, "class");
+        let script = self.rules.callable == Callable::Member
+            && self.tokens.is(at, "class")
+            && !self.tokens.is_tired();
         if script
             && !self.tokens.is(at.saturating_sub(1), ".")
             && self.bodies.last().is_none_or(|body| body.open < at)
@@ -216,7 +221,7 @@ impl Walker<'_> {
 
     /// Takes the statement that begins at a token; returns where to go on if it defines something.
     fn statement(&mut self, at: usize) -> Option<usize> {
-        if self.place() == Place::Skipped {
+        if self.place() == Place::Skipped || self.tokens.is_tired() {
             return None;
         }
         let start = self.after_marks(at);
@@ -248,7 +253,7 @@ impl Walker<'_> {
     /// Returns the first token after attributes.
     fn after_marks(&self, mut at: usize) -> usize {
         let tokens = self.tokens;
-        loop {
+        for _ in 0..MAX_MARKS {
             at = match self.rules.mark {
                 Mark::At
                     if tokens.is(at, "@")
@@ -274,6 +279,7 @@ impl Walker<'_> {
                 _ => return at,
             };
         }
+        at
     }
 
     /// Returns the first token after `name.name(…)` or `site:name`.
@@ -293,7 +299,10 @@ impl Walker<'_> {
     /// Returns the first token after modifiers. A modifier that nothing follows is a name.
     fn after_modifiers(&self, mut at: usize) -> usize {
         let tokens = self.tokens;
-        while self.rules.modifiers.iter().any(|word| tokens.is(at, word)) {
+        for _ in 0..MAX_MARKS {
+            if !self.rules.modifiers.iter().any(|word| tokens.is(at, word)) {
+                break;
+            }
             let mut next = at + 1;
             if tokens.is(next, "(")
                 && tokens.joined(at)

@@ -2,7 +2,7 @@
 
 use super::super::Kind;
 use super::super::lexer::{Sort, Tokens};
-use super::{Begun, Body, Place, Walker};
+use super::{Begun, Body, MAX_MARKS, Place, Walker};
 
 /// Returns whether a brace begins an object and no block, by the tokens before it.
 pub(super) fn opens_object(tokens: &Tokens<'_>, at: usize) -> bool {
@@ -142,7 +142,8 @@ impl Walker<'_> {
         if !tokens.is_name(name) || !tokens.is(name + 1, ".") {
             return None;
         }
-        while tokens.is(name + 1, ".") && tokens.is_name(name + 2) {
+        while tokens.is(name + 1, ".") && tokens.is_name(name + 2) && name < begun.start + MAX_MARKS
+        {
             name += 2;
         }
         let kind = value_kind(tokens, name + 1)?;

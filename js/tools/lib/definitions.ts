@@ -1,0 +1,146 @@
+/** The definitions of a file for tools: read once, and found by the name that a caller gives. */
+import type { Location } from "../../policy/index.ts";
+import { engine } from "../../engine/current.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { OutlineEntry } from "../../engine/read.ts";
+import { nearest } from "../../schema/nearest.ts";
+import { isTextKind, readWholeFile } from "./contents.ts";
+import { ANCHOR_LENGTH } from "./seen.ts";
+import { encodeUtf8 } from "./text.ts";
+import { type Call, locationError } from "./tool.ts";
+
+/** A text with its definitions. */
+export interface DefinedText {
+  /** The text in UTF-8. */
+  readonly text: Uint8Array;
+  /** False when the language of the file is not known. */
+  readonly known: boolean;
+  /** The definitions by their first line, an outer one before those inside. */
+  readonly definitions: readonly OutlineEntry[];
+}
+
+/** The text of a file with its definitions, and its version. */
+export interface DefinedFile extends DefinedText {
+  readonly bytes: Uint8Array;
+  readonly version: string;
+}
+
+/** The most candidates that an error lists. */
+const MAX_CANDIDATES = 10;
+
+/**
+ * Reads a file and finds its definitions. @throws BINARY_FILE when it is no text, TOO_LARGE when it is larger than
+ * searches read
+ */
+export async function readDefinitions(call: Call, at: Location): Promise<DefinedFile> {
+  const { bytes, version } = await readWholeFile(call, at, call.settings.limits.grepFileBytes);
+  const { kind, mime, encoding } = await engine().reading.inspect(bytes, {
+    name: at.path,
+    signal: call.signal,
+  });
+  if (!isTextKind(kind))
+    throw locationError("BINARY_FILE", at, { details: { kind, mime, size: bytes.length } });
+  return { bytes, version, ...(await definitionsIn(bytes, encoding ?? "utf-8", at.path, call.signal)) };
+}
+
+/** Finds the definitions of a content in an encoding. */
+export async function definitionsIn(
+  bytes: Uint8Array,
+  encoding: string,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<DefinedText> {
+  const { reading } = engine();
+  const text =
+    encoding === "utf-8" ? bytes : encodeUtf8((await reading.decodeText(bytes, encoding, { signal })).text);
+  return { text, ...(await reading.outline(text, name, { signal })) };
+}
+
+/** Returns a function that gives the anchor of a line of a text in UTF-8, without the character of its content. */
+export function anchorAt(text: Uint8Array): (line: number) => string {
+  const anchors = engine().lineAnchors(new TextDecoder().decode(text));
+  return (line) => `${line}#${anchors.slice((line - 1) * ANCHOR_LENGTH, line * ANCHOR_LENGTH)}`;
+}
+
+/**
+ * Returns the one definition that a caller means by its name, or by the name of what is around it and a dot before that:
+ * `Class.method`. `shown` is the path in errors.
+ *
+ * @throws MATCH_NOT_FOUND with the nearest names; MATCH_NOT_UNIQUE with the lines of the definitions that have the name
+ */
+export function definitionOf(
+  symbol: string,
+  { definitions, known }: DefinedText,
+  shown: string,
+): OutlineEntry {
+  const path = escapeControls(shown);
+  const name = escapeControls(symbol);
+  if (!known)
+    throw refusal(
+      "UNSUPPORTED_FORMAT",
+      `The definitions of ${path} cannot be told: its language is not known.`,
+    );
+  const named = definitions.map((one) => ({ one, name: qualifiedName(one, definitions) }));
+  const parts = symbol.split(/::|[.#/]/u).filter((part) => part !== "");
+  const fits = named.filter(({ one, name: qualified }) => one.name === symbol || endsIn(qualified, parts));
+  // The members of a type are elsewhere for a reader: its own definition is meant.
+  const own = fits.filter(({ one }) => one.kind !== "impl");
+  const found = own.length === 0 ? fits : own;
+  if (found.length === 1) return found[0]!.one;
+  if (found.length > 1) {
+    const candidates = found
+      .slice(0, MAX_CANDIDATES)
+      .map(({ one, name: qualified }) => candidateOf(one, qualified));
+    const lines = candidates
+      .map((one) => `\n${one.start_line}-${one.end_line}  ${escapeControls(one.name)}`)
+      .join("");
+    throw refusal(
+      "MATCH_NOT_UNIQUE",
+      `${path} has ${plural(found.length, "definition")} named ${name}; name what is around it too, or its lines:${lines}`,
+      { candidates },
+    );
+  }
+  const last = parts.at(-1) ?? symbol;
+  const near = nearest(last, [...new Set(definitions.map((one) => one.name))]);
+  const like =
+    near === undefined ? "outline lists its definitions" : `the nearest is ${escapeControls(near)}`;
+  throw refusal(
+    "MATCH_NOT_FOUND",
+    `${path} defines no ${name}; ${like}.`,
+    near === undefined ? {} : { nearest: near },
+  );
+}
+
+function refusal(
+  code: "MATCH_NOT_FOUND" | "MATCH_NOT_UNIQUE" | "UNSUPPORTED_FORMAT",
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+): FilewrightError {
+  return new FilewrightError(code, message, { complete: true, details });
+}
+
+function candidateOf(one: OutlineEntry, name: readonly string[]): SymbolCandidate {
+  return { name: name.join("."), kind: one.kind, start_line: one.startLine, end_line: one.endLine };
+}
+
+/** A definition that has the name of a call. */
+interface SymbolCandidate {
+  readonly name: string;
+  readonly kind: string;
+  readonly start_line: number;
+  readonly end_line: number;
+}
+
+/** Returns the names of the definitions around one, the outermost first, and its own. */
+function qualifiedName(one: OutlineEntry, definitions: readonly OutlineEntry[]): readonly string[] {
+  const names = [one.name];
+  for (let { parent } = one; parent >= 0; parent = definitions[parent]!.parent)
+    names.unshift(definitions[parent]!.name);
+  return names;
+}
+
+function endsIn(names: readonly string[], parts: readonly string[]): boolean {
+  const from = names.length - parts.length;
+  return parts.length > 0 && from >= 0 && parts.every((part, index) => names[from + index] === part);
+}

@@ -1,0 +1,209 @@
+/** The work of `outline`. It is loaded with its first call. */
+import type { Location } from "../../policy/index.ts";
+import { engine } from "../../engine/current.ts";
+import { fromEngine, type FilewrightError } from "../../engine/errors.ts";
+import { plural } from "../../engine/escape.ts";
+import type { OutlineEntry } from "../../engine/read.ts";
+import { Yielder } from "../../engine/yielder.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
+import { closedRootsNote, coveredRoots } from "../every-root.ts";
+import type { CheckedArgs } from "../generated/internal.ts";
+import type { OutlineData, OutlinedDefinition, OutlinedFile } from "../generated/types.ts";
+import { anchorAt, type DefinedFile, readDefinitions } from "../lib/definitions.ts";
+import { contentsDigit, currentFileFacts } from "../lib/seen.ts";
+import { utf8Length } from "../lib/text.ts";
+import { type Answer, type Call, locationError } from "../lib/tool.ts";
+import { findPaths } from "../lib/walks.ts";
+import { leftOutNote } from "../render/left-out.ts";
+import { outlineLines } from "../render/outline.ts";
+
+type Args = CheckedArgs["outline"];
+
+/** The number of files that are read concurrently. */
+const CONCURRENT_READS = 8;
+/** The bytes that count as one token. */
+const BYTES_PER_TOKEN = 3.6;
+/** The bytes that are reserved for the last line, which says what was left out. */
+const CLOSING_BYTES = 90;
+
+/** Answers a call of `outline`. */
+export async function runOutline(args: Args, call: Call): Promise<Answer<OutlineData>> {
+  const at = call.locations[0]!;
+  const map = new OutlineMap(args);
+  if (!at.directory && (await call.fs.stat(at.path)).isFile) {
+    const file = await readDefinitions(call, at);
+    if (!file.known)
+      throw locationError("UNSUPPORTED_FORMAT", at, {
+        details: { kind: "text", reason: "unknown_language" },
+      });
+    map.add(await outlinedFile(file, at, args, call));
+    return { data: map.data() };
+  }
+  const covered = await coveredRoots(args.path, call);
+  const unread: { count: number; first: FilewrightError | undefined } = { count: 0, first: undefined };
+  let late = false;
+  for (const { path: root } of covered.roots) {
+    const { paths, unreadable } = await findPaths(call, root, {
+      pattern: ["**/*"],
+      hidden: args.hidden,
+      respectIgnore: args.respect_ignore,
+    });
+    unread.count += unreadable;
+    late ||= await mapFiles(paths, args, call, map);
+  }
+  const warnings = [
+    closedRootsNote(covered, "mapped"),
+    leftOutNote(unread.count, "mapped", undefined),
+    late ? `not all files were mapped: ${args.timeout_ms} ms were over` : undefined,
+    map.unreadNote(),
+  ];
+  const known = warnings.filter((note) => note !== undefined);
+  return known.length === 0 ? { data: map.data() } : { warnings: known, data: map.data() };
+}
+
+/** Adds the files at some paths, in their order. Returns true when the time was over before the last one. */
+async function mapFiles(paths: readonly string[], args: Args, call: Call, map: OutlineMap): Promise<boolean> {
+  const yielder = new Yielder({ signal: call.signal });
+  for (let from = 0; from < paths.length; from += CONCURRENT_READS) {
+    if (call.timer.timeLeft?.() === 0) return true;
+    const batch = paths.slice(from, from + CONCURRENT_READS);
+    const files = await Promise.all(
+      batch.map((path) => mappedFile(call.reach.found(path, "read"), args, call)),
+    );
+    for (const file of files) map.add(file);
+    call.seen.noteListed(batch);
+    await yielder.yieldIfDue();
+    call.reader.onProgress?.({ done: Math.min(from + CONCURRENT_READS, paths.length), total: paths.length });
+  }
+  return false;
+}
+
+/** Returns a file of a directory with its definitions; undefined for one that has none, an error for one that cannot be read. */
+async function mappedFile(at: Location, args: Args, call: Call): Promise<Mapped> {
+  if (!engine().isOutlined(at.path)) return undefined;
+  try {
+    return await outlinedFile(await readDefinitions(call, at), at, { ...args, depth: args.depth ?? 1 }, call);
+  } catch (thrown) {
+    const error = fromEngine(thrown);
+    if (error.code === "CANCELLED" || error.code === "INTERNAL") throw error;
+    // A file with the name of a text that is none has no definitions.
+    return error.code === "BINARY_FILE" ? undefined : error;
+  }
+}
+
+type Mapped = OutlinedFile | FilewrightError | undefined;
+
+/** Returns a file with its definitions to a depth. */
+async function outlinedFile(file: DefinedFile, at: Location, args: Args, call: Call): Promise<OutlinedFile> {
+  const anchorOf = args.anchors ? await anchorsOf(file, at, call) : undefined;
+  const levels: number[] = [];
+  const definitions: OutlinedDefinition[] = [];
+  for (const one of file.definitions) {
+    const level = levelOf(one, file.definitions, levels);
+    levels.push(level);
+    if (level < (args.depth ?? Number.MAX_SAFE_INTEGER)) definitions.push(outlined(one, level, anchorOf));
+  }
+  return { path: call.reader.display(at.path), definitions, total: definitions.length };
+}
+
+/** Returns how deep a definition is shown: what a type has elsewhere, as in Go, is shown as its own. */
+function levelOf(one: OutlineEntry, all: readonly OutlineEntry[], levels: readonly number[]): number {
+  const parent = all[one.parent];
+  return parent === undefined || parent.endLine < one.startLine ? 0 : levels[one.parent]! + 1;
+}
+
+function outlined(
+  { kind, name, signature, startLine, endLine, leadLine }: OutlineEntry,
+  level: number,
+  anchorOf: ((line: number) => string) | undefined,
+): OutlinedDefinition {
+  return withoutUndefined({
+    kind,
+    name,
+    signature,
+    start_line: startLine,
+    end_line: endLine,
+    lead_line: leadLine < startLine ? leadLine : undefined,
+    level,
+    from: anchorOf?.(startLine),
+    to: anchorOf?.(endLine),
+  });
+}
+
+/** Returns a function that gives the anchor of a line, and records that the caller has anchors of this content. */
+async function anchorsOf(file: DefinedFile, at: Location, call: Call): Promise<(line: number) => string> {
+  const contents = await currentFileFacts(file.bytes, file.version).hash();
+  call.seen.giveAnchors(at.path, contents);
+  const digit = contentsDigit(contents);
+  const anchor = anchorAt(file.text);
+  return (line) => anchor(line) + digit;
+}
+
+/** A map of files that fills a budget of bytes. */
+class OutlineMap {
+  readonly #files: OutlinedFile[] = [];
+  #left: number;
+  #total = 0;
+  #bytes = 0;
+  #truncated = false;
+  #unread = 0;
+
+  constructor({ max_tokens: tokens }: Args) {
+    this.#left = Math.floor(tokens * BYTES_PER_TOKEN) - CLOSING_BYTES;
+  }
+
+  /** Adds a file as far as it fits: with all levels, with fewer, or by its path alone. */
+  add(file: Mapped): void {
+    if (file === undefined) return;
+    if (!("definitions" in file)) {
+      this.#unread++;
+      return;
+    }
+    if (file.total === 0) return;
+    this.#total++;
+    const deepest = file.definitions.reduce((most, { level }) => Math.max(most, level), 0);
+    for (let levels = deepest + 1; levels >= 0; levels--) {
+      const definitions = file.definitions.filter(({ level }) => level < levels);
+      if (levels === 0 && this.#total > 1) break;
+      const fitting = levels === 0 ? this.#firstThatFit(file) : definitions;
+      const bytes = bytesOf({ ...file, definitions: fitting });
+      if (bytes > this.#left) continue;
+      this.#truncated ||= fitting.length < file.definitions.length;
+      this.#left -= bytes;
+      this.#bytes += bytes;
+      this.#files.push({ ...file, definitions: fitting });
+      return;
+    }
+    this.#truncated = true;
+  }
+
+  /** Returns the first definitions of the only file that fit. */
+  #firstThatFit(file: OutlinedFile): readonly OutlinedDefinition[] {
+    let left = this.#left - bytesOf({ ...file, definitions: [] }) - CLOSING_BYTES;
+    const top = file.definitions.filter(({ level }) => level === 0);
+    const end = top.findIndex((one) => {
+      left -= bytesOf({ ...file, definitions: [one] }) - bytesOf({ ...file, definitions: [] });
+      return left < 0;
+    });
+    return end === -1 ? top : top.slice(0, end);
+  }
+
+  /** Returns a warning about files that could not be read. */
+  unreadNote(): string | undefined {
+    return this.#unread === 0 ? undefined : `${plural(this.#unread, "file")} could not be read`;
+  }
+
+  data(): OutlineData {
+    return {
+      files: this.#files,
+      total: this.#total,
+      truncated: this.#truncated,
+      tokens: Math.ceil(this.#bytes / BYTES_PER_TOKEN),
+    };
+  }
+}
+
+/** Returns the bytes that a file needs in the text. */
+function bytesOf(file: OutlinedFile): number {
+  return outlineLines(file).reduce((sum, line) => sum + utf8Length(line) + 1, 0);
+}
