@@ -127,6 +127,7 @@ export const PAGE_OPTIONS: Options<PageCallOptions> = options("PageCallOptions",
   forceText: flag(),
   startByte: integer(0),
   anchors: flag(),
+  lineHashes: flag(),
   wholeFileBytes: integer(0),
   signal: signalOption,
 });

@@ -82,6 +82,8 @@ export interface PageRequest {
   readonly startByte?: number | undefined;
   /** Return an anchor for each line: six characters that identify the line and its neighbours. Default false. */
   readonly anchors?: boolean | undefined;
+  /** Return the hashes of all lines of the file. Default false. */
+  readonly lineHashes?: boolean | undefined;
   /** The size in bytes above which a file is refused with TOO_LARGE when `maxLines` is null. Default 20 MiB. */
   readonly wholeFileBytes?: number | undefined;
 }

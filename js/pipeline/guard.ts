@@ -138,8 +138,10 @@ function guardWarningOf({ path, details = {} }: FilewrightError, { reader: { dis
   const inside = details["file"];
   const file = escapeControls(typeof inside === "string" ? inside : display(path ?? ""));
   switch (details["reason"]) {
-    case "changed_since_read":
-      return `${file} had changed since you read it; read it again`;
+    case "changed_since_read": {
+      const how = typeof details["changed"] === "string" ? `: ${details["changed"]}` : "";
+      return `${file} had changed since you read it${how}; read it again`;
+    }
     case "partial_read":
       return `${file}: lines that you had not read were changed`;
     default:

@@ -166,8 +166,6 @@ export interface ToolSettings extends Omit<CallSettings, "commands"> {
   readonly ignoreFiles: readonly string[];
   /** True when `find_files` is among the tools for models. */
   readonly findFiles: boolean;
-  /** True when the tools that know the repository are among the tools for models. */
-  readonly knows: boolean;
 }
 
 /** The sandbox in which commands run. */

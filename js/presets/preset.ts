@@ -17,7 +17,7 @@ import {
   required,
   text,
 } from "../schema/option.ts";
-import { LIMIT_OPTIONS, type Limits } from "../tools/lib/limits.ts";
+import { LIMIT_OPTIONS, type WorkspaceLimits } from "../tools/lib/limits.ts";
 import type { RetryCall } from "../tools/lib/retry.ts";
 import type { AnyTool, ReaderNames, Annotations, Call, Tool } from "../tools/lib/tool.ts";
 import type { Aliases, Arguments, ObjectSchema, Schema } from "../tools/lib/schema.ts";
@@ -167,7 +167,7 @@ export interface Preset {
   /** The tools, in the order in which models see them. */
   readonly tools: readonly PresetTool[];
   /** The limits that differ from the usual ones. */
-  readonly limits: Partial<Limits>;
+  readonly limits: Partial<WorkspaceLimits>;
   /** The access of a workspace, where the host sets none. */
   readonly access: PresetAccess;
   /** The `guard` of a workspace where the host sets none. Default `warn`. */
@@ -183,7 +183,7 @@ export interface PresetSpec {
   /** The tools, in the order in which models see them. */
   readonly tools: readonly ToolSpec[];
   /** The limits that differ from the usual ones. Default: none. */
-  readonly limits?: Partial<Limits> | undefined;
+  readonly limits?: Partial<WorkspaceLimits> | undefined;
   /** The access of a workspace, where the host sets none. Default: that of any workspace. */
   readonly access?: PresetAccess | undefined;
   /**

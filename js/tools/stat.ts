@@ -7,11 +7,14 @@ import { HIDDEN_TARGET_TEXT, shownLinkTarget } from "./render/link-target.ts";
 import type { StatData } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
-import { flag, integer, path, PATH_ALIASES, text } from "./lib/shared.ts";
+import { CHANGED_SCHEMA, flag, integer, path, PATH_ALIASES, text } from "./lib/shared.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { escapeControls, plural } from "../engine/escape.ts";
+import { lazily } from "../engine/lazy.ts";
 import { formatIsoTime } from "./lib/text.ts";
 import { type Call, type ReadingTool, locationError } from "./lib/tool.ts";
+
+const changes = lazily("changes since a read", () => import("./lib/changed.ts"));
 
 const inputSchema = object(
   {
@@ -44,6 +47,7 @@ const outputSchema = object(
     mime: text("Media type, from the first bytes and the name."),
     hash: text("sha256 of the content."),
     version: text("Opaque; changes with the content."),
+    changed: CHANGED_SCHEMA,
   },
   ["name", "path", "type", "size", "modified", "is_dir", "is_file", "is_symlink"],
 );
@@ -68,6 +72,7 @@ const SHOWN_FIELDS = [
   "target",
   "hash",
   "mime",
+  "changed",
 ] as const satisfies readonly (keyof StatData)[];
 
 /** The number of bytes at the beginning of a file from which its type is detected. */
@@ -101,6 +106,7 @@ export const stat: ReadingTool<CheckedArgs["stat"], StatData> = {
     const looked = facts.isFile && (args.hash || !call.reader.brief);
     const content = looked ? await contentFacts(at.path, facts, args.hash, call) : NOT_READ;
     const target = facts.type === "symlink" ? await shownLinkTarget(call, at.path, facts.target) : undefined;
+    const changed = facts.isFile ? await changeOfFile(call, at.path, facts.version) : undefined;
     const data: StatData = withoutUndefined({
       name: nameOf(at.path) || "/",
       path: call.reader.display(at.path),
@@ -117,6 +123,7 @@ export const stat: ReadingTool<CheckedArgs["stat"], StatData> = {
       target,
       ...content,
       version: facts.version,
+      changed,
     });
     return { data };
   },
@@ -127,7 +134,8 @@ export const stat: ReadingTool<CheckedArgs["stat"], StatData> = {
         const value = key === "target" && data.is_symlink ? (data.target ?? HIDDEN_TARGET_TEXT) : data[key];
         if (value === undefined) continue;
         const shown = typeof value === "string" ? escapeControls(value) : value;
-        text += text === "" ? `${key}: ${shown}` : `\n${key}: ${shown}`;
+        const name = key === "changed" ? "changed since you read it" : key;
+        text += text === "" ? `${name}: ${shown}` : `\n${name}: ${shown}`;
       }
       return text;
     },
@@ -140,6 +148,15 @@ export const stat: ReadingTool<CheckedArgs["stat"], StatData> = {
 interface ContentFacts {
   readonly hash: string | undefined;
   readonly mime: string | undefined;
+}
+
+/** Returns what changed in a file since the caller read it, where the workspace knows; undefined for nothing. */
+async function changeOfFile(
+  call: Call,
+  path: string,
+  version: string | undefined,
+): Promise<string | undefined> {
+  return call.settings.knows ? (await changes()).changeAt(call, path, version) : undefined;
 }
 
 const NOT_READ: ContentFacts = { hash: undefined, mime: undefined };

@@ -32,7 +32,8 @@ import {
   options,
   text,
 } from "../schema/option.ts";
-import { LIMIT_OPTIONS, type Limits } from "../tools/lib/limits.ts";
+import { LIMIT_OPTIONS, type Limits, type WorkspaceLimits } from "../tools/lib/limits.ts";
+import { countTokensWith } from "../tools/lib/tokens.ts";
 import { type BudgetOptions, makeBudget } from "../pipeline/scheduling/budget.ts";
 import type { AccessOptions } from "./options.ts";
 import { rulesWithin } from "./reach.ts";
@@ -68,8 +69,8 @@ export interface AgentOptions {
   readonly rules?: readonly Rule[] | undefined;
   /** A reviewer of the changes of this agent, asked after the `confirm` of the workspace. */
   readonly confirm?: Confirm | undefined;
-  /** The limits of one call of the agent. Only those lower than the limits of the workspace have an effect. */
-  readonly limits?: Partial<Limits> | undefined;
+  /** The limits of one call of the agent. Only those lower than the limits of the workspace have an effect, and `tokens`. */
+  readonly limits?: Partial<WorkspaceLimits> | undefined;
   /** The limits of all calls of the agent together. */
   readonly budget?: BudgetOptions | undefined;
 }
@@ -146,7 +147,11 @@ export async function makeAgentSession(
       },
       { hooks: session.hooks.bound, resolver: files.resolver },
     ),
-    settings: { ...settings, limits: lowerLimits(settings.limits, limits) },
+    settings: {
+      ...settings,
+      limits: lowerLimits(settings.limits, limits),
+      tokens: limits.tokens === undefined ? settings.tokens : countTokensWith(limits.tokens),
+    },
     commands: { ...session.commands, sandbox: sandboxFor(policy, rules) },
     scheduling: {
       ...scheduling,
@@ -197,7 +202,7 @@ function agentPermissionsOf(session: Session, key: string, { permissions }: Agen
   });
 }
 
-function lowerLimits(limits: Limits, wanted: Partial<Limits>): Limits {
+function lowerLimits(limits: Limits, { tokens: _, ...wanted }: Partial<WorkspaceLimits>): Limits {
   const entries = Object.entries(wanted).filter(([, value]) => value !== undefined);
   const least = entries.map(([name, value]) => [name, Math.min(limits[name as keyof Limits], value)]);
   return Object.freeze({ ...limits, ...Object.fromEntries(least) });

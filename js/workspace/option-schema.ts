@@ -27,7 +27,7 @@ import {
   text,
   urlOption,
 } from "../schema/option.ts";
-import { WORKSPACE_LIMIT_OPTIONS } from "../tools/lib/limits.ts";
+import { LIMIT_OPTIONS } from "../tools/lib/limits.ts";
 import type { EditDefaults } from "../tools/lib/tool.ts";
 import type { AccessOptions, RootOptions, WorkspaceOptions } from "./options.ts";
 import type { PermissionOptions } from "./permissions.ts";
@@ -92,7 +92,7 @@ export const WORKSPACE_OPTIONS: Options<WorkspaceOptions> = options(
     requireApproval: flag(),
     review: choice("before", "after"),
     notify: callback(),
-    limits: WORKSPACE_LIMIT_OPTIONS,
+    limits: LIMIT_OPTIONS,
     readers: list(READER),
     ignoreFiles: list(FILE_NAME_OPTION, {
       test: (names) => (names.indexOf(".gitignore") > 0 ? "must name .gitignore first" : undefined),

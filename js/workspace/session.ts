@@ -28,7 +28,7 @@ import type { GuardLevel, Preset } from "../presets/index.ts";
 import { readersFor } from "../readers/index.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { DEFAULT_LIMITS, type Limits, type WorkspaceLimits } from "../tools/lib/limits.ts";
-import { countTokensWith } from "../tools/lib/tokens.ts";
+import { type CountTokens, countTokensWith } from "../tools/lib/tokens.ts";
 import type { AccessSummary } from "../tools/lib/tool.ts";
 import type { OpenedAccess } from "./access.ts";
 import { journalPlaceOf, keepsOwnJournal, loadStorages, type OpenedBackend } from "./backend.ts";
@@ -97,6 +97,7 @@ export async function makeSession(parts: SessionParts): Promise<MadeSession> {
       given,
       guard,
       effectiveLimitsOf(given.limits, preset, shortcutsOf(storage).maxAnswerBytes),
+      countTokensWith(given.limits?.tokens ?? preset?.limits.tokens),
     ),
     commands,
     scheduling: {
@@ -204,10 +205,15 @@ function observersOf({ observers = [] }: CheckedOptions): SessionObservers {
   return { all: Object.freeze([...observers]), hashes: observers.some(({ hashes }) => hashes === true) };
 }
 
-function settingsOf(given: CheckedOptions, guard: GuardLevel, limits: Limits): ToolSettings {
+function settingsOf(
+  given: CheckedOptions,
+  guard: GuardLevel,
+  limits: Limits,
+  tokens: CountTokens,
+): ToolSettings {
   return {
     limits,
-    tokens: countTokensWith(given.limits?.tokens),
+    tokens,
     durability: given.durability ?? "atomic",
     edit: Object.freeze({ match: given.edit?.match ?? "whitespace" }),
     acceptsQuotes: given.guard === undefined && guard === "refuse",

@@ -18,6 +18,7 @@ export function historyForCaller(
     list: async (all) => (await own()).list(all),
     find: async (callId, all) => (await own()).find(callId, all),
     restores: async (callId) => (await own()).restores(callId),
+    madeBy: async (path, hash) => (await own()).madeBy(path, hash),
     display: session.files.resolver.display,
     preview: async (callId, call) => (await own()).preview(callId, call),
     undo: async (callId, as) => (await own()).undo(callId, as),

@@ -8,7 +8,7 @@ import { isBelowAny, parentOf } from "../../backends/paths.ts";
 import type { Location } from "../../policy/index.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import type { HistoryRecord } from "../../log/index.ts";
-import { planUndo, undoableChange, undoChange } from "../../log/past.ts";
+import { planUndo, statesOfChange, undoableChange, undoChange } from "../../log/past.ts";
 import type { PathUse } from "../../tools/lib/tool.ts";
 import type { Facts } from "../facts.ts";
 import { effectsFrom } from "../observe.ts";
@@ -63,6 +63,9 @@ export function toHistoryEntry(
     }),
   );
 }
+
+/** The number of the last changes of a file among which the one that left its content is looked for. */
+const MAX_LOOKED_CHANGES = 20;
 
 /** The error codes for a call that the history does not list. */
 const NOT_IN_HISTORY: ReadonlySet<string> = new Set(["NOT_FOUND", "UNSUPPORTED_OPERATION"]);
@@ -161,6 +164,17 @@ export function historyOfCaller(session: Session, agent: string | undefined): Un
       }
     },
     restores: async (callId) => (await undoableChange(log, callId)).states(),
+    async madeBy(path, hash) {
+      const records = await withStage(session).past.log.list();
+      const touching = records.filter(({ paths }) => paths.includes(path)).slice(0, MAX_LOOKED_CHANGES);
+      for (const record of touching) {
+        const states = await statesOfChange(log, record, () => false);
+        if (states.find((state) => state.path === path)?.after?.hash !== hash) continue;
+        const change = toHistoryEntry(record, display);
+        return { change, isOwn: isOwn(change) };
+      }
+      return undefined;
+    },
     display,
     async preview(callId, { fs, signal }) {
       const plan = await planUndo(log, fs, await undoableChange(log, callId), signal);

@@ -8,6 +8,8 @@ import { parentOf } from "../../backends/paths.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Location } from "../../policy/index.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
+import { changeAt } from "../../tools/lib/changed.ts";
 import { statOrNull } from "../../tools/lib/contents.ts";
 import type { LineRange } from "../../tools/lib/line-ranges.ts";
 import type { SeenFile } from "../../tools/lib/seen.ts";
@@ -77,12 +79,15 @@ export async function seenLinesOfCurrentContent(
       details: { reason: "not_read", ...detailsOfInnerFile(call, at, path) },
     });
   }
+  const changed = await changeAt(call, path, stat.version);
+  const how = changed === undefined ? "changed since it was read" : `changed since it was read: ${changed}`;
   throw locationError("CONFLICT", at, {
-    message:
-      path === at.path
-        ? "changed since it was read"
-        : `${fileExistsPhrase(call, at, path)} and changed since it was read`,
-    details: { reason: "changed_since_read", ...detailsOfInnerFile(call, at, path) },
+    message: path === at.path ? how : `${fileExistsPhrase(call, at, path)} and ${how}`,
+    details: withoutUndefined({
+      reason: "changed_since_read",
+      changed,
+      ...detailsOfInnerFile(call, at, path),
+    }),
   });
 }
 

@@ -160,14 +160,24 @@ async function withCreatedParents(
 }
 
 /** Notes the content that the caller knows from now on. The guard notes what follows from other changes. */
-async function noteAsSeen(change: Change, { written: { version } }: Outcome, { seen }: Call): Promise<void> {
+async function noteAsSeen(change: Change, { written: { version } }: Outcome, call: Call): Promise<void> {
+  const { seen } = call;
   if (change.do === "remove" && change.was.bytes !== null) seen.note(change.path, undefined);
   if (change.do !== "put") return;
   const { path, needs, now } = change;
   // Without a version and a hash there is nothing to recognise the content by.
   const isForgotten = needs === "nothing" || (version === undefined && now.hash === undefined);
-  if (isForgotten) seen.note(path, undefined);
-  else seen.note(path, version, await (now.hash ?? engine().onThreads.sha256(now.bytes)));
+  if (isForgotten) return seen.note(path, undefined);
+  const hash = await (now.hash ?? engine().onThreads.sha256(now.bytes));
+  seen.note(path, version, hash);
+  if (call.settings.knows) await keepLineHashes(now.bytes, hash, call);
+}
+
+/** Keeps the line hashes of a written content, by which a later answer tells what another program changed in it. */
+async function keepLineHashes(bytes: Uint8Array, hash: string, { seen, signal }: Call): Promise<void> {
+  const request = { maxLines: 1, contentBytes: 1, lineHashes: true, forceText: true };
+  const { lineHashes } = await engine().reading.readPage(bytes, request, "", { signal });
+  if (lineHashes !== null) seen.lineHashes.keep(hash, lineHashes);
 }
 
 /**

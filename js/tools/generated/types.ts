@@ -113,6 +113,8 @@ export interface ReadFileData {
   readonly facts?: Readonly<Record<string, unknown>>;
   /** Of an image: its size in pixels, and what was sent where it was scaled down. */
   readonly image?: ImageFacts;
+  /** Where the workspace knows: what changed since you read the file, and by whom. */
+  readonly changed?: string;
   /** With max_tokens: the tokens of the text. */
   readonly tokens?: number;
   /** Whether the content is one that you have, and is left out. */
@@ -1037,6 +1039,8 @@ export interface StatData {
   readonly hash?: string;
   /** Opaque; changes with the content. */
   readonly version?: string;
+  /** Where the workspace knows: what changed since you read the file, and by whom. */
+  readonly changed?: string;
 }
 
 /** The arguments of `copy`. */

@@ -1,5 +1,5 @@
 /** The limits of calls: how many bytes a call may read, keep and return, and how long it may wait. */
-import { callback, integer, type Options, options, type Rows } from "../../schema/option.ts";
+import { callback, integer, type Options, options } from "../../schema/option.ts";
 import type { CountTokens } from "./tokens.ts";
 
 /** The limits of a workspace. */
@@ -47,7 +47,7 @@ export interface Limits {
   readonly hookTimeoutMs: number;
 }
 
-/** The limits of a workspace as its options have them. */
+/** The limits of a workspace or an agent as its options have them. */
 export interface WorkspaceLimits extends Limits {
   /**
    * Returns the number of tokens of a text, an integer of at least 0, by the tokenizer of the model: `max_tokens` counts by
@@ -56,7 +56,8 @@ export interface WorkspaceLimits extends Limits {
   readonly tokens: CountTokens;
 }
 
-const LIMIT_ROWS: Rows<Partial<Limits>> = {
+/** The type of the option `limits`. */
+export const LIMIT_OPTIONS: Options<Partial<WorkspaceLimits>> = options("WorkspaceLimits", {
   outputBytes: integer(1),
   pageBytes: integer(1),
   imageBytes: integer(1),
@@ -67,14 +68,6 @@ const LIMIT_ROWS: Rows<Partial<Limits>> = {
   grepFileBytes: integer(1),
   lockTimeoutMs: integer(1),
   hookTimeoutMs: integer(1),
-};
-
-/** The type of the limits of an agent or a preset. */
-export const LIMIT_OPTIONS: Options<Partial<Limits>> = options("Limits", LIMIT_ROWS);
-
-/** The type of the option `limits` of a workspace. */
-export const WORKSPACE_LIMIT_OPTIONS: Options<Partial<WorkspaceLimits>> = options("WorkspaceLimits", {
-  ...LIMIT_ROWS,
   tokens: callback(),
 });
 

@@ -18,6 +18,13 @@ interface UndoingCall {
   readonly allowedBy?: readonly AllowedBy[] | undefined;
 }
 
+/** The recorded call that left a content. */
+export interface MadeBy {
+  readonly change: HistoryEntry;
+  /** True for a call of the caller itself. */
+  readonly isOwn: boolean;
+}
+
 /** The history as far as the caller may see it. */
 export interface UndoableHistory {
   /** Returns the calls that can be undone, newest first. With `all`, calls of other callers are included. */
@@ -26,6 +33,8 @@ export interface UndoableHistory {
   find(callId: string, all: boolean): Promise<HistoryEntry | undefined>;
   /** Returns the state of each path that undoing the call would restore. @throws FilewrightError NOT_FOUND */
   restores(callId: string): Promise<readonly PastState[]>;
+  /** Returns the last recorded call that left a file with a content of this hash; undefined for none. */
+  madeBy(path: string, hash: string): Promise<MadeBy | undefined>;
   /** Returns a path as {@link HistoryEntry.paths} names it. */
   display(path: string): string;
   /** Returns what undoing the call changes. @throws NOT_FOUND, CONFLICT */

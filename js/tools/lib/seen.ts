@@ -9,6 +9,7 @@
  */
 import { isWithin } from "../../backends/paths.ts";
 import { engine } from "../../engine/current.ts";
+import { LineHashes } from "./line-hashes.ts";
 import { mergeRanges, type LineRange, undefinedIfWhole } from "./line-ranges.ts";
 
 /** The state of a file when the caller last read or wrote it. */
@@ -75,6 +76,8 @@ export interface SeenFiles {
   noteListed(paths: Iterable<string>): void;
   /** Returns true when the caller was shown that a path exists, after it last read or wrote the file. */
   wasListed(path: string): boolean;
+  /** The line hashes of the contents that the caller has seen; empty unless the workspace `knows`. */
+  readonly lineHashes: LineHashes;
   /** Returns the paths of the recorded files at and below a path. */
   below(path: string): readonly string[];
   /**
@@ -138,6 +141,7 @@ export function makeSeenFiles(
   /** Kept in memory only: another process lists once more. */
   const listed = new Set<string>();
   return Object.freeze({
+    lineHashes: new LineHashes(),
     noteListed: (paths: Iterable<string>) => addListed(listed, paths),
     wasListed: (path: string) => listed.has(path),
     giveAnchors(path: string, contents: string): void {
@@ -296,6 +300,7 @@ export function forkForTrial(base: SeenFiles): SeenFiles {
     // Anchors are recorded in `base`, because the caller may send them after the dry run.
     giveAnchors: base.giveAnchors,
     hasAnchorOf: base.hasAnchorOf,
+    lineHashes: base.lineHashes,
     noteListed: base.noteListed,
     wasListed: (path: string) => !touched.has(path) && base.wasListed(path),
     changed: (path: string, now: CurrentFileFacts) => of(path).changed(path, now),

@@ -47,6 +47,12 @@ export const HOOK_DIFF_SCHEMA: Schema = {
     "What hooks changed in the files after this call, as a unified diff. `hash` is that of the file then.",
 };
 
+/** The schema of `changed` in the data of tools that look at a file. */
+export const CHANGED_SCHEMA: Schema = {
+  type: "string",
+  description: "Where the workspace knows: what changed since you read the file, and by whom.",
+};
+
 /** Returns the schema of a property that takes one of some words, with a default. */
 export function choice(description: string, values: readonly string[], byDefault: string): Schema {
   return { type: "string", enum: values, description, default: byDefault };

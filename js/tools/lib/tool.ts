@@ -202,6 +202,8 @@ interface CallReader {
 /** The settings of the workspace for the work of a tool. */
 export interface CallSettings {
   readonly limits: Limits;
+  /** True when answers tell what changed in a file since the caller read it. */
+  readonly knows: boolean;
   /** Counts the tokens of an answer with `max_tokens`. */
   readonly tokens: CountTokens;
   readonly durability: Durability;

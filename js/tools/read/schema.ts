@@ -2,7 +2,7 @@
 import { DEFAULT_LINE_CHARS, DEFAULT_PAGE_LINES } from "../../engine/read.ts";
 import { exactly, named } from "../lib/exact.ts";
 import { HASH_PATTERN, object, type ObjectSchema, type Schema } from "../lib/schema.ts";
-import { choice, flag, integer, path, text } from "../lib/shared.ts";
+import { CHANGED_SCHEMA, choice, flag, integer, path, text } from "../lib/shared.ts";
 import { MAX_TOKENS_SCHEMA, TOKENS_SCHEMA } from "../lib/tokens.ts";
 
 /** The schema of `unchanged` in the data of a file whose content the caller has. */
@@ -147,6 +147,7 @@ export const outputSchema: ObjectSchema = object(
       required: [],
       additionalProperties: false,
     }),
+    changed: CHANGED_SCHEMA,
     tokens: TOKENS_SCHEMA,
     unchanged: UNCHANGED_SCHEMA,
     warning: text("Something worth knowing."),

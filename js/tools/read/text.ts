@@ -20,7 +20,9 @@ export function readFileAnswerText(
     (data.rendered === true || data.facts !== undefined) && data.warning !== undefined
       ? `\n[note: ${data.warning}]`
       : "";
-  if (data.image !== undefined) return imageText(args.path, data.mime, data.size, data.image) + note;
+  const changed = data.changed === undefined ? "" : `\n[changed since you read it: ${data.changed}]`;
+  if (data.image !== undefined)
+    return imageText(args.path, data.mime, data.size, data.image) + note + changed;
   const shown = renderPage(
     {
       content: data.content,
@@ -50,7 +52,7 @@ export function readFileAnswerText(
       names,
     },
   );
-  return shown + note;
+  return shown + note + changed;
 }
 
 /** Returns the line about a file whose content the caller has. */

@@ -14,7 +14,9 @@ import {
   makeRootCursor,
 } from "../every-root.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
-import { plural } from "../../engine/escape.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
+import { changeAt } from "../lib/changed.ts";
+import { statOrNull } from "../lib/contents.ts";
 import { maxAnswerBytes } from "../lib/text.ts";
 import { matchesElsewhereNote } from "../grep/elsewhere.ts";
 import type { GrepData, GrepMatch, GrepSummary } from "../generated/types.ts";
@@ -81,9 +83,7 @@ export async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<Gr
   const found = coversMore
     ? await grepInCovered(call, covered, counted, args.rank)
     : await grepInRoot(call, root, args.rank, counted);
-  // A path is relative to `root`, empty where that is a file, and absolute where several roots were searched.
-  const shown = (path: string): string =>
-    call.reader.display(path === "" ? root : path.startsWith("/") ? path : childOf(root, path));
+  const shown = (path: string): string => call.reader.display(pathOfResult(path, root));
   const data = grepDataOf(found, args, shown);
   const text =
     found.totalMatches === 0 && found.complete
@@ -97,8 +97,36 @@ export async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<Gr
   const elsewhere = await matchesElsewhereNote(found, args, call, signalled);
   return {
     data: text === undefined ? data : { ...data, as_text: text },
-    warnings: [...notes, elsewhere, others].filter((note) => note !== undefined),
+    warnings: [...notes, elsewhere, others, ...(await changeNotes(found, root, call))].filter(
+      (note) => note !== undefined,
+    ),
   };
+}
+
+/** Returns the path of a result: it is relative to `root`, empty where that is a file, absolute where others were searched. */
+const pathOfResult = (path: string, root: string): string =>
+  path === "" ? root : path.startsWith("/") ? path : childOf(root, path);
+
+/** The most files of an answer about which it is told that they have changed. */
+const MAX_CHANGE_NOTES = 10;
+
+/** Returns notes about the found files that have changed since the caller read them, where the workspace knows. */
+async function changeNotes(
+  { matches, counts }: SearchResult,
+  root: string,
+  call: Call,
+): Promise<readonly string[]> {
+  if (!call.settings.knows) return [];
+  const notes: string[] = [];
+  const found = new Set([...matches, ...counts].map(({ path }) => pathOfResult(path, root)));
+  for (const path of found) {
+    if (call.seen.recall(path) === undefined) continue;
+    const changed = await changeAt(call, path, (await statOrNull(call.fs, path))?.version);
+    if (changed !== undefined)
+      notes.push(`${escapeControls(call.reader.display(path))} changed since you read it: ${changed}`);
+    if (notes.length === MAX_CHANGE_NOTES) break;
+  }
+  return notes;
 }
 
 /** Returns notes about what a search left out. */

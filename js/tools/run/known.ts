@@ -3,7 +3,7 @@ import { hashOf } from "../../backends/fallback/fallback.ts";
 import { fromEngine } from "../../engine/errors.ts";
 import type { Page } from "../../engine/read.ts";
 import type { Location } from "../../policy/index.ts";
-import { readPage } from "../lib/contents.ts";
+import { normalizeHash, readPage } from "../lib/contents.ts";
 import type { Call } from "../lib/tool.ts";
 
 /** The facts about a file whose content is left out. */
@@ -15,7 +15,7 @@ export type UnchangedFacts = Pick<
 };
 
 /**
- * Returns the facts about a file whose present content has one of some hashes; undefined for any other. The hash is that
+ * Returns the facts about a file whose present content has one of some hashes, as a caller writes them; undefined for any other. The hash is that
  * of the content at one moment of the call, never one that was remembered.
  */
 export async function factsIfKnown(
@@ -23,9 +23,10 @@ export async function factsIfKnown(
   at: Location,
   known: readonly string[],
 ): Promise<UnchangedFacts | undefined> {
+  if (known.length === 0) return undefined;
   const facts = await lookAt(call, at);
   const hash = facts.hash ?? (await hashOf(call.fs, at.path, call.signal));
-  return known.includes(hash) ? { ...facts, hash } : undefined;
+  return known.map(normalizeHash).includes(hash) ? { ...facts, hash } : undefined;
 }
 
 /** Returns what a page of one line tells about a file, also about one that is not text. */

@@ -5,7 +5,8 @@ import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { LongLine, Page, PageRequest } from "../../engine/read.ts";
 import { withContentsDigit } from "../lib/seen.ts";
-import { assertFile, normalizeHash, readPage, statOrNull } from "../lib/contents.ts";
+import { changeOf, type PresentFile } from "../lib/changed.ts";
+import { assertFile, readPage, statOrNull } from "../lib/contents.ts";
 import { definitionOf, readDefinitions } from "../lib/definitions.ts";
 import { imageFacts } from "../render/image.ts";
 import { linesShownByPage } from "../lib/line-ranges.ts";
@@ -26,10 +27,7 @@ type CheckedReadFileArgs = CheckedArgs["read_file"];
 export async function runReadFile(args: CheckedReadFileArgs, call: Call): Promise<Answer<ReadFileData>> {
   const at = call.locations[0]!;
   if (at.directory) await assertFile(call.fs, at);
-  const known =
-    args.known_hash === undefined
-      ? undefined
-      : await factsIfKnown(call, at, [normalizeHash(args.known_hash)]);
+  const known = await factsIfKnown(call, at, [args.known_hash ?? []].flat());
   if (known !== undefined) return { data: unchangedDataOf(known, at, call) };
   const asked = args.json_pointer !== undefined || args.pages !== undefined;
   let page: Page;
@@ -49,22 +47,27 @@ export async function runReadFile(args: CheckedReadFileArgs, call: Call): Promis
   if (asked || (!plain && call.settings.readers.find(mime) !== undefined)) {
     return readRendered(args, call, at, { mime, size, encoding });
   }
-  if (mime === SVG_MIME_TYPE && size > call.settings.limits.svgBytes && !plain) {
-    const details = { size, limit: call.settings.limits.svgBytes, mime };
-    throw locationError("TOO_LARGE", at, {
-      details,
-      hint: "force_text: true shows pages of it all the same",
-    });
-  }
-  return { data: seenPage(page, args, call, at) };
+  if (!plain) assertSvgSize(page, at, call);
+  return { data: await seenPage(page, args, call, at) };
 }
 
 /** Records what a page shows, and returns its data. */
-function seenPage(page: Page, args: CheckedReadFileArgs, call: Call, at: Location): ReadFileData {
+async function seenPage(
+  page: Page,
+  args: CheckedReadFileArgs,
+  call: Call,
+  at: Location,
+): Promise<ReadFileData> {
+  const changed = await changeBeforeRead(call, { ...page, path: at.path });
   call.seen.note(at.path, page.version, page.hash, linesShownByPage(page, args.start_byte));
+  noteAnchors(page, at, call);
+  return withoutUndefined({ ...readFileDataOf(page, call.reader.display(at.path)), changed });
+}
+
+/** Records that the caller received the anchors of a page, if it has some. */
+function noteAnchors(page: Page, { path }: Location, { seen }: Call): void {
   const contents = contentIdOfPage(page);
-  if (page.anchors !== null && contents !== undefined) call.seen.giveAnchors(at.path, contents);
-  return readFileDataOf(page, call.reader.display(at.path));
+  if (page.anchors !== null && contents !== undefined) seen.giveAnchors(path, contents);
 }
 
 /** Reads the lines of a definition, from the content in which it was found. */
@@ -85,7 +88,25 @@ async function readSymbol(
   const page = await pageWithin(args, call, (textBytes) =>
     engine().reading.readPage(file.bytes, { ...request, textBytes }, at.path, { signal: call.signal }),
   );
-  return { data: seenPage({ ...page, version: file.version }, args, call, at) };
+  return { data: await seenPage({ ...page, version: file.version }, args, call, at) };
+}
+
+/** Refuses an SVG that is too large to be shown as text. @throws FilewrightError TOO_LARGE */
+function assertSvgSize({ mime, size }: Page, at: Location, call: Call): void {
+  const { svgBytes: limit } = call.settings.limits;
+  if (mime !== SVG_MIME_TYPE || size <= limit) return;
+  throw locationError("TOO_LARGE", at, {
+    details: { size, limit, mime },
+    hint: "force_text: true shows pages of it all the same",
+  });
+}
+
+/** Returns what changed in a file since the caller read it, and keeps its line hashes for the next time. */
+async function changeBeforeRead(call: Call, now: PresentFile): Promise<string | undefined> {
+  if (!call.settings.knows) return undefined;
+  const changed = await changeOf(call, now);
+  if (now.hash !== null && now.lineHashes !== null) call.seen.lineHashes.keep(now.hash, now.lineHashes);
+  return changed;
 }
 
 /** Returns the data of a file whose content the caller has. It shows nothing, so nothing is recorded as read. */
@@ -144,6 +165,7 @@ function pageRequestOf(args: CheckedReadFileArgs, call: Call): PageRequest {
     encoding: args.encoding,
     forceText: args.force_text,
     anchors: args.anchors,
+    lineHashes: call.settings.knows,
     startByte: args.start_byte,
     wholeFileBytes: call.settings.limits.wholeFileBytes,
   };
@@ -240,6 +262,7 @@ async function readRendered(
     });
   const page = await pageWithin(args, call, read);
   const { content, warning, data: facts, hash, version, firstLine } = made;
+  const changed = await changeBeforeRead(call, { path: at.path, version, hash, lineHashes: null });
   // A rendering shows the whole content in another form, but for single pages and values.
   if (args.pages === undefined && args.json_pointer === undefined) call.seen.note(at.path, version, hash);
   const shown = readFileDataOf(page, call.reader.display(at.path));
@@ -254,6 +277,7 @@ async function readRendered(
     rendered: firstLine === undefined ? (true as const) : undefined,
     image: image ? imageFacts(facts) : undefined,
     facts: image ? undefined : facts,
+    changed,
     warning: warning ?? shown.warning,
   });
   return content === undefined ? { data } : { data, content };
@@ -269,6 +293,7 @@ function pageOfRenderedText(
   const read = engine().readPage(encodeUtf8(content), {
     ...request,
     anchors: false, // The shown text may be a part of a line.
+    lineHashes: false,
     startLine: start < 0 ? start : Math.max(1, start - first + 1),
     startByte: undefined,
     encoding: "utf-8",

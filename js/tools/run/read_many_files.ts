@@ -2,12 +2,13 @@
 import { excludeGlobNotes } from "../render/left-out.ts";
 import type { Location } from "../../policy/index.ts";
 import { FilewrightError, fromEngine } from "../../engine/errors.ts";
-import { normalizeHash, readPage } from "../lib/contents.ts";
+import { readPage } from "../lib/contents.ts";
 import { factsIfKnown, type UnchangedFacts } from "./known.ts";
 import { imageText, readImage } from "../render/image.ts";
 import { linesThatFit, maxAnswerBytes, utf8Length } from "../lib/text.ts";
 import { madeWithin } from "../lib/tokens.ts";
 import { expandPaths, type RequestedFile } from "../lib/read_many_paths.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { skipReasonOf } from "../lib/skip-reason.ts";
 import { phraseIfNamed, type Answer, type Call, type ContentBlock } from "../lib/tool.ts";
 import { readManyFilesText } from "../read/many-text.ts";
@@ -215,10 +216,7 @@ async function readRequestedFile(
   call: Call,
 ): Promise<ReadResult> {
   try {
-    const known =
-      args.known_hashes.length === 0
-        ? undefined
-        : await factsIfKnown(call, at, args.known_hashes.map(normalizeHash));
+    const known = await factsIfKnown(call, at, args.known_hashes);
     if (known !== undefined) return { file: unchangedOne(known, at, call), block: undefined };
     const page = await readPage(call, at, {
       maxLines: Number.MAX_SAFE_INTEGER,
@@ -226,7 +224,7 @@ async function readRequestedFile(
       contentBytes: maxBytes,
     });
     const { linesRead, totalLines, size, truncated, mime, hash } = page;
-    const file: ReadOne = {
+    const file: ReadOne = withoutUndefined({
       path: call.reader.display(at.path),
       content:
         linesRead === 0 ? "" : renderPage(page, { lineNumbers: "none", maxLineChars: 0, closing: false }),
@@ -235,8 +233,8 @@ async function readRequestedFile(
       size,
       truncated,
       mime,
-      ...(hash === null ? {} : { hash }),
-    };
+      hash: hash ?? undefined,
+    });
     return { file, block: undefined };
   } catch (thrown) {
     const error = fromEngine(thrown);

@@ -45,6 +45,8 @@ pub struct PageRequest {
     pub start_byte: Option<u64>,
     /// True if line anchors are requested.
     pub anchors: bool,
+    /// True if the hashes of all lines of the file are requested.
+    pub line_hashes: bool,
     /// The maximum size in bytes of a file of which all lines are requested (`max_lines: None`); a
     /// larger one is refused.
     pub whole_file_bytes: u64,
@@ -70,6 +72,7 @@ impl Default for PageRequest {
             force_text: false,
             start_byte: None,
             anchors: false,
+            line_hashes: false,
             whole_file_bytes: 20 << 20,
         }
     }
@@ -111,6 +114,7 @@ impl PageRequest {
             force_text: options.flag("forceText", false)?,
             start_byte: options.number("startByte")?,
             anchors: options.flag("anchors", false)?,
+            line_hashes: options.flag("lineHashes", false)?,
             whole_file_bytes: options.number("wholeFileBytes")?.unwrap_or(default.whole_file_bytes),
         })
     }

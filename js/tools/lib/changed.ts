@@ -1,0 +1,127 @@
+/**
+ * What changed in a file since the caller read it: which lines, and by whom. It is told only of a content with another
+ * hash, never by times alone. The caller's own changes are none.
+ *
+ * The lines are found by a diff of the line hashes of both contents (`crates/core/src/page/line_hashes.rs`), so the
+ * content that was read need not be kept.
+ */
+import { hashOf } from "../../backends/fallback/fallback.ts";
+import { engine } from "../../engine/current.ts";
+import { fromEngine } from "../../engine/errors.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
+import { type LineRange, mergeRanges } from "./line-ranges.ts";
+import type { MadeBy } from "./past.ts";
+import type { SeenFile } from "./seen.ts";
+import { encodeUtf8 } from "./text.ts";
+import type { Call } from "./tool.ts";
+
+/** A file as it is now. */
+export interface PresentFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly version?: string | undefined;
+  /** The hash of the content; null where it was not read completely. */
+  readonly hash: string | null;
+  /** The hashes of its lines; null where there are none. */
+  readonly lineHashes: string | null;
+}
+
+/** Returns what changed in a file, after `changed since you read it`; undefined when nothing did, or it was not read. */
+export async function changeOf(call: Call, now: PresentFile): Promise<string | undefined> {
+  const seen = call.seen.recall(now.path);
+  if (seen === undefined || isSameVersion(seen, now.version)) return undefined;
+  if (seen.hash === undefined || now.hash === null || seen.hash === now.hash) return undefined;
+  const made = await madeBy(call, now.path, now.hash);
+  if (made?.isOwn === true) return undefined;
+  const before = call.seen.lineHashes.of(seen.hash);
+  const lines =
+    before === undefined || now.lineHashes === null ? undefined : changedLinesText(before, now.lineHashes);
+  return `${lines === undefined ? "" : `${lines}, `}by ${whoText(made)}`;
+}
+
+/** Returns the same for a file that is looked at for it, unless it has the version `version`. */
+export async function changeAt(
+  call: Call,
+  path: string,
+  version: string | undefined,
+): Promise<string | undefined> {
+  if (!call.settings.knows) return undefined;
+  const seen = call.seen.recall(path);
+  if (seen?.hash === undefined || isSameVersion(seen, version)) return undefined;
+  return changeOf(call, await presentFile(call, path));
+}
+
+const isSameVersion = (seen: SeenFile, version: string | undefined): boolean =>
+  version !== undefined && seen.version === version;
+
+/** Returns a file as it is now, with the hashes of its lines. */
+async function presentFile({ fs, signal }: Call, path: string): Promise<PresentFile> {
+  const request = { maxLines: 1, contentBytes: 1, lineHashes: true, forceText: true, signal };
+  try {
+    const { version, hash, lineHashes } = await fs.readLines(path, request);
+    return { path, version, hash: hash ?? (await hashOf(fs, path, signal)), lineHashes };
+  } catch (thrown) {
+    const error = fromEngine(thrown);
+    if (error.code === "CANCELLED") throw error;
+    return { path, hash: null, lineHashes: null };
+  }
+}
+
+/** Returns who made a content; undefined for one that no recorded call left. */
+async function madeBy(call: Call, path: string, hash: string): Promise<MadeBy | undefined> {
+  try {
+    return await call.past().madeBy(path, hash);
+  } catch (thrown) {
+    const error = fromEngine(thrown);
+    if (error.code === "CANCELLED") throw error;
+    return undefined;
+  }
+}
+
+/** The most ranges of lines that a text names. */
+const MAX_SHOWN_RANGES = 4;
+
+/** Returns the changed lines of the present content; undefined where the hashes of all lines are the same. */
+function changedLinesText(before: string, now: string): string | undefined {
+  const changes = changedLines(before, now);
+  if (changes.length === 0) return undefined;
+  const shown = changes.slice(0, MAX_SHOWN_RANGES).map(([first, last]) => rangeText(first, last));
+  const more = changes.length - shown.length;
+  const all = more === 0 ? shown.join(", ") : `${shown.join(", ")} and ${plural(more, "more place")}`;
+  const isOneLine = changes.length === 1 && changes[0]?.[0] === changes[0]?.[1];
+  return `${isOneLine ? "line" : "lines"} ${all}`;
+}
+
+/** Where lines were only removed, the range is empty: it ends before it begins. */
+const rangeText = (first: number, last: number): string =>
+  last < first ? `removed after ${last}` : first === last ? `${first}` : `${first}-${last}`;
+
+/** Returns the ranges of the present content that differ; those of removed lines are empty. */
+export function changedLines(before: string, now: string): readonly LineRange[] {
+  const hunks = engine().hunksBetween(encodeUtf8(before), encodeUtf8(now));
+  const all = hunks.flatMap(({ changes }) =>
+    changes.map(({ newStart, newLines }): LineRange => [newStart + 1, newStart + newLines]),
+  );
+  const removed = all.filter(([first, last]) => last < first);
+  return [...mergeRanges(all), ...removed].sort((a, b) => a[0] - b[0]);
+}
+
+const MINUTE_MS = 60_000;
+const [MINUTES_PER_HOUR, MINUTES_PER_DAY] = [60, 24 * 60];
+
+function whoText(made: MadeBy | undefined): string {
+  if (made === undefined) return "another program";
+  const { agent, tool, time } = made.change;
+  const who = agent === undefined ? "another caller" : `agent ${escapeControls(agent)}`;
+  return `${who} (${tool}, ${agoText(Date.now() - Date.parse(time))})`;
+}
+
+/** Returns a time in the past, in milliseconds before now, such as `2 min ago`. */
+function agoText(ms: number): string {
+  const minutes = Math.floor(ms / MINUTE_MS);
+  if (minutes < 1) return "just now";
+  if (minutes < MINUTES_PER_HOUR) return `${minutes} min ago`;
+  return minutes < MINUTES_PER_DAY
+    ? `${Math.floor(minutes / MINUTES_PER_HOUR)} h ago`
+    : `${Math.floor(minutes / MINUTES_PER_DAY)} d ago`;
+}
