@@ -5,6 +5,7 @@
 import { accessInfo } from "./access_info.ts";
 import { applyPatch } from "./apply_patch.ts";
 import { batch } from "./batch.ts";
+import { changesSince } from "./changes_since.ts";
 import { copy } from "./copy.ts";
 import { deletePath } from "./delete.ts";
 import { diff } from "./diff.ts";
@@ -36,6 +37,7 @@ export const TOOLS: readonly Tool[] = Object.freeze([
   grep,
   outline,
   stat,
+  changesSince,
   copy,
   move,
   deletePath,

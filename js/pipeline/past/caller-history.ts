@@ -18,6 +18,8 @@ export function historyForCaller(
     list: async (all) => (await own()).list(all),
     find: async (callId, all) => (await own()).find(callId, all),
     restores: async (callId) => (await own()).restores(callId),
+    contentBefore: async (path, hash) => (await own()).contentBefore(path, hash),
+    since: async (place, all) => (await own()).since(place, all),
     madeBy: async (path, hash) => (await own()).madeBy(path, hash),
     display: session.files.resolver.display,
     preview: async (callId, call) => (await own()).preview(callId, call),

@@ -18,6 +18,7 @@ import type { Session } from "../session.ts";
 import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
 import type { UndoableHistory } from "../../tools/lib/past.ts";
 import { putBackUse } from "../../tools/lib/put-back.ts";
+import { contentBefore, MAX_LOOKED_CHANGES, pathsSince } from "./earlier-contents.ts";
 import { changesOfPlan, putBackPath } from "./put-back.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 
@@ -63,9 +64,6 @@ export function toHistoryEntry(
     }),
   );
 }
-
-/** The number of the last changes of a file among which the one that left its content is looked for. */
-const MAX_LOOKED_CHANGES = 20;
 
 /** The error codes for a call that the history does not list. */
 const NOT_IN_HISTORY: ReadonlySet<string> = new Set(["NOT_FOUND", "UNSUPPORTED_OPERATION"]);
@@ -169,12 +167,20 @@ export function historyOfCaller(session: Session, agent: string | undefined): Un
       const touching = records.filter(({ paths }) => paths.includes(path)).slice(0, MAX_LOOKED_CHANGES);
       for (const record of touching) {
         const states = await statesOfChange(log, record, () => false);
-        if (states.find((state) => state.path === path)?.after?.hash !== hash) continue;
+        const after = states.find((state) => state.path === path)?.after;
+        if (hash === null ? after !== null : after?.hash !== hash) continue;
         const change = toHistoryEntry(record, display);
         return { change, isOwn: isOwn(change) };
       }
       return undefined;
     },
+    contentBefore: (path, hash) => contentBefore(withStage(session, false).past.log, path, hash),
+    since: (place, all) =>
+      pathsSince(withStage(session, false).past.log, place, (record) => {
+        const change = toHistoryEntry(record, display);
+        const by = { change, isOwn: isOwn(change) };
+        return all || !by.isOwn ? by : undefined;
+      }),
     display,
     async preview(callId, { fs, signal }) {
       const plan = await planUndo(log, fs, await undoableChange(log, callId), signal);

@@ -3,6 +3,7 @@ import type {
   AccessInfoArgs,
   ApplyPatchArgs,
   BatchArgs,
+  ChangesSinceArgs,
   CopyArgs,
   DeleteArgs,
   DiffArgs,
@@ -131,6 +132,7 @@ export interface CheckedArgs {
   readonly grep: Checked<GrepArgs, "glob" | "before" | "after" | "max_per_file" | "cursor" | "max_tokens">;
   readonly outline: Checked<OutlineArgs, "depth">;
   readonly stat: Required<StatArgs>;
+  readonly changes_since: Required<ChangesSinceArgs>;
   readonly copy: Required<CopyArgs>;
   readonly move: Required<MoveArgs>;
   readonly delete: Required<DeleteArgs>;

@@ -1043,6 +1043,48 @@ export interface StatData {
   readonly changed?: string;
 }
 
+/** The arguments of `changes_since`. */
+export interface ChangesSinceArgs {
+  /** read: since you read each file; or the name of a mark, or a call_id: since then. Default `"read"`. */
+  readonly since?: string;
+  /** Only this file, or below this directory; relative to the workspace, or absolute. Default `"."`. */
+  readonly path?: string;
+  /** Whose changes; all includes your own since a mark or a call. Default `"others"`. */
+  readonly by?: "others" | "all";
+  /** The most tokens of the text. Default `2000`. */
+  readonly max_tokens?: number;
+}
+
+/** By path; those without `shown` did not fit. */
+export interface FileChange {
+  /** Relative to the workspace. */
+  readonly path: string;
+  /** changed, new or gone. */
+  readonly what: "changed" | "new" | "gone";
+  /** The lines that changed, where they are known. */
+  readonly lines?: string;
+  /** Who changed it. */
+  readonly by: string;
+  /** Hunks of a unified diff; where the old lines are not known, the present ones with numbers. */
+  readonly shown?: string;
+  /** Where the changes begin that are not shown; absent when all are. */
+  readonly first_line?: number;
+}
+
+/** The data of `changes_since`. */
+export interface ChangesSinceData {
+  /** By path; those without `shown` did not fit. */
+  readonly files: readonly FileChange[];
+  /** Whether something did not fit. */
+  readonly truncated: boolean;
+  /** Files of which it is not known, since they could not be read. */
+  readonly unread?: readonly string[];
+  /** Tokens of the text. */
+  readonly tokens?: number;
+  /** What else is to be known of the answer, such as what was left out. */
+  readonly warnings?: readonly string[];
+}
+
 /** The arguments of `copy`. */
 export interface CopyArgs {
   /** What to copy: a file or a directory; relative to the workspace, or absolute. */
@@ -1317,6 +1359,8 @@ export interface ToolArgs {
   outline: OutlineArgs;
   /** Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory. */
   stat: StatArgs;
+  /** Shows what other agents and programs changed in the files that you have read, as diff hunks within max_tokens, and who did. The lines shown count as read. Use it before you go on with files that others work on, too, instead of reading them again. */
+  changes_since: ChangesSinceArgs;
   /**
    * Copies a file, or a directory with everything in it, to the exact path given as destination. Contents and modes are kept; symbolic links inside it are copied as links, never followed.
    * An existing destination is ALREADY_EXISTS unless overwrite is true: then a file is replaced and directories are merged.
@@ -1400,6 +1444,8 @@ export interface ToolData {
   outline: OutlineData;
   /** Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory. */
   stat: StatData;
+  /** Shows what other agents and programs changed in the files that you have read, as diff hunks within max_tokens, and who did. The lines shown count as read. Use it before you go on with files that others work on, too, instead of reading them again. */
+  changes_since: ChangesSinceData;
   /**
    * Copies a file, or a directory with everything in it, to the exact path given as destination. Contents and modes are kept; symbolic links inside it are copied as links, never followed.
    * An existing destination is ALREADY_EXISTS unless overwrite is true: then a file is replaced and directories are merged.

@@ -68,7 +68,7 @@ async function presentFile({ fs, signal }: Call, path: string): Promise<PresentF
 }
 
 /** Returns who made a content; undefined for one that no recorded call left. */
-async function madeBy(call: Call, path: string, hash: string): Promise<MadeBy | undefined> {
+export async function madeBy(call: Call, path: string, hash: string | null): Promise<MadeBy | undefined> {
   try {
     return await call.past().madeBy(path, hash);
   } catch (thrown) {
@@ -81,8 +81,8 @@ async function madeBy(call: Call, path: string, hash: string): Promise<MadeBy | 
 /** The most ranges of lines that a text names. */
 const MAX_SHOWN_RANGES = 4;
 
-/** Returns the changed lines of the present content; undefined where the hashes of all lines are the same. */
-function changedLinesText(before: string, now: string): string | undefined {
+/** Returns the changed lines of the present content, such as `lines 3, 40-52`; undefined where the hashes of all lines are the same. */
+export function changedLinesText(before: string, now: string): string | undefined {
   const changes = changedLines(before, now);
   if (changes.length === 0) return undefined;
   const shown = changes.slice(0, MAX_SHOWN_RANGES).map(([first, last]) => rangeText(first, last));
@@ -97,7 +97,7 @@ const rangeText = (first: number, last: number): string =>
   last < first ? `removed after ${last}` : first === last ? `${first}` : `${first}-${last}`;
 
 /** Returns the ranges of the present content that differ; those of removed lines are empty. */
-export function changedLines(before: string, now: string): readonly LineRange[] {
+function changedLines(before: string, now: string): readonly LineRange[] {
   const hunks = engine().hunksBetween(encodeUtf8(before), encodeUtf8(now));
   const all = hunks.flatMap(({ changes }) =>
     changes.map(({ newStart, newLines }): LineRange => [newStart + 1, newStart + newLines]),
@@ -109,7 +109,8 @@ export function changedLines(before: string, now: string): readonly LineRange[] 
 const MINUTE_MS = 60_000;
 const [MINUTES_PER_HOUR, MINUTES_PER_DAY] = [60, 24 * 60];
 
-function whoText(made: MadeBy | undefined): string {
+/** Returns who made a change, for a text. */
+export function whoText(made: MadeBy | undefined): string {
   if (made === undefined) return "another program";
   const { agent, tool, time } = made.change;
   const who = agent === undefined ? "another caller" : `agent ${escapeControls(agent)}`;

@@ -25,6 +25,16 @@ export interface MadeBy {
   readonly isOwn: boolean;
 }
 
+/** A path that changed after a place in the history. */
+export interface PathSince<By = MadeBy> {
+  /** Absolute. */
+  readonly path: string;
+  /** The last recorded call that changed it. */
+  readonly by: By;
+  /** Returns the content at that place; null for no file, undefined where it is not known. */
+  before(): Promise<Uint8Array | null | undefined>;
+}
+
 /** The history as far as the caller may see it. */
 export interface UndoableHistory {
   /** Returns the calls that can be undone, newest first. With `all`, calls of other callers are included. */
@@ -33,8 +43,12 @@ export interface UndoableHistory {
   find(callId: string, all: boolean): Promise<HistoryEntry | undefined>;
   /** Returns the state of each path that undoing the call would restore. @throws FilewrightError NOT_FOUND */
   restores(callId: string): Promise<readonly PastState[]>;
-  /** Returns the last recorded call that left a file with a content of this hash; undefined for none. */
-  madeBy(path: string, hash: string): Promise<MadeBy | undefined>;
+  /** Returns the last recorded call that left a file with a content of this hash, or none for null; undefined for none. */
+  madeBy(path: string, hash: string | null): Promise<MadeBy | undefined>;
+  /** Returns a content that a file had, by its hash; undefined where the history does not keep it. */
+  contentBefore(path: string, hash: string): Promise<Uint8Array | undefined>;
+  /** Returns the paths that recorded calls changed after a mark or a call; `all`: also calls of the caller. @throws NOT_FOUND, LIMIT_EXCEEDED */
+  since(place: string, all: boolean): Promise<readonly PathSince[]>;
   /** Returns a path as {@link HistoryEntry.paths} names it. */
   display(path: string): string;
   /** Returns what undoing the call changes. @throws NOT_FOUND, CONFLICT */

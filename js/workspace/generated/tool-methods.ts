@@ -7,6 +7,8 @@ import type {
   ApplyPatchData,
   BatchArgs,
   BatchData,
+  ChangesSinceArgs,
+  ChangesSinceData,
   CopyArgs,
   CopyData,
   DeleteArgs,
@@ -97,6 +99,8 @@ export interface ToolMethods {
   outline(args: OutlineArgs, options?: CallOptions): Promise<OutlineData>;
   /** Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory. */
   stat(args: StatArgs, options?: CallOptions): Promise<StatData>;
+  /** Shows what other agents and programs changed in the files that you have read, as diff hunks within max_tokens, and who did. The lines shown count as read. Use it before you go on with files that others work on, too, instead of reading them again. */
+  changesSince(args: ChangesSinceArgs, options?: CallOptions): Promise<ChangesSinceData>;
   /**
    * Copies a file, or a directory with everything in it, to the exact path given as destination. Contents and modes are kept; symbolic links inside it are copied as links, never followed.
    * An existing destination is ALREADY_EXISTS unless overwrite is true: then a file is replaced and directories are merged.

@@ -8,21 +8,14 @@ import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { digestOfParts } from "../../hooks/question.ts";
 import type { HistoryRecord, LeftReason, Log, Mark } from "../../log/index.ts";
-import {
-  addMark,
-  changesAfter,
-  type HistoryPlace,
-  type LeftPath,
-  planRewind,
-  undoableChange,
-} from "../../log/past.ts";
+import { addMark, changesAfter, type LeftPath, planRewind, undoableChange } from "../../log/past.ts";
 import { callsOf } from "../../call/stages.ts";
 import type { HistoryChange } from "../../pipeline/past/file-change.ts";
+import { placeOf } from "../../pipeline/past/place.ts";
 import { changesOfPlan } from "../../pipeline/past/put-back.ts";
 import type { Session } from "../../pipeline/session.ts";
 import { rootOf } from "../../policy/index.ts";
 import { withStage } from "../../pipeline/staged.ts";
-import { nearest } from "../../schema/nearest.ts";
 import { REWIND } from "../../tools/host-calls.ts";
 import type { Call, Tool } from "../../tools/lib/tool.ts";
 import type { HistoryMark } from "../../tools/lib/history-entry.ts";
@@ -146,25 +139,6 @@ async function readRewind(
   }
   return { log, isReachable, records, agent, within };
 }
-
-/** Returns the place that a mark, the id of a call or a time names. @throws NOT_FOUND */
-async function placeOf(log: Log, to: string | Date): Promise<HistoryPlace> {
-  if (to instanceof Date) return { moment: to.getTime() };
-  const marks = await log.marks();
-  const mark = marks.find(({ name }) => name === to);
-  if (mark !== undefined) return { mark };
-  if (CALL_ID.test(to)) return { before: to };
-  const similar = nearest(
-    to,
-    marks.map(({ name }) => name),
-  );
-  const named = `There is no mark '${escapeControls(to).slice(0, 80)}'`;
-  const message = similar === undefined ? `${named}.` : `${named}; did you mean '${similar}'?`;
-  throw new FilewrightError("NOT_FOUND", message, { complete: true });
-}
-
-/** The form of the ids that calls get. */
-const CALL_ID = /^[0-9a-z]{9}-[0-9a-f]{12}$/u;
 
 /** Plans a rewind of the files of a backend, with the contents that it changes. */
 async function planOf(

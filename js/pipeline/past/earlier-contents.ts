@@ -1,0 +1,61 @@
+/** Earlier contents of files, from what the log keeps to take changes back. */
+import type { PreImage } from "../../backends/transaction/pre-image.ts";
+import { engine } from "../../engine/current.ts";
+import type { HistoryRecord, Log } from "../../log/index.ts";
+import { changesAfter, statesOfChange } from "../../log/past.ts";
+import { storedContentOf } from "../../storage/staged/stored-content.ts";
+import type { PathSince } from "../../tools/lib/past.ts";
+import { placeOf } from "./place.ts";
+
+/** The number of the last changes of a file whose records are read. */
+export const MAX_LOOKED_CHANGES = 20;
+
+/** Returns a content that a file had, by its hash; undefined where the log does not keep it. */
+export async function contentBefore(log: Log, path: string, hash: string): Promise<Uint8Array | undefined> {
+  const records = (await log.list()).filter(({ paths }) => paths.includes(path));
+  for (const record of records.slice(0, MAX_LOOKED_CHANGES)) {
+    const bytes = await bytesFound(log, record, path);
+    if (bytes !== undefined && bytes !== null && engine().sha256(bytes) === hash) return bytes;
+  }
+  return undefined;
+}
+
+/** Returns the content that a change found; null for no file, undefined where it is not known. */
+async function bytesFound(
+  log: Log,
+  record: HistoryRecord,
+  path: string,
+): Promise<Uint8Array | null | undefined> {
+  const states = await statesOfChange(log, record, (one) => one === path);
+  const state = states.find((one) => one.path === path);
+  return state === undefined ? undefined : bytesOf(state.image);
+}
+
+function bytesOf(image: PreImage | null): Uint8Array | null | undefined {
+  if (image === null || image.type !== "file") return null;
+  const { bytes } = image;
+  return bytes === undefined || storedContentOf(bytes) !== undefined ? undefined : bytes;
+}
+
+/**
+ * Returns the paths that changed after a mark or a call, each with what it was then.
+ * @throws NOT_FOUND, LIMIT_EXCEEDED when the log no longer reaches back to the place
+ */
+export async function pathsSince<By>(
+  log: Log,
+  since: string,
+  byOf: (record: HistoryRecord) => By | undefined,
+): Promise<readonly PathSince<By>[]> {
+  const after = await changesAfter(log, await placeOf(log, since));
+  const found = new Map<string, { oldest: HistoryRecord; by: By }>();
+  for (const record of after) {
+    const by = record.header.callId === since ? undefined : byOf(record);
+    if (by === undefined) continue;
+    for (const path of record.paths) found.set(path, { by: found.get(path)?.by ?? by, oldest: record });
+  }
+  return [...found].map(([path, { oldest, by }]) => ({
+    path,
+    by,
+    before: () => bytesFound(log, oldest, path),
+  }));
+}

@@ -1,0 +1,276 @@
+/** The search of `changes_since`. It is loaded with its first call. */
+import { isWithin } from "../../backends/paths.ts";
+import { engine } from "../../engine/current.ts";
+import { fromEngine } from "../../engine/errors.ts";
+import { type ReplacedRange, replacedRanges } from "../../engine/text/diff.ts";
+import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
+import { Yielder } from "../../engine/yielder.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
+import { changesText, withoutLast } from "../render/changes.ts";
+import type { CheckedArgs } from "../generated/internal.ts";
+import type { ChangesSinceData, FileChange } from "../generated/types.ts";
+import { changedLinesText, madeBy, whoText } from "../lib/changed.ts";
+import { linesWithoutEndings, statOrNull } from "../lib/contents.ts";
+import { rangesAfterChange } from "../lib/line-ranges.ts";
+import type { MadeBy } from "../lib/past.ts";
+import { encodeUtf8 } from "../lib/text.ts";
+import { TokenRoom } from "../lib/tokens.ts";
+import type { Answer, Call } from "../lib/tool.ts";
+
+type Args = CheckedArgs["changes_since"];
+
+/** The largest file whose changes are shown, in bytes. */
+const MAX_SHOWN_BYTES = 4 * 1024 * 1024;
+/** The characters above which a shown line is cut. */
+const MAX_LINE_CHARS = 500;
+/** The tokens that are kept free for the notes of an answer. */
+const NOTE_TOKENS = 60;
+
+/** A file as it is now; null for none. */
+type Present = {
+  readonly version: string | undefined;
+  readonly hash: string;
+  /** Undefined for a file that is too large to be shown. */
+  readonly bytes: Uint8Array | undefined;
+} | null;
+
+/** A changed file, before its change is shown. */
+interface Changed {
+  readonly path: string;
+  readonly now: Present;
+  readonly by: MadeBy | undefined;
+  /** The hash of the content that the caller knows; undefined where that is another one. */
+  readonly knownHash: string | undefined;
+  /** The content before; null for no file, undefined where it is not known. */
+  readonly before: Uint8Array | null | undefined;
+}
+
+/** Answers a call of `changes_since`. */
+export async function runChanges(args: Args, call: Call): Promise<Answer<ChangesSinceData>> {
+  const root = call.locations[0]!.path;
+  const unread: string[] = [];
+  const found = args.since === "read" ? sinceRead(root, call) : sincePlace(args, root, call);
+  const files: ShownChange[] = [];
+  const yielder = new Yielder({ signal: call.signal });
+  for (const look of await found) {
+    await yielder.yieldIfDue();
+    try {
+      const changed = await look.changed();
+      if (changed === "unknown") unread.push(call.reader.display(look.path));
+      else if (changed !== undefined) files.push(await shownChange(changed, call));
+    } catch (thrown) {
+      if (fromEngine(thrown).code === "CANCELLED") throw thrown;
+      unread.push(call.reader.display(look.path));
+    }
+  }
+  files.sort((a, b) => (a.file.path < b.file.path ? -1 : 1));
+  const data = within(args.max_tokens, files, unread, call);
+  for (const { file, note } of files)
+    if (data.files.some((one) => one.path === file.path && one.first_line === undefined)) note();
+  return { data };
+}
+
+/** A path that may have changed. */
+interface Look {
+  readonly path: string;
+  /** Returns its change; undefined where there is none. @throws FilewrightError where it cannot be read */
+  changed(): Promise<Changed | "unknown" | undefined>;
+}
+
+/** Returns the files that the caller has read, at and below a path. */
+async function sinceRead(root: string, call: Call): Promise<readonly Look[]> {
+  await call.seen.refresh?.(root, true);
+  return call.seen
+    .below(root)
+    .filter(call.reach.mayTell)
+    .map((path) => ({ path, changed: () => changedSinceRead(path, call) }));
+}
+
+async function changedSinceRead(path: string, call: Call): Promise<Changed | "unknown" | undefined> {
+  const seen = call.seen.recall(path);
+  const stat = await statOrNull(call.fs, path);
+  if (seen === undefined || (stat?.version !== undefined && stat.version === seen.version)) return undefined;
+  const now = stat?.isFile === true ? await present(path, call) : null;
+  const { hash: knownHash } = seen;
+  // A content of which only the version is known may be the same.
+  if (now !== null && knownHash === undefined) return "unknown";
+  if (now?.hash === knownHash) return undefined;
+  const by = await madeBy(call, path, now?.hash ?? null);
+  if (by?.isOwn === true) return undefined;
+  const before = knownHash === undefined ? undefined : await call.past().contentBefore(path, knownHash);
+  return { path, now, by, knownHash, before };
+}
+
+/** Returns the files that recorded calls changed since a mark or a call, at and below a path. */
+async function sincePlace({ since, by: whose }: Args, root: string, call: Call): Promise<readonly Look[]> {
+  const found = await call.past().since(since, whose === "all");
+  return found
+    .filter(({ path }) => isWithin(path, root) && call.reach.mayTell(path))
+    .map(({ path, by, before: readBefore }) => ({
+      path,
+      async changed(): Promise<Changed | undefined> {
+        const stat = await statOrNull(call.fs, path);
+        if (stat !== null && !stat.isFile) return undefined;
+        const now = stat === null ? null : await present(path, call);
+        const before = await readBefore();
+        const hash = before === undefined || before === null ? undefined : engine().sha256(before);
+        if (before === null ? now === null : hash !== undefined && hash === now?.hash) return undefined;
+        const knownHash = hash === call.seen.recall(path)?.hash ? hash : undefined;
+        return { path, now, by, knownHash, before };
+      },
+    }));
+}
+
+/** Returns a file as it is now. Its content is held only where it can be shown. */
+async function present(path: string, { fs, signal }: Call): Promise<Present> {
+  const { size } = await fs.stat(path);
+  if (size > MAX_SHOWN_BYTES) {
+    const { hash } = await fs.hash(path, { signal });
+    return { version: undefined, hash, bytes: undefined };
+  }
+  const read = await fs.read(path, { maxBytes: MAX_SHOWN_BYTES, signal });
+  const { bytes, version } = read!;
+  return { version, hash: await engine().onThreads.sha256(bytes), bytes };
+}
+
+/** A change with its hunks. */
+interface ShownChange {
+  readonly file: FileChange;
+  readonly hunks: readonly Hunk[];
+  /** Records the lines as read, once all hunks are shown. */
+  note(): void;
+}
+
+/** Some lines of a change. */
+interface Hunk {
+  /** The first line in the present file. */
+  readonly line: number;
+  readonly text: string;
+}
+
+/** What of a change can be shown. */
+interface Hunks {
+  readonly hunks: readonly Hunk[];
+  readonly replaced: readonly ReplacedRange[];
+  /** True when a long line is cut, so that the change is not shown completely. */
+  readonly isCut: boolean;
+}
+
+async function shownChange(changed: Changed, call: Call): Promise<ShownChange> {
+  const { path, now, by, knownHash, before } = changed;
+  const what = now === null ? "gone" : before === null ? "new" : "changed";
+  const file = { path: call.reader.display(path), what, by: whoText(by) } as const;
+  if (now === null) return { file, hunks: [], note: () => call.seen.note(path, undefined) };
+  const { bytes, hash, version } = now;
+  const lineHashes = bytes === undefined ? null : await lineHashesOf(bytes, call);
+  // What is not text, or too large, has no lines.
+  if (bytes === undefined || lineHashes === null)
+    return { file: { ...file, first_line: 1 }, hunks: [], note() {} };
+  const known = knownHash === undefined ? undefined : call.seen.lineHashes.of(knownHash);
+  const shown = await hunksOf(bytes, before, known, lineHashes);
+  const seen = call.seen.recall(path);
+  const lines = known === undefined ? undefined : changedLinesText(known, lineHashes);
+  return {
+    file: withoutUndefined({ ...file, lines, first_line: shown === undefined ? 1 : undefined }),
+    hunks: shown?.hunks ?? [],
+    note() {
+      if (shown === undefined || shown.isCut || knownHash === undefined || seen === undefined) return;
+      const after = seen.lines === undefined ? undefined : rangesAfterChange(seen.lines, shown.replaced);
+      call.seen.note(path, version, hash, after);
+      call.seen.lineHashes.keep(hash, lineHashes);
+    },
+  };
+}
+
+/** Returns the line hashes of a content; null for one that is not text, and for too many lines. */
+async function lineHashesOf(bytes: Uint8Array, { signal }: Call): Promise<string | null> {
+  const request = { maxLines: 1, contentBytes: 1, lineHashes: true };
+  try {
+    return (await engine().reading.readPage(bytes, request, "", { signal })).lineHashes;
+  } catch (thrown) {
+    if (fromEngine(thrown).code === "BINARY_FILE") return null;
+    throw thrown;
+  }
+}
+
+/** Returns the hunks of a change: from the content before, or else the lines of the present one that are new. */
+async function hunksOf(
+  bytes: Uint8Array,
+  before: Uint8Array | null | undefined,
+  known: string | undefined,
+  lineHashes: string,
+): Promise<Hunks | undefined> {
+  if (before !== undefined) {
+    const limits = { line: MAX_LINE_CHARS };
+    const { hunks, text, truncated } = await engine().diffAsync(before ?? EMPTY_BYTES, bytes, { limits });
+    const texts = text.split(/^(?=@@ )/mu).slice(1);
+    return {
+      hunks: texts.map((one, at) => ({ line: hunks[at]?.newStart ?? 1, text: one.replace(/\n$/u, "") })),
+      replaced: replacedRanges(hunks),
+      isCut: truncated,
+    };
+  }
+  if (known === undefined) return undefined;
+  const replaced = engine()
+    .hunksBetween(encodeUtf8(known), encodeUtf8(lineHashes))
+    .flatMap(({ changes }) => changes)
+    .map(({ oldStart, oldLines, newStart, newLines }) => ({
+      ...{ oldLines, newLines },
+      oldStart: oldLines === 0 ? oldStart : oldStart + 1,
+      newStart: newLines === 0 ? newStart : newStart + 1,
+    }));
+  const { text } = await engine().reading.decodeText(bytes);
+  const lines = linesWithoutEndings(text);
+  const isCut = replaced.some(({ newStart, newLines }) =>
+    lines.slice(newStart - 1, newStart - 1 + newLines).some((line) => line.length > MAX_LINE_CHARS),
+  );
+  return { replaced, isCut, hunks: replaced.map((range) => presentHunk(range, lines)) };
+}
+
+/** Returns the present lines that replace others, with their numbers. */
+function presentHunk({ oldLines, newStart, newLines }: ReplacedRange, lines: readonly string[]): Hunk {
+  if (newLines === 0)
+    return { line: Math.max(1, newStart), text: `[${oldLines} removed after line ${newStart}]` };
+  const shown = lines
+    .slice(newStart - 1, newStart - 1 + newLines)
+    .map((line, at) => `${newStart + at}\t${cutLine(line)}`);
+  return { line: newStart, text: shown.join("\n") };
+}
+
+/** Returns at most {@link MAX_LINE_CHARS} UTF-16 units of a line, and no half of a pair. */
+const cutLine = (line: string): string =>
+  line.length <= MAX_LINE_CHARS ? line : `${line.slice(0, MAX_LINE_CHARS).replace(/[\uD800-\uDBFF]$/u, "")}…`;
+
+/** Returns the data with as many hunks as fit, in the order of the files. A smaller one may fit after one that did not. */
+function within(
+  most: number,
+  changes: readonly ShownChange[],
+  unread: readonly string[],
+  call: Call,
+): ChangesSinceData {
+  const { tokens: count } = call.settings;
+  const { names } = call.reader;
+  const room = new TokenRoom({ most: most - NOTE_TOKENS, count });
+  const heads = changes.filter(({ file }) =>
+    room.take(changesText({ files: [{ ...file, first_line: 1 }], truncated: false }, names)),
+  );
+  const files = heads.map(({ file, hunks }) => {
+    const shown: string[] = [];
+    let next: Hunk | undefined;
+    for (const hunk of hunks) {
+      if (!room.take(hunk.text)) {
+        next = hunk;
+        break;
+      }
+      shown.push(hunk.text);
+    }
+    const text = shown.length === 0 ? undefined : shown.join("\n");
+    return withoutUndefined({ ...file, shown: text, first_line: next?.line ?? file.first_line });
+  });
+  const isCut = heads.length < changes.length || files.some(({ first_line: line }) => line !== undefined);
+  const left = unread.length === 0 ? {} : { unread };
+  let data: ChangesSinceData = { files, truncated: isCut, ...left };
+  while (data.files.length > 0 && count(changesText(data, names)) > most - NOTE_TOKENS)
+    data = withoutLast(data);
+  return data;
+}

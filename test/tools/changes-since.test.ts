@@ -1,0 +1,133 @@
+/** `changes_since`: what others changed since the agent read it, or since a mark or a call. */
+import { describe, expect, test } from "vitest";
+import type { WorkspaceOptions } from "../../js/index.node.ts";
+import { KINDS, place } from "./harness.ts";
+
+const lines = (count: number, changed: Readonly<Record<number, string>> = {}): string =>
+  Array.from({ length: count }, (_, n) => `${changed[n + 1] ?? `line ${n + 1}`}\n`).join("");
+
+const options = { knows: true, guard: "refuse" } as const satisfies WorkspaceOptions;
+
+describe.each(KINDS)("changes_since on %s", (kind) => {
+  test("shows a change of another agent as a hunk, and then it counts as read", async () => {
+    const { ws } = await place(kind, { "a.txt": lines(20), "b.txt": lines(3) }, options);
+    const [one, other] = [await ws.agent("A"), await ws.agent("B")];
+    for (const agent of [one, other]) await agent.readFile({ path: "a.txt" });
+    expect((await one.call("changes_since", {})).text).toBe("Nothing changed.");
+    await other.editFile({ path: "a.txt", old_text: "line 4\n", new_text: "fourth\n" });
+    expect((await other.call("changes_since", {})).text).toBe("Nothing changed.");
+    const told = await one.call("changes_since", {});
+    expect(told.text).toBe(
+      [
+        "a.txt changed: line 4, by agent B (edit_file, just now)",
+        ...[
+          "@@ -1,7 +1,7 @@",
+          " line 1",
+          " line 2",
+          " line 3",
+          "-line 4",
+          "+fourth",
+          " line 5",
+          " line 6",
+          " line 7",
+        ],
+      ].join("\n"),
+    );
+    expect((await one.call("changes_since", {})).text).toBe("Nothing changed.");
+    const edited = await one.call("edit_file", { path: "a.txt", old_text: "fourth", new_text: "4" });
+    expect(edited.ok).toBe(true);
+  });
+
+  test("shows the present lines of a change by another program", async () => {
+    const { ws, foreign } = await place(kind, { "a.txt": lines(20) }, options);
+    await ws.readFile({ path: "a.txt" });
+    await foreign("a.txt", lines(19, { 4: "fourth", 5: "fifth" }));
+    const told = await ws.call("changes_since", {});
+    expect(told.text).toBe(
+      "a.txt changed: lines 4-5, removed after 19, by another program\n4\tfourth\n5\tfifth\n[1 removed after line 19]",
+    );
+    expect((await ws.call("edit_file", { path: "a.txt", old_text: "fourth", new_text: "4" })).ok).toBe(true);
+  });
+
+  test("names what does not fit, with the call that shows it, and that is not read", async () => {
+    const { ws, foreign } = await place(kind, { "a.txt": lines(400) }, options);
+    await ws.readFile({ path: "a.txt" });
+    const long = "some words that take their tokens ".repeat(12);
+    await foreign("a.txt", lines(400, Object.fromEntries([7, 100, 300].map((n) => [n, `${n} ${long}`]))));
+    const { text, data } = await ws.call("changes_since", { max_tokens: 300 });
+    expect(text).toContain("7 some words");
+    expect(text).toMatch(
+      /\n\[the rest is not shown; see it with read_file: path="a.txt", start_line=\d+\]$/u,
+    );
+    expect((data as { tokens: number }).tokens).toBeLessThanOrEqual(300);
+    expect(data).toMatchObject({ truncated: true, files: [{ path: "a.txt" }] });
+    const edited = await ws.call("edit_file", { path: "a.txt", old_text: "line 9\n", new_text: "9\n" });
+    expect(edited.error?.code).toBe("CONFLICT");
+  });
+
+  test("tells what was changed, made and deleted since a mark, and since a call", async () => {
+    const { ws } = await place(kind, { "a.txt": lines(3), "gone.txt": "x\n" }, options);
+    const [one, other] = [await ws.agent("A"), await ws.agent("B")];
+    await ws.mark("start");
+    const first = await other.call("write_file", { path: "new.txt", content: "one\n" });
+    await other.readFile({ path: "a.txt" });
+    await other.editFile({ path: "a.txt", old_text: "line 2", new_text: "second" });
+    await other.readFile({ path: "gone.txt" });
+    await other.delete({ path: "gone.txt" });
+    const { files } = await one.changesSince({ since: "start" });
+    expect(files.map(({ path, what }) => [path, what])).toEqual([
+      ["a.txt", "changed"],
+      ["gone.txt", "gone"],
+      ["new.txt", "new"],
+    ]);
+    expect(files[0]?.shown).toContain("-line 2\n+second\n");
+    expect((await other.changesSince({ since: "start" })).files).toEqual([]);
+    expect((await other.changesSince({ since: "start", by: "all", path: "a.txt" })).files).toHaveLength(1);
+    const later = await one.changesSince({ since: first.meta.call_id as string });
+    expect(later.files.map(({ path }) => path)).toEqual(["a.txt", "gone.txt"]);
+  });
+
+  test("tells that a file that was read is gone, once", async () => {
+    const { ws } = await place(kind, { "a.txt": "x\n" }, options);
+    const [one, other] = [await ws.agent("A"), await ws.agent("B")];
+    for (const agent of [one, other]) await agent.readFile({ path: "a.txt" });
+    await other.delete({ path: "a.txt" });
+    expect((await one.call("changes_since", {})).text).toBe("a.txt gone: by agent B (delete, just now)");
+    expect((await one.call("changes_since", {})).text).toBe("Nothing changed.");
+  });
+});
+
+describe("changes_since", () => {
+  test("is offered to models only with knows", async () => {
+    for (const knows of [true, false]) {
+      const { ws } = await place("memory", {}, { knows });
+      expect(ws.tools.some(({ name }) => name === "changes_since")).toBe(knows);
+    }
+  });
+
+  test("does not count a line as read that it has cut", async () => {
+    const { ws, foreign } = await place("memory", { "a.txt": lines(3) }, options);
+    await ws.readFile({ path: "a.txt" });
+    await foreign("a.txt", lines(3, { 2: `long ${"x".repeat(600)}` }));
+    expect((await ws.call("changes_since", {})).text).toContain("xxx…");
+    const edited = await ws.call("edit_file", { path: "a.txt", old_text: "long", new_text: "" });
+    expect(edited.error?.code).toBe("CONFLICT");
+  });
+
+  test("names the nearest mark", async () => {
+    const { ws } = await place("memory", {}, options);
+    await ws.mark("start");
+    const { error } = await ws.call("changes_since", { since: "strat" });
+    expect(error?.message).toContain("did you mean 'start'?");
+  });
+
+  test("names a file that is not text without its content", async () => {
+    const { ws, foreign } = await place("local", { "a.txt": lines(3) }, options);
+    await ws.readFile({ path: "a.txt" });
+    await foreign("a.txt", "\u0000\u0001\u0002".repeat(100));
+    const { text } = await ws.call("changes_since", {});
+    expect(text).toMatch(
+      /^a\.txt changed: by another program\n\[the rest is not shown; see it with read_file/u,
+    );
+  });
+});
