@@ -40,6 +40,7 @@ const HUMAN: Readonly<Record<string, readonly string[]>> = {
   find_files: ["find", "f"],
   grep: ["grep", "x"],
   stat: ["stat", "f"],
+  changes_since: ["changes", "start"],
   copy: ["copy", "a", "b"],
   move: ["move", "a", "b"],
   delete: ["delete", "a"],

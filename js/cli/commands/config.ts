@@ -68,6 +68,7 @@ function effectiveOptions({ values }: ParsedCommandLine, shell: Shell): readonly
     preset: "canonical",
     guard: "off",
     findFiles: true,
+    knows: true,
     history: true,
     stateDir: defaultStateDir(),
   };

@@ -1,4 +1,4 @@
-/** The commands about the content of files: read, edit, patch, diff, stat. */
+/** The commands about the content of files: read, edit, patch, diff, stat, changes. */
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { type Command, operands, parseJsonOption } from "../command.ts";
 import { readInput, readStdin } from "../streams.ts";
@@ -147,5 +147,20 @@ export const FILE_COMMANDS: readonly Command[] = [
     examples: [["filewright stat package.json --hash", "with its hash"]],
     takes: [1, 1],
     toCall: operands(["path"]),
+  },
+  {
+    name: "changes",
+    tool: "changes_since",
+    summary: "print what changed since a mark or a change",
+    usage: "filewright changes MARK|ID [--path PATH] [--max-tokens N]",
+    about:
+      "The files that recorded changes touched since a mark, or since the change with this id, as hunks against what is there now. What does not fit is named.",
+    help: [
+      ["--path PATH", "only this file, or below this directory", "path"],
+      ["--max-tokens N", "the most tokens of the text (default: 2000)", "max_tokens"],
+    ],
+    examples: [["filewright changes before-lunch", "what changed since the mark"]],
+    takes: [1, 1],
+    toCall: operands(["since"]),
   },
 ];
