@@ -8,9 +8,12 @@ const CONTENT = "0123456789abcdef 0123456789abcdef 0123456789abcdef 0123456789ab
 const OTHER_CONTENT = CONTENT.replace("0123", "4567");
 const EDITED_LINE = "the line that is edited";
 const OTHER_LINE = "THE LINE THAT IS EDITED";
+const FIRST_LINE = CONTENT.slice(0, CONTENT.indexOf("\n"));
 const READ_NAMES = Array.from({ length: 50 }, (_, index) => `read${index}.txt`);
 const WRITTEN_NAME = "written.txt";
 const EDITED_NAME = "edited.txt";
+/** The files of one patch: the first of those that are read. */
+const PATCHED_NAMES = READ_NAMES.slice(0, 20);
 
 /** The work of `node:fs` for each kind of call, in the words of the table of results. */
 const READ_BY_NODE = "node:fs: open, stat, read, close";
@@ -57,13 +60,20 @@ export const FILE_CALLS = {
     calls: 1,
     runOn: editInTurns,
   },
+  patch: {
+    name: `apply_patch, ${PATCHED_NAMES.length} files`,
+    peer: `node:fs: ${PATCHED_NAMES.length} times as edit_file`,
+    calls: 1,
+    runOn: patchInTurns,
+  },
 };
 
 /**
- * @typedef {object} Files the three operations of a case on the files of a folder
+ * @typedef {object} Files the operations of a case on the files of a folder
  * @property {(name: string) => Promise<string>} read
  * @property {(name: string, content: string) => Promise<void>} replace
  * @property {(name: string, oldText: string, newText: string) => Promise<void>} edit
+ * @property {(names: readonly string[], before: string, after: string) => Promise<void>} patch replaces the first line
  */
 
 /** Makes a run that replaces a file by one of two contents, so that each run changes it. */
@@ -82,6 +92,16 @@ function editInTurns(files) {
     isChanged = !isChanged;
     const [before, after] = isChanged ? [EDITED_LINE, OTHER_LINE] : [OTHER_LINE, EDITED_LINE];
     return files.edit(EDITED_NAME, before, after);
+  };
+}
+
+/** Makes a run that changes the first line of several files, or changes it back. */
+function patchInTurns(files) {
+  let isChanged = false;
+  return async () => {
+    isChanged = !isChanged;
+    const [before, after] = isChanged ? [FIRST_LINE, OTHER_LINE] : [OTHER_LINE, FIRST_LINE];
+    return files.patch(PATCHED_NAMES, before, after);
   };
 }
 
@@ -128,6 +148,10 @@ function filesOfWorkspace(workspace) {
     replace: async (name, content) => void (await call("write_file", { path: name, content })),
     edit: async (name, oldText, newText) =>
       void (await call("edit_file", { path: name, old_text: oldText, new_text: newText })),
+    patch: async (names, before, after) => {
+      const hunks = names.map((name) => `--- a/${name}\n+++ b/${name}\n@@ -1 +1 @@\n-${before}\n+${after}\n`);
+      await call("apply_patch", { patch: hunks.join("") });
+    },
   };
 }
 
@@ -163,6 +187,13 @@ function filesOfNode(root) {
       const at = text.indexOf(oldText);
       if (at < 0 || text.includes(oldText, at + 1)) throw new Error(`not once in ${name}: ${oldText}`);
       await replace(name, text.slice(0, at) + newText + text.slice(at + oldText.length));
+    },
+    patch: async (names, before, after) => {
+      for (const name of names) {
+        const text = await readFile(join(root, name), "utf8");
+        if (!text.startsWith(`${before}\n`)) throw new Error(`not at the beginning of ${name}: ${before}`);
+        await replace(name, after + text.slice(before.length));
+      }
     },
   };
 }

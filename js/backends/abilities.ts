@@ -14,7 +14,7 @@ import type { ContentProvider } from "./search/held.ts";
 import type { MomentOf } from "./search/moments.ts";
 import type { BeginReadAhead } from "./search/read-ahead.ts";
 import { type FileKeeper, NO_KEEPER } from "./transaction/file-keeper.ts";
-import type { RecordedWrite } from "./transaction/recorded-write.ts";
+import type { CommitRecorded } from "./transaction/recorded-list.ts";
 import type { EnterStage, Stage } from "./transaction/stage.ts";
 
 /**
@@ -51,8 +51,8 @@ export interface Shortcuts {
   readonly stage: Stage | undefined;
   /** Returns the same backend, with the same rules, over a stage of its storage. The function {@link enterStage} calls it. */
   readonly enterStage: EnterStage | undefined;
-  /** Returns the function that writes a file together with the record of the change; undefined where there is none. */
-  readonly recordedWrite: () => RecordedWrite | undefined;
+  /** Returns the function that makes a list of changes together with its record; undefined where there is none. */
+  readonly recordedList: () => CommitRecorded | undefined;
   /** Keeps large files that a change sets aside, for an undo. */
   readonly keeper: FileKeeper;
   /** Refuses to read a file which the policy hides under another name. @throws OUTSIDE_ALLOWED, GRANT_DENIED */
@@ -92,7 +92,7 @@ const NONE: Shortcuts = Object.freeze({
   maxAnswerBytes: Number.POSITIVE_INFINITY,
   stage: undefined,
   enterStage: undefined,
-  recordedWrite: () => undefined,
+  recordedList: () => undefined,
   keeper: NO_KEEPER,
   checkNames: async () => {},
   confine: undefined,

@@ -135,7 +135,7 @@ export class MountBackend extends CompleteFiles {
         "enterStage",
         "checkNames",
         "confine",
-        "recordedWrite",
+        "recordedList",
         "keeper",
       ],
       gives: {

@@ -10,12 +10,12 @@
 import type { Files } from "../backends/files.ts";
 import type { MaybePromise } from "../backends/backend.ts";
 import type { AllowedBy } from "../backends/transaction/step.ts";
-import type { PutFile } from "../backends/transaction/recorded-write.ts";
+import type { CommitList } from "../backends/transaction/recorded-list.ts";
 import type { FilesFound, FoundFile } from "../backends/transaction/step-maker.ts";
 import { checkAborted, FilewrightError } from "../engine/errors.ts";
 import { forEachYielding, Yielder } from "../engine/yielder.ts";
 import type { Confirm } from "../hooks/confirm.ts";
-import type { About, Made, OnePut } from "../log/index.ts";
+import type { About, Made } from "../log/index.ts";
 import type { AdmittedCall } from "../pipeline/enter.ts";
 import type { Fact, Facts } from "../pipeline/facts.ts";
 import { applyGuarded, assertSeen, isGuardRefusal } from "../pipeline/guard.ts";
@@ -45,6 +45,7 @@ import {
 import type { Location } from "../policy/index.ts";
 import type { CallStage } from "../storage/staged/stage.ts";
 import type { RecordOp } from "../storage/storage.ts";
+import { listedChanges } from "../tools/change/list.ts";
 import { type ChangingPlan, carryOut } from "../tools/change/make.ts";
 import { holdSeen, type SeenFiles } from "../tools/lib/seen.ts";
 import type { Answer, Call, Plan, Settled } from "../tools/lib/tool.ts";
@@ -294,28 +295,16 @@ async function applyRecorded(
     const own: Call = { ...call, about: { ...call.about, isUnreviewed, allowedBy } };
     return { result: await carryOut(plan, own), undo: "undoable" };
   }
-  const run = async (fs: Files, put?: PutFile): Promise<Answer<unknown>> => {
-    const own: Call = { ...call, fs, put, seen: held?.seen ?? call.seen };
+  const run = async (fs: Files, list?: CommitList): Promise<Answer<unknown>> => {
+    const own: Call = { ...call, fs, commit: list, seen: held?.seen ?? call.seen };
     if (reviewed !== undefined) await assertStateUnchanged(reviewed, { uses, call: own });
     return applyGuarded({ ...change, call: own }, plan);
   };
-  const planned = { onePut: onePutOf(plan), found: () => filesFound(approved, plan) };
+  const list = plan.kind === "act" ? undefined : listedChanges(plan.changes);
+  const planned = { list, found: () => filesFound(approved, plan) };
   const made = await session.past.log.append(call.fs, about, run, planned);
   held?.committed();
   return made.undo === "too_large" ? withUndoWarning(made, session.past.log) : made;
-}
-
-/** Returns the file of a plan that writes one; undefined for any other plan, and without the content to replace. */
-function onePutOf(plan: ChangingPlan): OnePut | undefined {
-  if (plan.kind === "act" || plan.changes.length !== 1) return undefined;
-  const [change] = plan.changes;
-  if (change?.do !== "put") return undefined;
-  const { target: path, was } = change;
-  if (was === null) return { path, was };
-  const { bytes, version, stat } = was;
-  return bytes === null || version === undefined || stat === undefined
-    ? undefined
-    : { path, was: { bytes, version, stat } };
 }
 
 /** The time in milliseconds for which a real path that was looked up counts as the present one. */

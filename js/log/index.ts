@@ -10,7 +10,6 @@ export type {
   LoggedChange,
   Made,
   Mark,
-  OnePut,
   StateBefore,
   Undoability,
 } from "./log.ts";

@@ -6,8 +6,7 @@
 import type { Files } from "../backends/files.ts";
 import type { PastState, PreImage } from "../backends/transaction/pre-image.ts";
 import type { AllowedBy, FinalStates, RecordHeader, Step, StepResult } from "../backends/transaction/step.ts";
-import type { VersionedBytes } from "../backends/backend.ts";
-import type { PutFile } from "../backends/transaction/recorded-write.ts";
+import type { CommitList, ListedChange } from "../backends/transaction/recorded-list.ts";
 import type { FilesFound } from "../backends/transaction/step-maker.ts";
 import type { StageCommit } from "../storage/staged/stage.ts";
 import type { RecordOp } from "../storage/storage.ts";
@@ -44,17 +43,10 @@ export interface ChangeFacts {
   readonly records?: (() => readonly RecordOp[]) | undefined;
 }
 
-/** The one file that a change writes, at its real path. */
-export interface OnePut {
-  readonly path: string;
-  /** The file as the plan found it; null for none. */
-  readonly was: VersionedBytes | null;
-}
-
 /** The facts that a change has from its plan. */
 interface PlannedChange {
-  /** The file of a change that is one written file; undefined for any other, and where its old content is not known. */
-  readonly onePut: OnePut | undefined;
+  /** The list that the change is, for a disk that makes it in one job; undefined where none describes the change. */
+  readonly list: readonly ListedChange[] | undefined;
   /** Returns the files that the change was planned on, which need not be read again. */
   found(): Promise<FilesFound | undefined>;
 }
@@ -169,13 +161,13 @@ export interface Log {
   readonly isOneCommit: boolean;
   /**
    * Makes a change and adds its record. `run` gets a backend that records each step, or that keeps all of them for one
-   * commit; they are taken back when it fails. For a change that is one put, `run` may get the function that makes it
+   * commit; they are taken back when it fails. For a change that is a list, `run` may get the function that makes it
    * with its record; it is run again where that is not possible.
    */
   append<T>(
     fs: Files,
     about: ChangeFacts,
-    run: (fs: Files, put?: PutFile) => Promise<T>,
+    run: (fs: Files, commit?: CommitList) => Promise<T>,
     planned?: PlannedChange,
   ): Promise<Made<T>>;
   /**

@@ -1,4 +1,4 @@
-/** The two ways in which a log makes a change: by steps, and by one put. They are loaded with the first change. */
+/** The two ways in which a log makes a change: by steps, and as a list. They are loaded with the first change. */
 import type { Files } from "../backends/files.ts";
 import type { FilesFound } from "../backends/transaction/step-maker.ts";
 import { pathsOfSteps, type RecordEntry, type RecordHeader } from "../backends/transaction/step.ts";
@@ -10,7 +10,7 @@ import { type LogOptions, MAX_RECORDED_PATHS, TRANSACTION_LIMITS } from "./optio
 import type { RollbackRetries } from "./recovery.ts";
 import type { OpenRecord } from "./store.ts";
 
-export { changeByOnePut } from "./one-put.ts";
+export { changeAsList } from "./list-change.ts";
 
 /** The log of which a change is recorded. */
 interface ChangeRecorder {

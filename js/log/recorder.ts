@@ -3,8 +3,8 @@
  *
  * A change is a transaction whose steps are stored before they are made. When it fails, the steps are rolled back; when
  * the process ends, the next one that opens the same store rolls them back (`recovery.ts`); when it succeeds, the record
- * stays for `undo` where the history is kept. Two kinds of changes are made in another way: one file that the disk writes
- * together with its record (`one-put.ts`), and a single operation without a history, which has no record. A single
+ * stays for `undo` where the history is kept. Two kinds of changes are made in another way: a list of files that the disk changes
+ * together with its record (`list-change.ts`), and a single operation without a history, which has no record. A single
  * operation beyond `TRANSACTION_LIMITS` is made without recorded steps and cannot be undone. The caller holds the
  * locks of the paths.
  */
@@ -45,8 +45,8 @@ export class Recorder {
   }
 
   /**
-   * Makes a change and its record. A disk that can do so records a change that is one put; every other one is recorded by
-   * steps.
+   * Makes a change and its record. A disk that can do so makes and records a change that is a list; every other one is
+   * recorded by steps.
    */
   readonly change: Log["append"] = async (fs, about, run, planned) => {
     const { keep, files, storage, durable } = this.options;
@@ -55,11 +55,12 @@ export class Recorder {
     // A single operation without an undo needs no record: it is atomic by itself.
     if (!keep && isTry) return { result: await run(fs), undo: "nothing" };
     const bySteps = () => this.#changeBySteps(fs, about, run, planned);
-    const [write, put] = [shortcutsOf(fs).recordedWrite(), planned?.onePut];
-    if (!isTry || files === undefined || write === undefined || put === undefined) return bySteps();
-    const place = { files, retries: this.retries, storage, durable, limits: TRANSACTION_LIMITS.try };
-    const { changeByOnePut } = await changing();
-    return changeByOnePut({ fs, write, put, header: this.headerOf(about), place }, run, bySteps);
+    const [commit, list] = [shortcutsOf(fs).recordedList(), planned?.list];
+    if (!keep || files === undefined || commit === undefined || list === undefined) return bySteps();
+    const limits = TRANSACTION_LIMITS[about.rollback];
+    const place = { files, retries: this.retries, storage, durable, limits };
+    const { changeAsList } = await changing();
+    return changeAsList({ fs, commit, list, header: this.headerOf(about), place }, run, bySteps);
   };
 
   /** Runs a change on a backend that records each step. Rolls the steps back when it fails. */

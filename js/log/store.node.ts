@@ -125,7 +125,12 @@ export class FileJournal implements JournalStore, RecordFiles {
     return this.#asWriter((writer) => {
       const files = this.#filesOf(writer);
       const number = files.begin();
-      return { place: { files, number }, close: (group) => this.#endFile(files, number, { id, group }) };
+      const path = this.#pathOf(writer, `~${number}`);
+      return {
+        place: { files, number },
+        read: () => decodeRecord(path, this.#open(), id, true).entries,
+        close: (group) => this.#endFile(files, number, { id, group }),
+      };
     });
   }
 

@@ -2,7 +2,7 @@
  * The stores of the records of a log, which hosts know as journals: in memory here, in files in `store.node.ts`. A store
  * does not interpret the records.
  */
-import type { PlaceOfRecord } from "../backends/transaction/recorded-write.ts";
+import type { PlaceOfRecord } from "../backends/transaction/recorded-list.ts";
 import { concatBytes } from "../engine/wire/bytes.ts";
 import { callback, instance, type Options, required } from "../schema/option.ts";
 import {
@@ -23,6 +23,8 @@ export interface OpenRecord {
 /** The record of a change in a file that the disk writes, together with the change. */
 export interface RecordOnDisk {
   readonly place: PlaceOfRecord;
+  /** Returns the entries that the disk has written, with their contents: as many as are authentic. */
+  read(): readonly RecordEntry[];
   /** Ends the record, as {@link OpenRecord.close} does. Nothing is appended to it. */
   close(group: string | null): void;
 }

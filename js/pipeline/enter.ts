@@ -355,7 +355,7 @@ function makeCall(judged: JudgedCall, { seeing, seen }: Sight): Call {
       allowedBy: undefined,
     },
     fs: seeing.fs,
-    put: undefined,
+    commit: undefined,
     locations,
     reach: reachOf(judged, seeing),
     reader: {

@@ -9,6 +9,7 @@
 mod after_job;
 pub mod cancel;
 pub mod change_flags;
+pub mod commit;
 pub mod confine;
 pub mod dir;
 mod flag;

@@ -7,11 +7,12 @@ use filewright_core::text::path::encode_name;
 use filewright_core::wire;
 use filewright_core::wire::Wire;
 
+use crate::commit::{Commit, End, MadeStep};
 use crate::dir::stat::{Kind, Stat, nanos_to_millis};
 use crate::read::path_stat;
 use crate::walk::list::{DirEntry, DirPage};
 use crate::walk::list_tree::{TreeEntry, TreePage};
-use crate::write::{RecordedWrite, Written};
+use crate::write::Written;
 
 wire! {
     /// The metadata of an entry. Times are milliseconds since 1970.
@@ -69,16 +70,30 @@ wire! {
 }
 
 wire! {
-    /// A file that was written with the record of the change.
-    pub struct RecordedFile {
-        /// The version of the file.
-        pub version: String,
+    /// A step of a list of changes: what became known of it.
+    pub struct ListedStep {
+        /// The version of what it has made; `None` where it has made nothing.
+        pub version: Option<String>,
         /// The number of other hard links of the replaced file, which keep the old content.
         pub other_names: u64,
         /// True if the file was written in place, because it could not be replaced.
         pub in_place: bool,
-        /// The moment of the commit; `None` if the record has no end, so that it must be removed.
+    }
+}
+
+wire! {
+    /// A list of changes that was made, or not.
+    pub struct MadeList {
+        /// The moment of the commit in milliseconds since 1970; `None` unless all was made.
         pub moment: Option<f64>,
+        /// The steps that were begun.
+        pub steps: Vec<ListedStep>,
+        /// The directories that are missing, outermost first, so that nothing was made.
+        pub missing: Vec<String>,
+        /// The JSON of the error of the change with the index `at`, before which all were made.
+        pub error: Option<String>,
+        /// The index of the change that failed; the number of changes for the end of the record.
+        pub at: u64,
     }
 }
 
@@ -151,10 +166,23 @@ impl From<&Written> for WrittenFile {
     }
 }
 
-impl From<&RecordedWrite> for RecordedFile {
-    fn from(RecordedWrite { written, moment }: &RecordedWrite) -> Self {
-        let Written { stat, other_names, in_place, .. } = *written;
-        Self { version: stat.version().to_string(), other_names, in_place, moment: *moment }
+impl From<MadeStep> for ListedStep {
+    fn from(MadeStep { version, written }: MadeStep) -> Self {
+        let (other_names, in_place) =
+            written.map_or((0, false), |written| (written.other_names, written.in_place));
+        Self { version, other_names, in_place }
+    }
+}
+
+impl From<Commit> for MadeList {
+    fn from(Commit { steps, end }: Commit) -> Self {
+        let steps = steps.into_iter().map(ListedStep::from).collect();
+        let none = Self { moment: None, steps, missing: Vec::new(), error: None, at: 0 };
+        match end {
+            End::Made(moment) => Self { moment: Some(moment), ..none },
+            End::Missing(missing) => Self { missing, ..none },
+            End::Failed(at, error) => Self { error: Some(error.to_json()), at: at as u64, ..none },
+        }
     }
 }
 

@@ -6,10 +6,10 @@ use filewright_core::pattern::policy::Intent;
 use filewright_core::text::path::decode_name;
 use filewright_core::wire::Wire;
 use filewright_core::{Code, Error, Result};
+use filewright_fs::commit::ListedChange;
 use filewright_fs::confine::Lane;
 use filewright_fs::read::{LocatedContent, ReadOptions};
-use filewright_fs::records::RecordedFile;
-use filewright_fs::write::WriteOptions;
+use filewright_fs::records::MadeList;
 use filewright_fs::write::record::{ChangeRecord, RecordTexts};
 use filewright_fs::write::record_files::RecordFile;
 use filewright_index::{ClosableRoots, OpenRoots};
@@ -25,6 +25,9 @@ use crate::task::{Promise, Value};
 /// A set of roots, through which every access to the disk goes.
 #[napi]
 pub struct NativeRoots(ClosableRoots);
+
+/// The maximum number of contents of a list that a thread for single files writes.
+const MAX_QUICK_CONTENTS: usize = 64;
 
 /// The paths of a call with the access that it needs. If the system refuses it, they determine the
 /// layer that the error names.
@@ -61,30 +64,29 @@ impl NativeRoots {
         }
     }
 
-    /// Writes a file together with the record of the change. Resolves to a packed `RecordedFile`.
+    /// Makes a list of changes together with its record. Resolves to a packed `MadeList`.
     ///
-    /// The record is the one that `files` has begun as `number`. Its file is made before, on a
-    /// thread that Landlock does not restrict, unless it was made ahead. `lines` and `content` are
-    /// those of [`RecordTexts::from_lines`], and the moment of the commit is after `last`.
+    /// `list` and `contents` are those of [`ListedChange::parse_list`], with the flags and the
+    /// durability of all writes. The record is the one that `files` has begun as `number`. Its file
+    /// is made before, on a thread that Landlock does not restrict, unless it was made ahead.
+    /// `lines` are those of [`RecordTexts::from_lines`], and the moment of the commit is after
+    /// `last`.
     #[napi]
     #[allow(clippy::too_many_arguments)] // an options object costs more
-    pub fn write_recorded(
+    pub fn commit(
         &self,
-        path: String,
-        bytes: Uint8Array,
-        if_version: Option<String>,
+        list: String,
+        contents: Vec<Uint8Array>,
         flags: u32,
-        mode: f64,
         durability: u32,
         files: &NativeRecordFiles,
         number: u32,
         lines: String,
-        content: Uint8Array,
         last: f64,
         durable: bool,
         cancel: Option<&CancelToken>,
     ) -> Promise<PackedResult> {
-        let (cancel, asked) = (token(cancel), vec![asked(&path, Intent::Write)]);
+        let cancel = token(cancel);
         let key = files.0.key();
         let file = match files.0.take(number) {
             Ok(file) => file,
@@ -92,15 +94,14 @@ impl NativeRoots {
         };
         let opened = Arc::new(Mutex::new(None));
         let made = Arc::clone(&opened);
-        let promise = self.in_lane(Lane::Quick, asked, move |open, paths| {
+        let lane = if contents.len() > MAX_QUICK_CONTENTS { Lane::Scan } else { Lane::Quick };
+        let promise = self.in_lane(lane, Vec::new(), move |open, _| {
             let file = held(&opened).take().unwrap_or_else(|| Err(closed_record()))?;
-            let version = if_version.as_deref();
-            let options = WriteOptions::from_flags(version, flags, given(mode), durability, None)?;
-            let texts = RecordTexts::from_lines(&path, &lines, &content)?;
-            let record = (ChangeRecord::new(file, key, texts, durable), last);
-            let roots = &open.session.roots;
-            let made = roots.write_recorded(paths[0].0, &bytes, &options, record, &cancel)?;
-            Ok(RecordedFile::from(&made).packed())
+            let list = ListedChange::parse_list(&list, &contents, (flags, durability))?;
+            let texts = RecordTexts::from_lines(&lines, list.len())?;
+            let record = ChangeRecord::new(file, key, texts, durable);
+            let made = open.session.roots.commit(&list, record, last, &cancel)?;
+            Ok(MadeList::from(made).packed())
         });
         match file {
             RecordFile::Open(file) => {

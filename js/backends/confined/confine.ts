@@ -129,7 +129,7 @@ export class ConfinedFiles extends CompleteFiles {
     const { readAhead, enterStage } = shortcutsOf(this.#inner);
     inheritShortcuts(this, this.#inner, {
       passes: ["paths", "maxAnswerBytes", "stage"],
-      drops: ["searchUnder", "moments", "refusesLinks", "checkNames", "confine", "recordedWrite", "keeper"],
+      drops: ["searchUnder", "moments", "refusesLinks", "checkNames", "confine", "recordedList", "keeper"],
       gives: {
         contents: this.#contents(),
         readAhead:

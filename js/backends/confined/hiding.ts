@@ -64,7 +64,7 @@ export function hidePaths(inner: Files, hidden: HiddenPaths): Files {
       "enterStage",
       "checkNames",
       "confine",
-      "recordedWrite",
+      "recordedList",
       "keeper",
     ],
     gives: {},

@@ -40,7 +40,7 @@ export class SandboxedBackend extends PassingFiles {
     inheritShortcuts(this, confined, {
       passes: ["contents", "readAhead", "ownCursors", "stage", "enterStage", "keeper"],
       // Confined files are not confined again: policies are combined by intersection.
-      drops: ["searchUnder", "moments", "refusesLinks", "checkNames", "confine", "recordedWrite"],
+      drops: ["searchUnder", "moments", "refusesLinks", "checkNames", "confine", "recordedList"],
       gives: {
         paths,
         maxAnswerBytes: Math.min(maxAnswerBytes, policy.maxOutputBytes ?? Number.POSITIVE_INFINITY),

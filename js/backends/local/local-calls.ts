@@ -6,7 +6,7 @@ import {
   CHANGE_FLAGS,
   DURABILITY_WORDS,
   decodeEntryStat,
-  decodeRecordedFile,
+  decodeMadeList,
   decodeTreeCounts,
   decodeWrittenFile,
 } from "../../engine/generated/records.ts";
@@ -24,7 +24,7 @@ import type {
 } from "./local-options.ts";
 import { decodeListing, fileIdOf, toFsStat } from "./local-unpack.ts";
 import { checkPath, nameOf, normalise } from "../paths.ts";
-import type { RecordedWrite } from "../transaction/recorded-write.ts";
+import type { CommitRecorded, ListedChange } from "../transaction/recorded-list.ts";
 
 /** Returns true when a text can be a path. */
 export function isPath(path: string): boolean {
@@ -247,21 +247,48 @@ export function runNativeTransfer<T>(
   return withTargetInError(to, moving);
 }
 
-/** Returns the recorded writes of a disk. */
-export function recordedWritesOf(
+/** Returns the function that makes lists of changes on a disk. */
+export function recordedListsOf(
   native: Pick<typeof addon, "CancelToken">,
   roots: NativeRoots,
   ofBackend: LocalOptions,
-): RecordedWrite {
-  return async (path, bytes, options, { place, content, durable, last, ...texts }) => {
-    checkPath(path);
-    const { ifVersion, flags, mode, durability } = nativeWriteOptions(path, options, ofBackend);
-    const lines = `${texts.id}\n${texts.begin}\n${texts.steps}\n${texts.commit}`;
-    const record = [place.files, place.number, lines, content, last, durable] as const;
+): CommitRecorded {
+  return async (list, options, { place, asides, lines, durable, last }) => {
+    const [first] = list;
+    const path = first?.path ?? "/";
+    const flags = ofBackend.preserve === "strict" ? CHANGE_FLAGS.strict : 0;
+    const contents: Uint8Array[] = [];
+    const changes = list.map((change, at) => nativeChange(change, asides[at], contents));
     const packed = await cancellable(native, path, options.signal, (cancel) =>
-      roots.writeRecorded(path, bytes, ifVersion, flags, mode, durability, ...record, cancel),
+      roots.commit(
+        ...([JSON.stringify(changes), contents, flags, nativeDurability(options, ofBackend)] as const),
+        ...([place.files, place.number, lines.join("\n"), last, durable, cancel] as const),
+      ),
     );
-    const { moment, ...made } = decodeRecordedFile(new Unpacker(packed));
-    return { written: writtenFile(made), moment };
+    const { moment, steps, missing, error, at } = decodeMadeList(new Unpacker(packed));
+    return {
+      steps: steps.map(({ version, ...made }) => (version === null ? {} : writtenFile({ version, ...made }))),
+      end:
+        moment !== null
+          ? { moment }
+          : error === null
+            ? { missing }
+            : { at, error: errorAt(list[at]?.path ?? path, new Error(error)) },
+    };
   };
 }
+
+/** Returns a change as the binding reads it, and adds the contents of a put to the list of contents. */
+function nativeChange(change: ListedChange, aside: string | undefined, contents: Uint8Array[]): object {
+  const { do: kind, path } = change;
+  checkPath(path);
+  const name = aside === undefined ? undefined : nameOf(aside);
+  if (kind === "mkdir") return { do: kind, path, parents: change.parents };
+  if (kind === "remove") return { do: kind, path, ifVersion: change.version, aside: name };
+  const { bytes, was, mode, parents } = change;
+  if (mode !== undefined) checkMode(path, mode);
+  contents.push(bytes, was?.bytes ?? NO_BYTES);
+  return { do: kind, path, ifVersion: was?.version, ifAbsent: was === null, parents, mode, aside: name };
+}
+
+const NO_BYTES = new Uint8Array();

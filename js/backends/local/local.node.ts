@@ -54,7 +54,7 @@ import {
   nativeWriteOptions,
   writeResultOf,
   openRoots,
-  recordedWritesOf,
+  recordedListsOf,
   type NativeTransfer,
   runNativeTransfer,
   withPathInRejection,
@@ -149,12 +149,12 @@ export class LocalBackend extends CompleteFiles {
       provideShortcuts(this, {
         keeper: fileKeeperOf({ disk: this, roots: this.#roots, stateDir, durable: isDurable }),
       });
-      // A class of a host may have its own writes.
-      const write = recordedWritesOf(this.#native, this.#roots, this.#options);
-      const { writeBytes } = LocalBackend.prototype;
-      provideShortcuts(this, {
-        recordedWrite: () => (this.writeBytes === writeBytes ? write : undefined),
-      });
+      // A host may have its own methods.
+      const commit = recordedListsOf(this.#native, this.#roots, this.#options);
+      const { writeBytes, delete: remove, mkdir } = LocalBackend.prototype;
+      const isOwn = (): boolean =>
+        this.writeBytes === writeBytes && this.delete === remove && this.mkdir === mkdir;
+      provideShortcuts(this, { recordedList: () => (isOwn() ? commit : undefined) });
     }
     if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {
       this.#roots.keepIndexes(options.stateDir);

@@ -90,7 +90,7 @@ export class OverlayBackend extends CompleteFiles {
         "enterStage",
         "checkNames",
         "confine",
-        "recordedWrite",
+        "recordedList",
         "keeper",
       ],
       gives: {

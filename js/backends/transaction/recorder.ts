@@ -66,7 +66,7 @@ export function recordingBackend(inner: Files, recording: Recording): Files {
   const files = Object.assign(new PassingFiles(inner), recorder.changing());
   inheritShortcuts(files, inner, {
     passes: PASSED,
-    drops: ["enterStage", "confine", "recordedWrite"],
+    drops: ["enterStage", "confine", "recordedList"],
     gives: { stage: recording, keeper: recorder.keeper() },
   });
   return files;

@@ -224,13 +224,15 @@ export declare class NativeRoots {
   /** Closes all indexes. Later searches may create new ones. */
   disposeIndexes(): void
   /**
-   * Writes a file together with the record of the change. Resolves to a packed `RecordedFile`.
+   * Makes a list of changes together with its record. Resolves to a packed `MadeList`.
    *
-   * The record is the one that `files` has begun as `number`. Its file is made before, on a
-   * thread that Landlock does not restrict, unless it was made ahead. `lines` and `content` are
-   * those of [`RecordTexts::from_lines`], and the moment of the commit is after `last`.
+   * `list` and `contents` are those of [`ListedChange::parse_list`], with the flags and the
+   * durability of all writes. The record is the one that `files` has begun as `number`. Its file
+   * is made before, on a thread that Landlock does not restrict, unless it was made ahead.
+   * `lines` are those of [`RecordTexts::from_lines`], and the moment of the commit is after
+   * `last`.
    */
-  writeRecorded(path: string, bytes: Uint8Array, ifVersion: string | undefined | null, flags: number, mode: number, durability: number, files: NativeRecordFiles, number: number, lines: string, content: Uint8Array, last: number, durable: boolean, cancel?: CancelToken | undefined | null): Promise<PackedResult>
+  commit(list: string, contents: Array<Uint8Array>, flags: number, durability: number, files: NativeRecordFiles, number: number, lines: string, last: number, durable: boolean, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   /**
    * Resolves to the real path of a file and to its content, in one job: what `realpath` and
    * `read` resolve to, or their errors.

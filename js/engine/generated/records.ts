@@ -762,26 +762,49 @@ export function decodeWrittenFile(from: Unpacker): WrittenFile {
   };
 }
 
-/** A file that was written with the record of the change. */
-export interface RecordedFile {
-  /** The version of the file. */
-  readonly version: string;
+/** A step of a list of changes: what became known of it. */
+export interface ListedStep {
+  /** The version of what it has made; null where it has made nothing. */
+  readonly version: string | null;
   /** The number of other hard links of the replaced file, which keep the old content. */
   readonly otherNames: number;
   /** True if the file was written in place, because it could not be replaced. */
   readonly inPlace: boolean;
-  /** The moment of the commit; null if the record has no end, so that it must be removed. */
-  readonly moment: number | null;
 }
 
-/** Decodes {@link RecordedFile}. */
-export function decodeRecordedFile(from: Unpacker): RecordedFile {
+/** Decodes {@link ListedStep}. */
+export function decodeListedStep(from: Unpacker): ListedStep {
   const { nums } = from;
   return {
-    version: from.str(),
+    version: from.optStr(),
     otherNames: nums[from.at++] as number,
     inPlace: nums[from.at++] === 1,
+  };
+}
+
+/** A list of changes that was made, or not. */
+export interface MadeList {
+  /** The moment of the commit in milliseconds since 1970; null unless all was made. */
+  readonly moment: number | null;
+  /** The steps that were begun. */
+  readonly steps: readonly ListedStep[];
+  /** The directories that are missing, outermost first, so that nothing was made. */
+  readonly missing: readonly string[];
+  /** The JSON of the error of the change with the index `at`, before which all were made. */
+  readonly error: string | null;
+  /** The index of the change that failed; the number of changes for the end of the record. */
+  readonly at: number;
+}
+
+/** Decodes {@link MadeList}. */
+export function decodeMadeList(from: Unpacker): MadeList {
+  const { nums } = from;
+  return {
     moment: Number.isNaN(nums[from.at++]) ? null : (nums[from.at - 1] as number),
+    steps: from.list(() => decodeListedStep(from)),
+    missing: from.list(() => from.str()),
+    error: from.optStr(),
+    at: nums[from.at++] as number,
   };
 }
 

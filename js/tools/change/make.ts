@@ -2,7 +2,7 @@
  * Makes a list of changes: all or none. A file is written, removed or moved only with the version that the plan found, and
  * a directory is removed only where one still is.
  */
-import type { PutFile } from "../../backends/transaction/recorded-write.ts";
+import type { CommitList } from "../../backends/transaction/recorded-list.ts";
 import type { Files } from "../../backends/files.ts";
 import type { WriteOptions, WriteResult } from "../../backends/backend.ts";
 import { lstatOrNull, missingParents } from "../../backends/fallback/fallback.ts";
@@ -27,34 +27,46 @@ export type ChangingPlan = Exclude<Plan<unknown>, { readonly kind: "settled" }>;
  */
 export async function carryOut(plan: ChangingPlan, call: Call): Promise<Answer<unknown>> {
   if (plan.kind === "act") return plan.make(call);
-  const [only] = plan.changes;
-  if (plan.changes.length !== 1 || only === undefined)
-    return plan.answer(await makeSeveral(plan.changes, call), plan);
-  const outcome = await makeOne(only, call.fs, call);
-  await noteAsSeen(only, outcome, call);
-  return plan.answer([outcome], plan);
+  const { changes } = plan;
+  const { commit } = call;
+  const outcomes =
+    commit === undefined ? await makeBySteps(changes, call) : await makeAsList(changes, commit, call);
+  // Once all is written, nothing stops the notes about it.
+  const unstopped = new Yielder({});
+  for (const [index, change] of changes.entries()) {
+    if (index > 0) await unstopped.yieldIfDue();
+    await noteAsSeen(change, outcomes[index] as Outcome, call);
+  }
+  return plan.answer(outcomes, plan);
 }
 
-async function makeSeveral(changes: readonly Change[], call: Call): Promise<readonly Outcome[]> {
+/** Lets the disk make the list in one job. */
+async function makeAsList(
+  changes: readonly Change[],
+  commit: CommitList,
+  { settings, signal }: Call,
+): Promise<readonly Outcome[]> {
+  const made = await commit({ durability: settings.durability, signal });
+  if ("error" in made) throw failureOf(changes[made.at] as Change, made.error);
+  return changes.map((change, at) => ({ ...outcomeOf(change), written: made.results[at] ?? DONE.written }));
+}
+
+async function makeBySteps(changes: readonly Change[], call: Call): Promise<readonly Outcome[]> {
+  const [only] = changes;
+  if (changes.length === 1 && only !== undefined) return [await makeOne(only, call.fs, call)];
   const yielder = new Yielder({ signal: call.signal });
   for (const change of changes) {
     await yielder.yieldIfDue();
     await assertAsFound(change, call.fs);
   }
-  const outcomes: Outcome[] = [];
-  await transact(call.fs, async (own) => {
+  return transact(call.fs, async (own) => {
+    const outcomes: Outcome[] = [];
     for (const change of changes) {
       await yielder.yieldIfDue();
       outcomes.push(await makeOne(change, own, call));
     }
+    return outcomes;
   });
-  // Once all is written, nothing stops the notes about it.
-  const unstopped = new Yielder({});
-  for (const [index, change] of changes.entries()) {
-    await unstopped.yieldIfDue();
-    await noteAsSeen(change, outcomes[index] as Outcome, call);
-  }
-  return outcomes;
 }
 
 /** Compares the version of a file with that of the plan, before the first change of several is made. @throws CONFLICT */
@@ -83,28 +95,42 @@ function makeOne(change: Change, fs: Files, call: Call): Promise<Outcome> {
 /** The outcome of a change that says nothing. */
 const DONE: Outcome = Object.freeze({ written: Object.freeze({}), files: 0, directories: 0, bytes: 0 });
 
-async function put(change: Put, fs: Files, { settings, signal, put: write }: Call): Promise<Outcome> {
+/** Returns what a made change of one entry answers, besides the result of a write. */
+function outcomeOf(change: Change): Outcome {
+  if (change.do !== "remove") return DONE;
+  return change.type === "dir" ? { ...DONE, directories: 1 } : { ...DONE, files: 1 };
+}
+
+/** Returns the error of a change for its caller: what is gone or has appeared is planned again. */
+function failureOf(change: Change, error: unknown): unknown {
+  if (change.do === "put") return toConflict(error, conditionOf(change), change.mayReplace);
+  return change.do === "remove" && isGone(error) ? changedError(change.path, error) : error;
+}
+
+function conditionOf({ was }: Put): Pick<WriteOptions, "ifVersion" | "ifAbsent"> {
+  return withoutUndefined({ ifVersion: was?.version, ifAbsent: was === null ? true : undefined });
+}
+
+async function put(change: Put, fs: Files, { settings, signal }: Call): Promise<Outcome> {
   const { target, was, now } = change;
-  const condition: WriteOptions = withoutUndefined({
+  const options: WriteOptions = withoutUndefined({
     // The directory of a file that is there exists.
     createDirs: change.parents && was === null ? true : undefined,
     durability: settings.durability,
     signal,
-    ifVersion: was?.version,
-    ifAbsent: was === null ? true : undefined,
+    ...conditionOf(change),
     mode: now.mode === undefined ? undefined : Number.parseInt(now.mode, 8),
     hash: typeof now.hash === "string" ? now.hash : undefined,
   });
   try {
-    const writing = write ?? ((...all: Parameters<PutFile>) => fs.writeBytes(...all));
-    return { ...DONE, written: await writing(target, now.bytes, condition) };
+    return { ...DONE, written: await fs.writeBytes(target, now.bytes, options) };
   } catch (error) {
-    throw toConflict(error, condition, change.mayReplace);
+    throw failureOf(change, error);
   }
 }
 
 async function remove(change: Remove, fs: Files, { signal }: Call): Promise<Outcome> {
-  const { path, type, was } = change;
+  const { path, was } = change;
   const condition = { ifVersion: was.version };
   try {
     // A directory has no version, so that only its type tells what took its place.
@@ -112,10 +138,9 @@ async function remove(change: Remove, fs: Files, { signal }: Call): Promise<Outc
     if (change.tree) return { ...DONE, ...(await fs.removeTree(path, { signal })) };
     await fs.delete(path, condition);
   } catch (error) {
-    // What is gone, or another entry by now, is planned again.
-    throw isGone(error) ? changedError(path, error) : error;
+    throw failureOf(change, error);
   }
-  return type === "dir" ? { ...DONE, directories: 1 } : { ...DONE, files: 1 };
+  return outcomeOf(change);
 }
 
 /** Checks that the entry to remove is still one of the planned type. @throws CONFLICT; NOT_FOUND when there is none */

@@ -11,7 +11,7 @@ import type { NamedSource, Grant, Intent, Location } from "../../policy/index.ts
 import type { SandboxProvider, SandboxStatus } from "../../backends/sandbox/sandbox.ts";
 import type { StateDirectory } from "../../backends/state-directory.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
-import type { PutFile } from "../../backends/transaction/recorded-write.ts";
+import type { CommitList } from "../../backends/transaction/recorded-list.ts";
 import type { Durability, MaybePromise } from "../../backends/backend.ts";
 import type { EngineInfo } from "../../engine/engine.ts";
 import {
@@ -230,8 +230,8 @@ export interface Call {
   readonly about: CallAbout;
   /** The storage within the policy: every path that the policy does not allow is refused. */
   readonly fs: Files;
-  /** Writes the one file of a change together with its record; undefined where the change is recorded by steps. */
-  readonly put: PutFile | undefined;
+  /** Makes the list of the change together with its record; undefined where the change is recorded by steps. */
+  readonly commit: CommitList | undefined;
   /** The locations of the paths that the tool's `paths` returned, in the same order. */
   readonly locations: readonly Location[];
   readonly reach: CallReach;

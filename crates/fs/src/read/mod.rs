@@ -24,6 +24,9 @@ use crate::root::{OpenFile, Roots};
 /// More is refused with `TOO_LARGE`.
 pub const MAX_READ_BYTES: u64 = 2 << 30;
 
+/// The maximum number of bytes of removed files that a record gets by its own job.
+pub(crate) const MAX_RECORDED_BYTES: u64 = 64 << 20;
+
 /// The number of bytes read between two checks of the cancel token.
 pub(crate) const BYTES_PER_READ: usize = 1 << 20;
 
@@ -156,6 +159,15 @@ impl Roots {
         let file = self.open_file(path, Intent::Read)?;
         Ok((hash_of_content(&file.fd, cancel)?, file.stat))
     }
+}
+
+/// Reads the content of an open file for the record of its removal.
+///
+/// # Errors
+/// `TOO_LARGE` for one of more than [`MAX_RECORDED_BYTES`]; `CANCELLED`.
+pub(crate) fn read_for_record(fd: impl AsFd, stat: &Stat, cancel: &CancelToken) -> Result<Vec<u8>> {
+    let options = ReadOptions { max_bytes: Some(MAX_RECORDED_BYTES), ..ReadOptions::default() };
+    read_range(fd, stat.size, &options, cancel)
 }
 
 /// Returns the SHA-256 of the content of an open file as `sha256:` and 64 digits.

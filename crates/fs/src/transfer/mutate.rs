@@ -17,13 +17,15 @@ use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_aside_name;
 use crate::dir::tree::{TreeCounts, count_tree, remove_temp_entry};
+use crate::read::read_for_record;
 use crate::root::{
     CreatedDirs, FinalSymlink, Follow, MAX_PATH_ATTEMPTS, MissingPolicy, ResolvedEntry, Roots,
-    absolute_path_of, outside_for_intent_error, parent_of,
+    absolute_path_of, open_resolved_file, outside_for_intent_error, parent_of,
 };
 use crate::write::aside::{
     AsideOutcome, Conditions, check_aside_name, check_dir_is_empty, delete_if_unchanged, set_aside,
 };
+use crate::write::record::{ChangeRecord, no_record_error};
 use crate::write::{Durability, sweep_stale_temp_files, sync_directory};
 
 /// The options of creating a directory.
@@ -50,6 +52,16 @@ impl Roots {
     /// `ALREADY_EXISTS`, also for an entry that is not a directory; `NOT_FOUND` for a missing
     /// parent; `NOT_DIRECTORY`, `PROTECTED_PATH`, `OUTSIDE_ALLOWED` and the system's errors.
     pub fn mkdir(&self, path: &[u8], options: &MkdirOptions) -> Result<bool> {
+        self.mkdir_step(path, options, None)
+    }
+
+    /// Does the same as [`Roots::mkdir`], and records the change before it is made.
+    pub(crate) fn mkdir_step(
+        &self,
+        path: &[u8],
+        options: &MkdirOptions,
+        mut record: Option<&mut ChangeRecord<'_>>,
+    ) -> Result<bool> {
         for _ in 0..MAX_PATH_ATTEMPTS {
             let mut made = CreatedDirs::new();
             let missing =
@@ -70,10 +82,16 @@ impl Roots {
                 (None, _) | (_, Some(_)) => return Err(os_error(Errno::EXIST)),
                 (Some(name), None) => name,
             };
+            if let Some(record) = record.as_deref_mut() {
+                record.intend(&place)?;
+            }
             match rustix::fs::mkdirat(&place.dir, name.as_slice(), Mode::from_raw_mode(0o777)) {
                 Ok(()) => {
                     let made_some = made.count() > 0;
                     made.keep();
+                    if let Some(record) = record {
+                        record.made(Stat::at(&place.dir, name).ok().as_ref());
+                    }
                     self.sweep_temp_files(&place);
                     if options.durability == Durability::Durable {
                         sync_directory(&place, made_some)?;
@@ -112,6 +130,18 @@ impl Roots {
         conditions: &Conditions,
         durability: Durability,
     ) -> Result<()> {
+        self.delete_step(path, conditions, durability, None)
+    }
+
+    /// Does the same as [`Roots::delete_if`]. With a record it removes only a file, whose content is
+    /// in the record before.
+    pub(crate) fn delete_step(
+        &self,
+        path: &[u8],
+        conditions: &Conditions,
+        durability: Durability,
+        mut record: Option<(&mut ChangeRecord<'_>, &CancelToken)>,
+    ) -> Result<()> {
         check_aside_name(conditions.aside.as_deref())?;
         for _ in 0..MAX_PATH_ATTEMPTS {
             let place =
@@ -119,6 +149,11 @@ impl Roots {
             let (name, stat) = self.removable(&place)?;
             let version = conditions.if_version.as_ref();
             self.check_version(&place, &stat, version, &CancelToken::new())?;
+            if let Some((record, cancel)) = &mut record
+                && !record_removal(&place, &stat, record, cancel)?
+            {
+                continue;
+            }
             let taken = match &conditions.aside {
                 Some(aside) => {
                     if stat.kind == Kind::Dir {
@@ -328,6 +363,25 @@ impl Roots {
         }
         rustix::fs::symlinkat(target, &place.dir, name.as_slice()).map_err(os_error)
     }
+}
+
+/// Records the removal of a file with its content. Returns false if it has changed since it was
+/// resolved. An error that has the reason `record` is not one of the removal.
+fn record_removal(
+    place: &ResolvedEntry<'_>,
+    stat: &Stat,
+    record: &mut ChangeRecord<'_>,
+    cancel: &CancelToken,
+) -> Result<bool> {
+    let Some((file, now)) = open_resolved_file(place).map_err(no_record_error)? else {
+        return Ok(false);
+    };
+    if !now.version().same_facts(stat) {
+        return Ok(false);
+    }
+    let bytes = read_for_record(&file, &now, cancel).map_err(no_record_error)?;
+    record.intend_removal(place, &now, &bytes)?;
+    Ok(true)
 }
 
 fn ends_in_slash(path: &[u8]) -> bool {

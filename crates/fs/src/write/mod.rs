@@ -142,16 +142,6 @@ pub struct Written {
     pub in_place: bool,
 }
 
-/// The result of a write with its record.
-#[derive(Clone, Copy, Debug)]
-pub struct RecordedWrite {
-    /// The file.
-    pub written: Written,
-    /// The moment of the commit in milliseconds since 1970; `None` if the record has no end, so that
-    /// it is worth nothing.
-    pub moment: Option<f64>,
-}
-
 /// The new content of a file.
 #[derive(Clone, Copy)]
 enum ContentChange<'c> {
@@ -190,23 +180,16 @@ impl Roots {
         self.change(path, ContentChange::Whole(bytes), options, None, cancel)
     }
 
-    /// Does the same as [`Roots::write`], and writes the record of the change: its beginning before
-    /// the file changes, and its end with the moment of the commit, which is after `last`.
-    ///
-    /// # Errors
-    /// Like [`Roots::write`]. With the reason `record` the file is unchanged because the change
-    /// could not be recorded. After any error the caller removes the file of the record.
-    pub fn write_recorded(
+    /// Does the same as [`Roots::write`], and records the change before it is made.
+    pub(crate) fn write_step(
         &self,
         path: &[u8],
         bytes: &[u8],
         options: &WriteOptions,
-        (mut record, last): (ChangeRecord<'_>, f64),
+        record: &mut ChangeRecord<'_>,
         cancel: &CancelToken,
-    ) -> Result<RecordedWrite> {
-        let content = ContentChange::Whole(bytes);
-        let written = self.change(path, content, options, Some(&mut record), cancel)?;
-        Ok(RecordedWrite { written, moment: record.commit(&written.stat, last) })
+    ) -> Result<Written> {
+        self.change(path, ContentChange::Whole(bytes), options, Some(record), cancel)
     }
 
     /// Appends bytes to a file, which is created if it does not exist. Atomic like every write: the
@@ -340,7 +323,7 @@ impl Roots {
             _ => None,
         };
         if let Some(record) = record {
-            record.begin(&place.real)?;
+            record.intend(place)?;
         }
         FileReplacement {
             roots: self,

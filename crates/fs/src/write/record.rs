@@ -1,8 +1,8 @@
 //! The record of a change in a journal, written by the job that makes the change.
 //!
-//! The entries `begin` and `steps` are in the file before the target changes, and `commit` follows
-//! once the target's new version is known. So whoever finds a record without its end knows what may
-//! have happened, as with a record whose entries the journal writes one by one.
+//! The entry of a step is in the file before the step changes anything, the first one after the
+//! entry `begin`; `commit` follows once all steps are made. So whoever finds a record without its
+//! end knows what may have happened, as with a record whose entries the journal writes one by one.
 //!
 //! An entry is a head (lengths of JSON and content, hash of the content, 8 bytes of a MAC of these),
 //! the JSON, the content, and a MAC that covers the entry before it and the id of the record.
@@ -22,7 +22,8 @@ use super::flush::close_with_errors;
 use super::temp::write_all_at;
 use crate::cancel::CancelToken;
 use crate::dir::errno::{os_error, sync_error};
-use crate::dir::stat::Stat;
+use crate::dir::stat::{Stat, nanos_to_millis};
+use crate::root::ResolvedEntry;
 
 /// The size of the MAC after each entry.
 const MAC_BYTES: usize = 32;
@@ -36,11 +37,9 @@ const MAX_COPIED_CONTENT: usize = 64 << 10;
 /// `js/log/call-id.ts`.
 const MOMENTS_PER_MILLISECOND: u64 = 1024;
 
-/// The placeholders in the entry `commit` for facts that are only known after the change. JSON has an
-/// escaped NUL nowhere else, because no path contains one.
-const VERSION_MARK: &str = r#""\u0000version""#;
-const FILE_ID_MARK: &str = r#""\u0000fileId""#;
-const MOMENT_MARK: &str = r#""\u0000moment""#;
+/// Begins a mark: a text in the place of what is only known once a step is made, as `"\u0000parent:3"`.
+/// JSON has an escaped NUL nowhere else, because no path contains one.
+const MARK: &str = "\"\\u0000";
 
 /// The pads of HMAC for the key of a journal.
 #[derive(Clone, Copy, Debug)]
@@ -68,35 +67,42 @@ impl RecordKey {
 /// The content of a record, as the journal has prepared it.
 #[derive(Debug)]
 pub struct RecordTexts<'t> {
-    /// The path of the changed file in the form for JavaScript, as the step has it.
-    pub path: &'t str,
     /// The id of the record.
     pub id: &'t str,
     /// The JSON of the entry `begin`.
     pub begin: &'t str,
-    /// The JSON of the entry `steps`.
-    pub steps: &'t str,
+    /// The JSON of the entry `steps` of each step, with marks for what is not known yet.
+    pub steps: Vec<&'t str>,
     /// The JSON of the entry `commit`, with marks for what is not known yet.
     pub commit: &'t str,
-    /// The content of the entry `steps`: that of the file before the change.
-    pub content: &'t [u8],
 }
 
 impl<'t> RecordTexts<'t> {
-    /// Returns the texts from four lines: id, `begin`, `steps` and `commit`. JSON contains no line
-    /// break.
+    /// Returns the texts from lines: id, `begin`, `steps` of each step, and `commit`. JSON contains
+    /// no line break.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` for another number of lines.
-    pub fn from_lines(path: &'t str, lines: &'t str, content: &'t [u8]) -> Result<Self> {
-        let mut each = lines.split('\n');
-        match [each.next(), each.next(), each.next(), each.next(), each.next()] {
-            [Some(id), Some(begin), Some(steps), Some(commit), None] => {
-                Ok(Self { path, id, begin, steps, commit, content })
+    /// `INVALID_ARGUMENT` for another number of steps.
+    pub fn from_lines(lines: &'t str, count: usize) -> Result<Self> {
+        let all: Vec<_> = lines.split('\n').collect();
+        match &all[..] {
+            [id, begin, steps @ .., commit] if steps.len() == count => {
+                Ok(Self { id, begin, steps: steps.to_vec(), commit })
             }
-            _ => Err(Error::new(Code::InvalidArgument, "a record has four lines")),
+            _ => Err(Error::new(Code::InvalidArgument, "a record has a line for each step")),
         }
     }
+}
+
+/// What became known of a step while it was made. The marks of the texts name the fields.
+#[derive(Clone, Debug, Default)]
+pub struct StepFacts {
+    /// `parent`: the id of the directory of its path.
+    pub parent: Option<String>,
+    /// `before`: the JSON of the removed file, with the range of its content.
+    pub before: Option<String>,
+    /// `version`, and `fileId` and `given`, which follow from it: the version of what it has made.
+    pub version: Option<String>,
 }
 
 /// The open record of one change.
@@ -111,6 +117,14 @@ pub struct ChangeRecord<'r> {
     previous: [u8; MAC_BYTES],
     /// The size of the entries in the file; 0 before the change.
     size: u64,
+    /// The facts of the steps that were begun.
+    facts: Vec<StepFacts>,
+    /// The path of the last step that was begun, in the form for JavaScript.
+    path: &'r str,
+    /// The content of the file at that path before the change.
+    content: &'r [u8],
+    /// True if the entry of that step is in the file.
+    is_intended: bool,
 }
 
 /// Creates the file of a record at an absolute path. Must be called by a thread that Landlock does
@@ -126,51 +140,136 @@ pub fn create_record_file(path: &[u8]) -> Result<OwnedFd> {
 
 /// Returns the error of a change that was not made because it could not be recorded. The journal
 /// decides whether it is made without.
-fn no_record_error(error: Error) -> Error {
+pub(crate) fn no_record_error(error: Error) -> Error {
     error.detail("reason", "record")
 }
 
 impl<'r> ChangeRecord<'r> {
     /// Returns a record whose entries go to a new, empty file.
     pub fn new(file: OwnedFd, key: RecordKey, texts: RecordTexts<'r>, durable: bool) -> Self {
-        Self { file, key, texts, durable, previous: [0; MAC_BYTES], size: 0 }
+        let (previous, facts) = ([0; MAC_BYTES], Vec::with_capacity(texts.steps.len()));
+        let (path, content) = ("", &b""[..]);
+        let is_intended = false;
+        Self { file, key, texts, durable, previous, size: 0, facts, path, content, is_intended }
     }
 
-    /// Writes what is known before the change of the file at the path `real`, unless that was done.
-    pub(super) fn begin(&mut self, real: &[u8]) -> Result<()> {
-        if encode_name(real) != self.texts.path {
+    /// Goes on to the next step, which changes `path` and replaces `content`.
+    pub(crate) fn next(&mut self, path: &'r str, content: &'r [u8]) {
+        (self.path, self.content, self.is_intended) = (path, content, false);
+        self.facts.push(StepFacts::default());
+    }
+
+    /// Writes what is known before the step changes the entry at `place`, unless that was done.
+    pub(crate) fn intend(&mut self, place: &ResolvedEntry<'_>) -> Result<()> {
+        self.intend_with(place, self.content)
+    }
+
+    /// Does the same for a step that removes the file at `place` with the metadata `stat`, whose
+    /// content is in the record from then on.
+    pub(crate) fn intend_removal(
+        &mut self,
+        place: &ResolvedEntry<'_>,
+        stat: &Stat,
+        content: &[u8],
+    ) -> Result<()> {
+        if let Some(facts) = self.facts.last_mut() {
+            facts.before = Some(image_of_file(stat, content.len()));
+        }
+        self.intend_with(place, content)
+    }
+
+    fn intend_with(&mut self, place: &ResolvedEntry<'_>, content: &[u8]) -> Result<()> {
+        if encode_name(&place.real) != self.path {
             let other = Error::new(Code::Conflict, "the recorded path leads through a link");
             return Err(no_record_error(other));
         }
-        if self.size > 0 {
+        if self.is_intended {
             return Ok(());
         }
-        let (begin, first) = self.entry(self.texts.begin, b"", &[0; MAC_BYTES]);
-        let (steps, last) = self.entry(self.texts.steps, self.texts.content, &first);
-        let parts = [&begin[..], &first, &steps, self.texts.content, &last];
+        let steps = self.texts.steps.get(self.facts.len() - 1).copied().unwrap_or_default();
+        if steps.contains("\\u0000parent")
+            && let Some(facts) = self.facts.last_mut()
+        {
+            let parent = Stat::of(&place.dir).map_err(|errno| no_record_error(os_error(errno)))?;
+            facts.parent = Some(file_id_of(&parent.version().to_string()).to_owned());
+        }
+        let steps = self.filled(steps, 0.0);
+        let mut parts = Vec::new();
+        let begin;
+        let mut before = self.previous;
+        if self.facts.len() == 1 {
+            let (head, mac) = self.entry(self.texts.begin, b"", &before);
+            (begin, before) = (head, mac);
+            parts.extend([&begin[..], &before[..]]);
+        }
+        let (head, last) = self.entry(&steps, content, &before);
+        parts.extend([&head[..], content, &last[..]]);
         self.size = self.append(&parts).map_err(no_record_error)?;
-        self.previous = last;
+        (self.previous, self.is_intended) = (last, true);
         Ok(())
     }
 
-    /// Writes the end of the record, after the change has made a file with the metadata `now`, and
-    /// closes the file. Returns the moment of the commit, which is after `last`, in milliseconds
-    /// since 1970; `None` if the record has no end, so that it must be removed.
-    pub(super) fn commit(mut self, now: &Stat, last: f64) -> Option<f64> {
-        let version = now.version().to_string();
+    /// Notes that the step is made, and has left an entry with the metadata `now`.
+    pub(crate) fn made(&mut self, now: Option<&Stat>) {
+        if let (Some(facts), Some(now)) = (self.facts.last_mut(), now) {
+            facts.version = Some(now.version().to_string());
+        }
+    }
+
+    /// Writes the end of the record, after all steps are made, and closes the file. Returns the
+    /// facts of the steps, and the moment of the commit, which is after `last`, in milliseconds
+    /// since 1970; an error if the record has no end.
+    pub(crate) fn commit(self, last: f64) -> (Vec<StepFacts>, Result<f64>) {
         let moment = next_moment(last);
-        let file_id = version.splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
-        let json = self
-            .texts
-            .commit
-            .replace(VERSION_MARK, &format!("\"{version}\""))
-            .replace(FILE_ID_MARK, &format!("\"{file_id}\""))
-            .replace(MOMENT_MARK, &moment.to_string());
+        let json = self.filled(self.texts.commit, moment);
         let (commit, mac) = self.entry(&json, b"", &self.previous);
-        self.size = self.append(&[&commit, &mac]).ok()?;
+        let written = self.append(&[&commit, &mac]);
         // A file system may report only now that it has not stored the record.
-        close_with_errors(self.file).ok()?;
-        Some(moment)
+        let closed = close_with_errors(self.file);
+        (self.facts, written.and(closed).map(|()| moment))
+    }
+
+    /// Closes a record without an end. Returns the facts of the steps.
+    pub(crate) fn leave(self) -> Vec<StepFacts> {
+        self.facts
+    }
+
+    /// Returns a text with the facts in the places of their marks.
+    fn filled(&self, text: &str, moment: f64) -> String {
+        let mut filled = String::with_capacity(text.len() + 64);
+        let mut rest = text;
+        while let Some(at) = rest.find(MARK) {
+            filled.push_str(&rest[..at]);
+            let mark = &rest[at + MARK.len()..];
+            let end = mark.find('"').unwrap_or(mark.len());
+            filled.push_str(&self.fact(&mark[..end], moment));
+            rest = mark.get(end + 1..).unwrap_or_default();
+        }
+        filled.push_str(rest);
+        filled
+    }
+
+    /// Returns the JSON of the fact that a mark names: `moment`, or the name of a field and the
+    /// index of a step.
+    fn fact(&self, mark: &str, moment: f64) -> String {
+        if mark == "moment" {
+            return moment.to_string();
+        }
+        let (name, index) = mark.split_once(':').unwrap_or_default();
+        let facts = index.parse().ok().and_then(|index: usize| self.facts.get(index));
+        let Some(facts) = facts else { return "null".into() };
+        let text = |known: Option<&str>| known.map_or("null".into(), |text| format!("\"{text}\""));
+        let version = facts.version.as_deref();
+        match name {
+            "parent" => text(facts.parent.as_deref()),
+            "before" => facts.before.clone().unwrap_or_else(|| "null".into()),
+            "version" => text(version),
+            "fileId" => text(version.map(file_id_of)),
+            "given" => version.map_or("{}".into(), |version| {
+                format!("{{\"version\":\"{version}\",\"fileId\":\"{}\"}}", file_id_of(version))
+            }),
+            _ => "null".into(),
+        }
     }
 
     /// Returns head and JSON of an entry, and its MAC. The content stands between them.
@@ -228,6 +327,24 @@ fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     let mut hash = Sha256::new();
     parts.iter().for_each(|part| hash.update(part));
     hash.finalize().into()
+}
+
+/// Returns the JSON of a file before its removal, as `imageOfFile` in
+/// `js/backends/transaction/pre-image.ts` has it.
+fn image_of_file(stat: &Stat, size: usize) -> String {
+    let version = stat.version().to_string();
+    let (file_id, mtime) = (file_id_of(&version), nanos_to_millis(stat.mtime));
+    format!(
+        "{{\"type\":\"file\",\"mode\":{},\"fileId\":\"{file_id}\",\"size\":{size},\
+         \"mtime\":{mtime},\"version\":\"{version}\",\"bytes\":[0,{size}]}}",
+        stat.mode
+    )
+}
+
+/// Returns device and inode of a file, which are the first two fields of its version.
+fn file_id_of(version: &str) -> &str {
+    let end = version.match_indices('.').nth(1).map_or(version.len(), |(at, _)| at);
+    &version[..end]
 }
 
 /// Returns the present time in milliseconds since 1970. Each result is later than the one before

@@ -5,9 +5,11 @@ import { provideShortcuts, shortcutsOf } from "../../js/backends/abilities.ts";
 import { PassingFiles } from "../../js/backends/delegating.ts";
 import type { VersionedBytes, WriteOptions } from "../../js/backends/backend.ts";
 import { tryLock } from "../../js/backends/local/lock.node.ts";
-import type { PutFile, RecordedWrite } from "../../js/backends/transaction/recorded-write.ts";
+import type { CommitList, CommitRecorded } from "../../js/backends/transaction/recorded-list.ts";
 import type { RecordEntry } from "../../js/backends/transaction/step.ts";
 import { requireAddon } from "../../js/engine/load.node.ts";
+import { listedChanges } from "../../js/tools/change/list.ts";
+import type { Put } from "../../js/tools/change/change.ts";
 import { FilewrightError, type Files, LocalBackend, openWorkspace } from "../../js/index.node.ts";
 import { makeRecordLog, newCallId, type RecordLog } from "../../js/log/index.ts";
 import { addMark, changesAfter, undoableChange, undoChange } from "../../js/log/past.ts";
@@ -61,6 +63,12 @@ async function stepsOf(log: RecordLog, callId: string) {
   return (await log.get(callId))?.made.steps ?? [];
 }
 
+/** Makes the list of a change, or throws its error. */
+async function makeList(commit: CommitList): Promise<void> {
+  const made = await commit({});
+  if ("error" in made) throw made.error;
+}
+
 /** Makes a change that is one put. Returns whether the disk was asked to record it, and what the journal says. */
 async function putFile(
   log: RecordLog,
@@ -71,20 +79,28 @@ async function putFile(
   const condition = { ...(was === null ? { ifAbsent: true } : { ifVersion: was.version }), ...options };
   const ways: boolean[] = [];
   const about = { callId, tool: "write_file", rollback: "try", unreviewed } as const;
-  const planned = { onePut: { path, was }, found: async () => undefined };
+  const put = putOf(path, content, was);
+  const list = listedChanges([{ ...put, now: { ...put.now, mode: options.mode?.toString(8) } }]);
   const made = await log.append(
     disk,
     about,
-    async (own, put) => {
-      ways.push(put !== undefined);
-      const result = await (put?.(path, bytes(content), condition) ??
-        own.writeBytes(path, bytes(content), condition));
+    async (own, commit) => {
+      ways.push(commit !== undefined);
+      await (commit === undefined ? own.writeBytes(path, bytes(content), condition) : makeList(commit));
       then?.();
-      return result;
     },
-    planned,
+    { list, found: async () => undefined },
   );
   return { ...made, ways, callId };
+}
+
+/** Returns a put of a tool. */
+function putOf(path: string, content: string, was: VersionedBytes | null): Put {
+  return {
+    ...{ do: "put", path, name: path, target: path, was, from: null, parents: true, mayReplace: true },
+    now: { bytes: bytes(content), mode: undefined, hash: undefined, diff: undefined },
+    needs: "file",
+  };
 }
 
 /** Returns the file of a record of the history. */
@@ -184,7 +200,7 @@ describe("is made by steps, and nothing is left of the record of the disk:", () 
     const made = place();
     const options = { ifAbsent: true, createDirs: true };
     const done = await putFile(made.log, made.disk, { path: made.at("deep/er/new"), options });
-    expect([done.ways, done.undo]).toEqual([[true, false], "undoable"]);
+    expect([done.ways, done.undo]).toEqual([[true], "undoable"]);
     expect((await stepsOf(made.log, done.callId)).map(({ kind }) => kind)).toEqual([
       ...["mkdir", "mkdir", "create"],
     ]);
@@ -210,7 +226,7 @@ describe("is made by steps, and nothing is left of the record of the disk:", () 
     const options = { mode: 0o600 };
     fs.chmodSync(made.at("a"), 0o644);
     const done = await putFile(made.log, made.disk, { path: made.at("a"), options });
-    expect([done.ways, done.undo]).toEqual([[true, false], "undoable"]);
+    expect([done.ways, done.undo]).toEqual([[false], "undoable"]);
     expect(await stepsOf(made.log, done.callId)).toMatchObject([{ before: { mode: 0o644 } }]);
   });
 
@@ -240,10 +256,10 @@ function failingWrite(
   when: "before" | "after",
   code: "IO_ERROR" | "NO_SPACE" | "CANCELLED",
 ): void {
-  const write = shortcutsOf(disk).recordedWrite() as RecordedWrite;
+  const commit = shortcutsOf(disk).recordedList() as CommitRecorded;
   provideShortcuts(disk, {
-    recordedWrite: () => async (path, content, options, record) => {
-      if (when === "after") await write(path, content, options, record);
+    recordedList: () => async (list, options, record) => {
+      if (when === "after") await commit(list, options, record);
       throw new FilewrightError(code, "as the test wants it");
     },
   });
@@ -273,9 +289,8 @@ describe("a put that fails leaves the file as it was and no record:", () => {
     const was = (await made.disk.read(made.at("a"))) as VersionedBytes;
     fs.writeFileSync(made.at("a"), "somebody else's");
     const about = { callId: newCallId(), tool: "write_file", rollback: "try" } as const;
-    const planned = { onePut: { path: made.at("a"), was }, found: async () => undefined };
-    const write = (_: Files, put?: PutFile) =>
-      put?.(made.at("a"), bytes(NEW), { ifVersion: was.version }) ?? Promise.resolve(undefined);
+    const planned = { list: listedChanges([putOf(made.at("a"), NEW, was)]), found: async () => undefined };
+    const write = async (_: Files, commit?: CommitList) => makeList(commit as CommitList);
     const change = made.log.append(made.disk, about, write, planned);
     await expect(change).rejects.toMatchObject({ code: "CONFLICT" });
     expect(made.text("a")).toBe("somebody else's");
@@ -298,7 +313,7 @@ describe("a put that fails leaves the file as it was and no record:", () => {
 
 test("a put that cannot be taken back at once is taken back before the next change of its path", async () => {
   const made = place();
-  const write = shortcutsOf(made.disk).recordedWrite() as RecordedWrite;
+  const commit = shortcutsOf(made.disk).recordedList() as CommitRecorded;
   let isFull = true;
   const disk = Object.assign(new PassingFiles(made.disk), {
     writeBytes: async (...all: Parameters<Files["writeBytes"]>) => {
@@ -307,10 +322,10 @@ test("a put that cannot be taken back at once is taken back before the next chan
     },
   });
   provideShortcuts(disk, {
-    recordedWrite:
+    recordedList:
       () =>
       async (...args) => {
-        await write(...args);
+        await commit(...args);
         throw new FilewrightError("IO_ERROR", "as the test wants it");
       },
   });
@@ -330,7 +345,7 @@ test("the record of a made put that cannot be taken back stays as the disk wrote
       throw new FilewrightError("NO_SPACE", "full");
     },
   });
-  provideShortcuts(disk, { recordedWrite: () => shortcutsOf(made.disk).recordedWrite() });
+  provideShortcuts(disk, { recordedList: () => shortcutsOf(made.disk).recordedList() });
   const then = (): void => {
     throw new FilewrightError("INTERNAL", "as the test wants it");
   };
@@ -345,11 +360,14 @@ test("the record of a made put that cannot be taken back stays as the disk wrote
 
 /** Lets the disk write records without their end. */
 function withoutEnds(disk: LocalBackend): void {
-  const write = shortcutsOf(disk).recordedWrite() as RecordedWrite;
+  const commit = shortcutsOf(disk).recordedList() as CommitRecorded;
   provideShortcuts(disk, {
-    recordedWrite:
+    recordedList:
       () =>
-      async (...args) => ({ ...(await write(...args)), moment: null }),
+      async (list, ...rest) => {
+        const { steps } = await commit(list, ...rest);
+        return { steps, end: { at: list.length, error: new FilewrightError("NO_SPACE", "full") } };
+      },
   });
 }
 
@@ -366,14 +384,14 @@ test("a put that is to be reviewed later, and whose record has no end, is taken 
 
 test("a record that cannot be removed changes neither the result nor the error of the put", async () => {
   const made = place();
-  const write = shortcutsOf(made.disk).recordedWrite() as RecordedWrite;
+  const commit = shortcutsOf(made.disk).recordedList() as CommitRecorded;
   provideShortcuts(made.disk, {
-    recordedWrite: () => async (path, content, options, record) => {
-      const { written } = await write(path, content, options, record);
+    recordedList: () => async (list, options, record) => {
+      const { steps } = await commit(list, options, record);
       const file = openRecord(made.state);
       fs.rmSync(file);
       fs.mkdirSync(file);
-      return { written, moment: null };
+      return { steps, end: { at: list.length, error: new FilewrightError("NO_SPACE", "full") } };
     },
   });
   const done = await putFile(made.log, made.disk, { path: made.at("a") });
@@ -481,23 +499,37 @@ describe("a call of a workspace", () => {
   > = {
     "that replaces a file is one job": {
       call: ["write_file", { path: "a", content: NEW }],
-      jobs: ["writeRecorded"],
+      jobs: ["commit"],
     },
     "that makes a file is one job": {
       call: ["write_file", { path: "new", content: NEW }],
-      jobs: ["writeRecorded"],
+      jobs: ["commit"],
     },
     "that adds to a file is one job": {
       call: ["write_file", { path: "a", content: NEW, append: true }],
-      jobs: ["writeRecorded"],
+      jobs: ["commit"],
     },
     "that edits a file is one job": {
       call: ["edit_file", { path: "a", old_text: "old", new_text: "new" }],
-      jobs: ["writeRecorded"],
+      jobs: ["commit"],
     },
-    "that makes directories is made by steps": {
+    "that makes directories is a job that finds them missing, and one that makes all": {
       call: ["write_file", { path: "d/new", content: NEW }],
-      jobs: ["writeRecorded", "writeBytes"],
+      jobs: ["commit", "commit"],
+    },
+    "that removes a file is one job": {
+      call: ["delete", { path: "a" }],
+      jobs: ["commit"],
+    },
+    "that patches several files is one job": {
+      call: [
+        "apply_patch",
+        {
+          patch:
+            "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-the old content\n+new\n--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+b\n",
+        },
+      ],
+      jobs: ["commit"],
     },
     "that has to be taken back as a whole is made by steps": {
       call: ["batch", { operations: [{ tool: "write_file", args: { path: "a", content: NEW } }] }],
@@ -515,7 +547,7 @@ describe("a call of a workspace", () => {
     fs.writeFileSync(join(base, "ws/a"), OLD);
     const { prototype } = requireAddon("this test").NativeRoots;
     const asked: string[] = [];
-    for (const name of ["writeRecorded", "writeBytes"] as const) {
+    for (const name of ["commit", "writeBytes"] as const) {
       const own = prototype[name] as (...given: unknown[]) => Promise<never>;
       const spy = vi.spyOn(prototype, name).mockImplementation(function (this: unknown, ...given: unknown[]) {
         asked.push(name);

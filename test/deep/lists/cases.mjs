@@ -1,0 +1,228 @@
+// Makes generated lists of changes in one job of the disk and by steps, and compares what both leave.
+//
+// A list writes, makes and removes files; another program may have changed one of them since it was planned, and a file
+// may be write-protected, so that a list fails at any of its changes. Compared are the tree, the error, the entries of
+// the record, and the tree after an undo.
+import * as fs from "node:fs";
+import { join, relative } from "node:path";
+
+/** The names of files and of directories that are there, and of some that are not. */
+const FILES = ["a", "b", "c", "d/a", "d/b", "d/e/a", "d/e/ü 'x'", "z"];
+const NEW_FILES = ["n", "d/n", "d/e/n", "x/n", "x/y/n", "x/y/z/n", "d/w/n", "a/n", "empty/n"];
+
+const DIRECTORIES = ["m", "m/k", "x", "x/y/k", "d", "a"];
+
+const bytesOf = (text) => new TextEncoder().encode(text);
+
+/** A tree, a list of changes, and what another program does after the list is planned. */
+export function makeCase(random) {
+  const text = () => Array.from({ length: random.below(4) }, () => `${random.below(1000)}\n`).join("");
+  const files = FILES.filter(() => random.chance(0.8)).map((path) => {
+    const mode = random.chance(0.06) ? 0o444 : random.pick([0o755, 0o644, 0o644, 0o644]);
+    return { path, text: text(), mode, isLinked: random.chance(0.05) };
+  });
+  const list = random.shuffle(makeChanges(random, files, text)).slice(0, random.chance(0.3) ? 1 : 12);
+  // Of a protected file that has changed, either can be the error.
+  const isProtected = (path) => files.some((file) => file.path === path && file.mode === 0o444);
+  const others = list.filter(({ path }) => !isProtected(path));
+  const foreign = random.chance(0.25) && others.length > 0 ? random.pick(others).path : undefined;
+  return {
+    ...{ files, list, foreign, rollback: list.length === 1 && random.chance(0.6) ? "try" : "always" },
+    ...{ durable: random.chance(0.2), isLinkAbove: random.chance(0.03), failsLate: random.chance(0.1) },
+  };
+}
+
+/** Returns changes of some files, and of some paths where nothing is or something else. */
+function makeChanges(random, files, text) {
+  const mode = () => (random.chance(0.1) ? random.pick(["755", "644", "600"]) : undefined);
+  if (random.chance(0.1))
+    return [{ do: "mkdir", path: random.pick(DIRECTORIES), parents: random.chance(0.8) }];
+  const changes = [];
+  for (const { path } of files) {
+    if (random.chance(0.45)) changes.push({ do: "put", path, text: text(), mode: mode() });
+    else if (random.chance(0.3)) changes.push({ do: "remove", path });
+  }
+  for (const path of NEW_FILES.filter(() => random.chance(0.15)))
+    changes.push({ do: "put", path, text: text(), mode: mode() });
+  return changes;
+}
+
+/** Writes the files of a case. */
+function makeTree(root, { files, isLinkAbove }) {
+  fs.mkdirSync(join(root, "d/e"), { recursive: true });
+  fs.mkdirSync(join(root, "empty"));
+  for (const { path, text, mode, isLinked } of files) {
+    fs.writeFileSync(join(root, path), text);
+    if (isLinked) fs.linkSync(join(root, path), join(root, `${path}-other`));
+    fs.chmodSync(join(root, path), mode);
+  }
+  if (!isLinkAbove) return;
+  fs.renameSync(join(root, "d/e"), join(root, "real"));
+  fs.symlinkSync("../real", join(root, "d/e"));
+}
+
+/** Returns every entry of a tree, with the content of files and their permission bits. */
+function treeOf(root) {
+  const found = [];
+  const enter = (folder) => {
+    for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      const name = relative(root, path);
+      const stat = fs.lstatSync(path);
+      if (entry.isDirectory()) found.push(`${name}/`);
+      else if (entry.isSymbolicLink()) found.push(`${name} -> ${fs.readlinkSync(path)}`);
+      else
+        found.push(
+          `${name} ${(stat.mode & 0o777).toString(8)} ${JSON.stringify(fs.readFileSync(path, "utf8"))}`,
+        );
+      if (entry.isDirectory()) enter(path);
+    }
+  };
+  enter(root);
+  return found.sort();
+}
+
+/** Returns a put or a removal as a tool proposes it. */
+async function changeOf(disk, root, { do: kind, path: name, text, mode, parents }) {
+  const path = join(root, name);
+  if (kind === "mkdir") return { do: kind, path, name, parents, existOk: true };
+  const was = await disk.read(path).catch(() => null);
+  if (kind === "remove") {
+    const { version } = was ?? { version: "1.1.1.1.1" };
+    const before = { version, bytes: null, stat: undefined };
+    return { do: "remove", path, name, type: "file", tree: false, was: before, isMoved: false };
+  }
+  const now = { bytes: bytesOf(text), mode, hash: undefined, diff: undefined };
+  return {
+    ...{ do: "put", path, name, target: path, was, now, from: null, parents: was === null },
+    ...{ mayReplace: true, needs: "file" },
+  };
+}
+
+/** Returns the entries of a record as text, without what differs between two equal changes. */
+function entriesText(entries, root) {
+  const text = JSON.stringify(entries, (_, value) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value,
+  );
+  return text
+    .replaceAll(root, "ROOT")
+    .replaceAll(/\.filewright-[0-9a-z-]+-kept/gu, "ASIDE")
+    .replaceAll(/"(version|fileId|parent)":"[0-9a-f.]+"/gu, '"$1":"?"')
+    .replaceAll(/"(time|at|mtime)":[0-9.]+/gu, '"$1":0')
+    .replaceAll(/"callId":"[^"]+"/gu, '"callId":"?"');
+}
+
+/** Makes the list of a case below a directory, in one job or by steps. Returns all that can be compared. */
+async function play(filewright, made, { base, byDisk }) {
+  const { FileJournal, makeRecordLog, LocalBackend, tryLock, carryOut, listedChanges, newCallId } =
+    filewright;
+  const [root, state] = [join(base, "ws"), join(base, "state")];
+  fs.mkdirSync(root, { recursive: true });
+  fs.mkdirSync(state, { mode: 0o700 });
+  makeTree(root, made);
+  const disk = new LocalBackend();
+  const store = new FileJournal(state, (name) => tryLock(state, name));
+  const log = makeRecordLog({
+    store,
+    files: byDisk ? store : undefined,
+    cwd: root,
+    keep: true,
+    durable: made.durable,
+  });
+  const changes = [];
+  for (const change of made.list) changes.push(await changeOf(disk, root, change));
+  if (made.foreign !== undefined) {
+    const path = join(root, made.foreign);
+    try {
+      fs.writeFileSync(path, "of another program");
+    } catch {
+      // Its directory is missing.
+    }
+  }
+  const before = treeOf(root);
+  const callId = newCallId();
+  const plan = { kind: "changes", changes, answer: (outcomes) => outcomes };
+  const seen = { note: () => undefined };
+  const settings = { durability: undefined };
+  let ways = "";
+  const run = async (own, commit) => {
+    ways += commit === undefined ? "steps " : "job ";
+    const answer = await carryOut(plan, { fs: own, commit, settings, signal: undefined, seen });
+    if (made.failsLate) throw Object.assign(new Error("late"), { code: "late" });
+    return answer;
+  };
+  const about = { callId, tool: "apply_patch", rollback: made.rollback };
+  const planned = { list: listedChanges(changes), found: async () => undefined };
+  let outcome;
+  try {
+    const { result, undo } = await log.append(disk, about, run, planned);
+    outcome = {
+      undo,
+      results: result.map(({ written, ...rest }) => ({ ...rest, otherNames: written.otherNames })),
+    };
+  } catch (error) {
+    outcome = failureText(error, root);
+  }
+  const after = treeOf(root);
+  const record = await log.get(callId);
+  const file = recordOf(state, callId);
+  const key = file && filewright.recordKeyOf(fs.readFileSync(join(state, "journal/key")));
+  const decoded = file && filewright.decodeRecord(file, key, callId, true);
+  if (record !== undefined)
+    await filewright.undoChange(log, disk, await filewright.undoableChange(log, callId), {
+      callId: newCallId(),
+    });
+  // Moves whole records to the history.
+  await log.list();
+  const open = join(state, "journal/open");
+  return {
+    ways,
+    shown: {
+      ...{ outcome, after, isUnchanged: after.join("\n") === before.join("\n") },
+      record: decoded && `${decoded.end} ${entriesText(decoded.entries, root)}`,
+      undone: treeOf(root),
+      left: (fs.existsSync(open) ? fs.readdirSync(open) : []).filter(
+        (name) => fs.statSync(join(open, name)).size > 0,
+      ),
+    },
+  };
+}
+
+/** Returns what is compared of an error. The words of a conflict are those of the disk or of the recorded step. */
+function failureText({ code, message, path, details }, root) {
+  const words = code === "CONFLICT" ? "" : message;
+  return {
+    code,
+    words,
+    path: path?.replace(root, "ROOT"),
+    details: JSON.stringify(details)?.replaceAll(root, "ROOT"),
+  };
+}
+
+function recordOf(state, callId) {
+  const done = join(state, "journal/done");
+  if (!fs.existsSync(done)) return undefined;
+  const files = fs.readdirSync(done).map((group) => join(done, group, callId));
+  return files.find((file) => fs.existsSync(file));
+}
+
+/**
+ * Makes a case in both ways. Returns how the disk made it, and the differences: none for a case that passes.
+ * @param {object} filewright the modules of a build or of the sources
+ * @param {object} made a case
+ * @param {string} base an empty directory
+ */
+export async function compareWays(filewright, made, base) {
+  const [disk, steps] = [
+    await play(filewright, made, { base: join(base, "disk"), byDisk: true }),
+    await play(filewright, made, { base: join(base, "steps"), byDisk: false }),
+  ];
+  const differences = Object.keys(disk.shown).flatMap((name) => {
+    const [one, other] = [disk.shown[name], steps.shown[name]].map((each) => JSON.stringify(each, null, 1));
+    return one === other ? [] : [`${name}:\n in one job ${one}\n by steps ${other}`];
+  });
+  const { outcome, isUnchanged, left } = disk.shown;
+  if ("code" in outcome && !isUnchanged) differences.push("a failed list has changed the tree");
+  if (left.length > 0) differences.push(`records are left: ${left}`);
+  return { ways: disk.ways, failed: "code" in outcome, differences };
+}

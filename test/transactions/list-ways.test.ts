@@ -1,0 +1,36 @@
+import { describe, expect, test } from "vitest";
+import { tryLock } from "../../js/backends/local/lock.node.ts";
+import { LocalBackend } from "../../js/index.node.ts";
+import { makeRecordLog, newCallId } from "../../js/log/index.ts";
+import { undoableChange, undoChange } from "../../js/log/past.ts";
+import { decodeRecord, recordKeyOf } from "../../js/log/record-file.node.ts";
+import { FileJournal } from "../../js/log/store.node.ts";
+import { listedChanges } from "../../js/tools/change/list.ts";
+import { carryOut } from "../../js/tools/change/make.ts";
+import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
+import { compareWays, makeCase } from "../deep/lists/cases.mjs";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const FILEWRIGHT = {
+  ...{ FileJournal, makeRecordLog, LocalBackend, tryLock, carryOut, listedChanges, newCallId },
+  ...{ decodeRecord, recordKeyOf, undoChange, undoableChange },
+};
+
+describe("a list that the disk makes in one job leaves what the same list by steps leaves", () => {
+  test.each([1, 2, 3, 4])("generated lists of seed %i", async (seed) => {
+    const random = seededRandom(seed);
+    const base = temporaryDirectory();
+    const counts = { job: 0, failed: 0, made: 0 };
+    for (let round = 0; round < 60; round++) {
+      const made = makeCase(random);
+      const { ways, failed, differences } = await compareWays(FILEWRIGHT, made, `${base}/${round}`);
+      expect(differences, JSON.stringify(made)).toEqual([]);
+      counts.job += ways === "job " ? 1 : 0;
+      counts[failed ? "failed" : "made"] += 1;
+    }
+    // Most lists are made by the disk, and many of each kind end.
+    expect(counts.job).toBeGreaterThan(30);
+    expect(counts.failed).toBeGreaterThan(5);
+    expect(counts.made).toBeGreaterThan(15);
+  });
+});
