@@ -51,39 +51,58 @@ const TRUNCATION_MARK = "... [truncated]";
  */
 export function renderPage(page: ShownPage, options: RenderPageOptions = {}): string {
   if (page.linesRead === 0) return renderEmptyPage(page, options);
-  const limit = options.maxLineChars ?? DEFAULT_LINE_CHARS;
-  const prefixOf = linePrefixOf(page, options);
-  const { lines, cutOff } = renderLines(page, prefixOf ?? (() => ""), limit);
+  const { lineNumbers = "cat", maxLineChars: limit = DEFAULT_LINE_CHARS, anchors = false } = options;
+  const number = lineNumbers === "none" && !(anchors && page.anchors !== null) ? null : NUMBERS[lineNumbers];
+  const { lines, cutOff } = renderLines(page, { number, anchors, limit });
   // Raw text keeps the line ending of its last line; numbered lines are joined without one.
-  const text = prefixOf === undefined && page.content.endsWith("\n") ? `${lines}\n` : lines;
-  if (options.closing === false) return text;
-  const inside = renderWithinLine(page, options.names) ?? renderTruncatedLine(page, cutOff, limit, options);
+  const text = number === null && page.content.endsWith("\n") ? `${lines}\n` : lines;
+  const isWhole = !page.truncated && cutOff.count === 0 && page.long.length === 0;
+  return isWhole || options.closing === false ? text : withClosing(page, text, cutOff, options);
+}
+
+/** The truncated lines of a page: how many, and the first of them. */
+interface CutOff {
+  readonly count: number;
+  readonly first: number;
+}
+
+/** Returns the text of a page with the lines below it that say how to see the rest. */
+function withClosing(page: ShownPage, text: string, cutOff: CutOff, options: RenderPageOptions): string {
+  const inside = renderWithinLine(page, options.names) ?? renderTruncatedLine(page, cutOff, options);
   const closing = [inside, renderClosingLine(page, options.names)].filter((line) => line !== null).join("\n");
   if (closing === "") return text;
   return text === "" || text.endsWith("\n") ? text + closing : `${text}\n${closing}`;
 }
 
-/** The text of the lines of a page, with the number of truncated ones and the first of them. */
-interface RenderedLines {
-  readonly lines: string;
-  readonly cutOff: { readonly count: number; readonly first: number };
+/** How the lines of a page are rendered. `number` is null for raw text. */
+interface LineStyle {
+  readonly number: { readonly width: number; readonly after: string } | null;
+  readonly anchors: boolean;
+  readonly limit: number;
 }
 
 /** Renders the lines in one pass over the content, to one growing string: pages are read thousands of times a second. */
 function renderLines(
-  { content, cutLines, startLine }: ShownPage,
-  prefixOf: (index: number) => string,
-  limit: number,
-): RenderedLines {
+  { content, cutLines, startLine, linesRead, anchors: all }: ShownPage,
+  { number, anchors, limit }: LineStyle,
+): { readonly lines: string; readonly cutOff: CutOff } {
   let lines = "";
   const cutOff = { count: 0, first: 0 };
+  const ids = anchors ? all : null;
+  const idLength = ids === null ? 0 : ids.length / linesRead;
   // `cutLines` is sorted, so it is walked together with the lines.
   for (let from = 0, index = 0, cuts = 0; from < content.length; index++) {
     const lf = content.indexOf("\n", from);
     const line = content.slice(from, endOfLine(content, from, lf));
-    const shown = cutCodePoints(line, limit);
+    const shown = limit === 0 || line.length <= limit ? line : cutCodePoints(line, limit);
     if (index > 0) lines += "\n";
-    lines += prefixOf(index) + shown;
+    if (number !== null) {
+      const digits = `${startLine + index}`;
+      lines += (PADDINGS[number.width - digits.length] ?? "") + digits;
+      if (ids !== null) lines += `#${ids.slice(index * idLength, (index + 1) * idLength)}`;
+      lines += number.after;
+    }
+    lines += shown;
     const isCut = cutLines[cuts] === startLine + index;
     if (isCut) cuts++;
     if (isCut || shown.length < line.length) {
@@ -95,22 +114,21 @@ function renderLines(
   return { lines, cutOff };
 }
 
+/** How a line is numbered, by the form: right-aligned in so many columns, and followed by this. */
+const NUMBERS: Readonly<Record<LineNumbers, NonNullable<LineStyle["number"]>>> = {
+  cat: { width: 6, after: "\t" },
+  arrow: { width: 6, after: "→" },
+  plain: { width: 0, after: "\t" },
+  none: { width: 0, after: "\t" },
+};
+
+/** So many spaces. */
+const PADDINGS: readonly string[] = ["", " ", "  ", "   ", "    ", "     "];
+
 /** Returns the end of a line without its line ending; `lf` is the place of that, negative for none. */
 function endOfLine(content: string, from: number, lf: number): number {
   if (lf < 0) return content.length;
   return lf > from && content.charCodeAt(lf - 1) === CR_UNIT ? lf - 1 : lf;
-}
-
-/** Returns the function that makes what stands before a line of a page, by its index; undefined for raw text. */
-function linePrefixOf(
-  { anchors: all, linesRead, startLine }: ShownPage,
-  { lineNumbers = "cat", anchors: isAnchored = false }: RenderPageOptions,
-): ((index: number) => string) | undefined {
-  const prefix = PREFIX_BY_STYLE[lineNumbers];
-  if (!isAnchored || all === null)
-    return lineNumbers === "none" ? undefined : (index) => prefix(startLine + index, "");
-  const width = all.length / linesRead;
-  return (index) => prefix(startLine + index, `#${all.slice(index * width, (index + 1) * width)}`);
 }
 
 const CR_UNIT = 13;
@@ -135,9 +153,8 @@ function renderWithinLine(page: ShownPage, names: ReaderNames = CANONICAL_NAMES)
  */
 function renderTruncatedLine(
   page: ShownPage,
-  { count, first }: { readonly count: number; readonly first: number },
-  limit: number,
-  { names = CANONICAL_NAMES, path = "" }: RenderPageOptions,
+  { count, first }: CutOff,
+  { names = CANONICAL_NAMES, path = "", maxLineChars: limit = DEFAULT_LINE_CHARS }: RenderPageOptions,
 ): string | null {
   // If the page ends within that line, its last line says how to continue.
   if (count === 0 || (page.nextStartByte !== null && count === 1 && first === page.endLine)) return null;
@@ -178,25 +195,8 @@ function renderEmptyPage(page: ShownPage, options: RenderPageOptions): string {
   return `[${name ?? "line"} ${first} is past the end: ${plural(total, "line")}]`;
 }
 
-/** What stands before a line, by the form in which lines are numbered. */
-const PREFIX_BY_STYLE: Readonly<Record<LineNumbers, (number: number, anchor: string) => string>> = {
-  cat: (number, anchor) => `${alignedLineNumber(number)}${anchor}\t`,
-  arrow: (number, anchor) => `${alignedLineNumber(number)}${anchor}→`,
-  plain: (number, anchor) => `${number}${anchor}\t`,
-  none: (number, anchor) => `${number}${anchor}\t`,
-};
-
-const PADDING_BY_WIDTH = ["", " ", "  ", "   ", "    ", "     ", "      "];
-
-/** Returns a number, right-aligned in six columns as `cat -n` does. */
-function alignedLineNumber(number: number): string {
-  const digits = `${number}`;
-  return digits.length < 6 ? PADDING_BY_WIDTH[6 - digits.length] + digits : digits;
-}
-
-/** Returns at most `max` code points from the start; 0 for all. */
+/** Returns at most `max` code points from the start. */
 function cutCodePoints(line: string, max: number): string {
-  if (max === 0 || line.length <= max) return line;
   let at = 0;
   for (let left = max; left > 0 && at < line.length; left--) {
     const high = line.charCodeAt(at) & 0xfc00;
