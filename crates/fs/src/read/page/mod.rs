@@ -21,7 +21,7 @@ use rustix::fd::AsFd;
 use crate::cancel::CancelToken;
 use crate::dir::errno::os_error;
 use crate::dir::stat::{Stat, Version, nanos_to_millis};
-use crate::root::Roots;
+use crate::root::{OpenFile, Roots};
 use chunked_file::ChunkedFile;
 
 /// The maximum size in bytes of a file that is read completely for a page. A larger one is read in
@@ -71,9 +71,21 @@ pub fn read_page(
     request: &PageRequest,
     cancel: &CancelToken,
 ) -> Result<FilePage> {
-    let file = roots.open_file(path, Intent::Read)?;
+    let OpenFile { fd, stat, real } = roots.open_file_to_check(path, Intent::Read)?;
     let name = String::from_utf8_lossy(path);
-    page_of_open_file(&file.fd, file.stat, &name, request, cancel)
+    if is_read_completely(&stat) && request.check(stat.size).is_ok() {
+        // The bytes of the page show whether they are a secret.
+        let check = |bytes: &[u8]| roots.check_head(bytes, &real);
+        return page_of_small_file(&fd, stat, &name, request, cancel, check);
+    }
+    roots.check_content(&fd, &real)?;
+    page_of_open_file(&fd, stat, &name, request, cancel)
+}
+
+/// Reports whether a file is read completely for a page, all of its bytes by its size. A file of procfs has bytes
+/// and the size 0.
+fn is_read_completely(stat: &Stat) -> bool {
+    (1..=MAX_WHOLE_READ_BYTES).contains(&stat.size)
 }
 
 fn page_of_open_file(
@@ -85,23 +97,25 @@ fn page_of_open_file(
 ) -> Result<FilePage> {
     request.check(stat.size)?;
     if stat.size <= MAX_WHOLE_READ_BYTES {
-        return page_of_small_file(fd, stat, name, request, cancel);
+        return page_of_small_file(fd, stat, name, request, cancel, |_| Ok(()));
     }
     page_of_large_file(fd, stat, name, request, cancel)
 }
 
-/// Returns a page of a file of up to [`MAX_WHOLE_READ_BYTES`], which is read completely.
+/// Returns a page of a file of up to [`MAX_WHOLE_READ_BYTES`], which is read completely, unless `check` refuses its bytes.
 fn page_of_small_file(
     fd: impl AsFd,
     mut stat: Stat,
     name: &str,
     request: &PageRequest,
     cancel: &CancelToken,
+    check: impl Fn(&[u8]) -> Result<()>,
 ) -> Result<FilePage> {
     let mut attempt = 0;
     loop {
         attempt += 1;
         let bytes = chunked_file::read_whole_file(&fd, stat.size, cancel)?;
+        check(&bytes)?;
         let after = Stat::of(&fd).map_err(os_error)?;
         let changed = after.version() != stat.version() || bytes.len() as u64 != stat.size;
         // Files of procfs report size 0 and have content: that is no change.
