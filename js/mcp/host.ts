@@ -108,10 +108,11 @@ export function localWorkspaceHost(first: readonly string[], options: HostedWork
     async tools() {
       const { openWorkspace } = await import("../workspace/index.node.ts");
       const { MemoryBackend } = await import("../backends/memory/memory.ts");
-      const { preset, findFiles } = commonWorkspaceOptions(options);
+      const { preset, findFiles, knows } = commonWorkspaceOptions(options);
       const ws = await openWorkspace({
         preset,
         findFiles,
+        knows,
         readOnly: isReadOnlyHost(options),
         backend: new MemoryBackend(),
         root: "/none",
@@ -259,6 +260,7 @@ function commonWorkspaceOptions(options: HostedWorkspaceOptions): WorkspaceOptio
   return withoutUndefined({
     preset: options.preset === "lean" ? "canonical" : options.preset,
     findFiles: options.workspace?.findFiles ?? true,
+    knows: options.workspace?.knows,
     guard: options.preset === "lean" ? (options.workspace?.guard ?? "refuse") : undefined,
     readOnly: isReadOnlyHost(options) ? true : undefined,
   });

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use filewright_core::definitions::{Language, definitions as find_definitions};
 use filewright_core::diff::unified::{DiffHeader, DisplayLimits, Format, LineEndings, diff};
 use filewright_core::edit::{Edit, EditOptions, Strictness, plan};
 use filewright_core::patch::set::{PatchOptions, apply_to_files};
@@ -10,6 +11,22 @@ use filewright_core::patch::{parse, reverse};
 use filewright_core::pattern::policy::{AccessVerdict, Intent, PathRules, RulesConfig};
 use filewright_core::text::path::{components, decode_name, encode_name, escape_controls};
 use filewright_core::text::windows_paths::windows_root;
+
+/// The definitions of any bytes must lie within them, in order, and each on the line of its name. The
+/// first byte chooses the language.
+pub fn definitions(data: &[u8]) {
+    let Some((&chosen, text)) = data.split_first() else { return };
+    let language = Language::ALL[usize::from(chosen) % Language::ALL.len()];
+    let lines = text.iter().filter(|&&byte| byte == b'\n').count() as u32 + 1;
+    let mut before = 0;
+    for one in find_definitions(language, text) {
+        let above = text[..one.name.start].iter().filter(|&&byte| byte == b'\n').count() as u32;
+        assert!(one.name.start < one.name.end && one.name.end <= text.len());
+        assert!((one.start_line..=one.end_line).contains(&(above + 1)));
+        assert!(before <= one.start_line && one.end_line <= lines);
+        before = one.start_line;
+    }
+}
 
 /// Splits the input into three texts at the byte 0xff, which valid UTF-8 never contains.
 fn split_into_texts(data: &[u8]) -> [String; 3] {
@@ -164,6 +181,7 @@ mod tests {
             super::patch_parse(&data);
             super::diff_round_trip(&data);
             super::path(&data);
+            super::definitions(&data);
         }
     }
 }

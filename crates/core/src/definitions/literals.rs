@@ -8,6 +8,9 @@ use super::lexer::{Sort, Tokens};
 /// Deeper holes than this are taken as text.
 const MAX_HOLES: usize = 256;
 
+/// A longer regular expression is a division.
+const MAX_REGEX: usize = 2_000;
+
 /// A form of literal.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Literal {
@@ -356,7 +359,7 @@ fn regex(text: &[u8]) -> Option<usize> {
     let mut at = 1;
     let mut class = false;
     loop {
-        match text.get(at)? {
+        match text.get(at).filter(|_| at < MAX_REGEX)? {
             b'\n' => return None,
             b'\\' => at += 1,
             b'[' => class = true,

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 /// Returns `kind name start-end` of each definition, indented by its depth.
@@ -133,4 +135,114 @@ interface Named 23-23
   method name 23-23
 ";
     assert_eq!(shown(Language::TypeScript, text), expected);
+}
+
+/// Pieces that open, close or begin something in some language.
+const PIECES: &[&str] = &[
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "\n",
+    "\n  ",
+    " ",
+    "fn a",
+    "class A",
+    "def a",
+    "<<A\n",
+    "/",
+    "'",
+    "\"",
+    "`",
+    "${",
+    "#{",
+    "<",
+    ">",
+    "a:\n",
+    "if ",
+    "end\n",
+    "do ",
+    "const a = ",
+    "int f(",
+    "/*",
+    "*/",
+    "//",
+    "#",
+    "#if\n",
+    "#else\n",
+    "#endif\n",
+    "@a(",
+    "s(",
+    "q{",
+    "template<",
+    "typedef ",
+    "new A(",
+    "\\",
+    "$$",
+    "R\"x(",
+    "r#\"",
+    "[=[",
+    "=begin\n",
+    "create table ",
+    "operator",
+    "=",
+    ";",
+    ",",
+    "function ",
+    "<?",
+    "?>",
+    "---\n",
+    "<script>",
+    "a.",
+    "::",
+    "é",
+    "=>",
+    "\"\"\"",
+    "'''",
+    "@interface a\n",
+    "func (a b) c",
+    "type (\n",
+    "# a\n",
+    "[a]\n",
+    "a = 1\n",
+    "class\n",
+    "%w",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    /// Whatever the text: no panic, lines in order and within the text, and names on the lines.
+    #[test]
+    fn definitions_lie_on_their_lines(
+        pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..60),
+        language in proptest::sample::select(Language::ALL),
+    ) {
+        let text = pieces.concat();
+        let found = definitions(language, text.as_bytes());
+        let line_of = |at: usize| text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() as u32 + 1;
+        let mut before = 0;
+        for (index, one) in found.iter().enumerate() {
+            prop_assert!(one.name.start < one.name.end && one.name.end <= text.len());
+            prop_assert!(one.lead_line <= one.start_line && before <= one.start_line);
+            prop_assert!((one.start_line..=one.end_line).contains(&line_of(one.name.start)));
+            prop_assert!(one.end_line <= line_of(text.len()));
+            prop_assert!(one.parent.is_none_or(|parent| (parent as usize) < index));
+            before = one.start_line;
+        }
+    }
+}
+
+/// A walk that looks ahead to the end of the text at each statement would not end in this time.
+#[test]
+fn hostile_repetition_ends() {
+    const HOSTILE: &[&str] =
+        &["{", "}int f(", "new A(}", "[=[}", "class A=", "const a =\n", "@a(}", "<<A\n", "s(s(/["];
+    for &language in Language::ALL {
+        for piece in HOSTILE {
+            let text = piece.repeat(3_000);
+            let _ = definitions(language, text.as_bytes());
+        }
+    }
 }
