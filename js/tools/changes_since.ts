@@ -57,7 +57,7 @@ const outputSchema = object(
     tokens: integer("Tokens of the text."),
     warnings: WARNINGS_SCHEMA,
   },
-  ["files", "truncated"],
+  ["files", "truncated", "unread"],
 );
 
 /** Tells what others changed. */

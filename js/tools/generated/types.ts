@@ -1078,7 +1078,7 @@ export interface ChangesSinceData {
   /** Whether something did not fit. */
   readonly truncated: boolean;
   /** Files of which it is not known, since they could not be read. */
-  readonly unread?: readonly string[];
+  readonly unread: readonly string[];
   /** Tokens of the text. */
   readonly tokens?: number;
   /** What else is to be known of the answer, such as what was left out. */

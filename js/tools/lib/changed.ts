@@ -1,6 +1,6 @@
 /**
  * What changed in a file since the caller read it: which lines, and by whom. It is told only of a content with another
- * hash, never by times alone. The caller's own changes are none.
+ * hash, never by times alone. What the caller itself writes counts as read, so it is none.
  *
  * The lines are found by a diff of the line hashes of both contents (`crates/core/src/page/line_hashes.rs`), so the
  * content that was read need not be kept.
@@ -10,6 +10,7 @@ import { engine } from "../../engine/current.ts";
 import { fromEngine } from "../../engine/errors.ts";
 import { escapeControls, plural } from "../../engine/escape.ts";
 import { type LineRange, mergeRanges } from "./line-ranges.ts";
+import { takesBack } from "../../schema/tool-facts.ts";
 import type { MadeBy } from "./past.ts";
 import type { SeenFile } from "./seen.ts";
 import { encodeUtf8 } from "./text.ts";
@@ -32,7 +33,6 @@ export async function changeOf(call: Call, now: PresentFile): Promise<string | u
   if (seen === undefined || isSameVersion(seen, now.version)) return undefined;
   if (seen.hash === undefined || now.hash === null || seen.hash === now.hash) return undefined;
   const made = await madeBy(call, now.path, now.hash);
-  if (made?.isOwn === true) return undefined;
   const before = call.seen.lineHashes.of(seen.hash);
   const lines =
     before === undefined || now.lineHashes === null ? undefined : changedLinesText(before, now.lineHashes);
@@ -111,9 +111,10 @@ const [MINUTES_PER_HOUR, MINUTES_PER_DAY] = [60, 24 * 60];
 
 /** Returns who made a change, for a text. */
 export function whoText(made: MadeBy | undefined): string {
-  if (made === undefined) return "another program";
+  // What the caller wrote counts as read. If it has that content again, another program has put it back.
+  if (made === undefined || (made.isOwn && !takesBack(made.change.tool))) return "another program";
   const { agent, tool, time } = made.change;
-  const who = agent === undefined ? "another caller" : `agent ${escapeControls(agent)}`;
+  const who = made.isOwn ? "you" : agent === undefined ? "another caller" : `agent ${escapeControls(agent)}`;
   return `${who} (${tool}, ${agoText(Date.now() - Date.parse(time))})`;
 }
 

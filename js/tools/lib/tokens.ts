@@ -67,7 +67,7 @@ function classOf(unit: number): number {
 }
 
 /** Returns an estimate of the tokens of a text, which is seldom too low. */
-export function estimateTokens(text: string): number {
+function estimateTokens(text: string): number {
   let sum = 0;
   let before = OUTSIDE;
   for (let at = 0; at < text.length; at++) {

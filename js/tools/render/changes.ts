@@ -4,7 +4,7 @@ import type { ChangesSinceData, FileChange } from "../generated/types.ts";
 import type { ReaderNames } from "../lib/tool.ts";
 
 /** Returns the text of the changes, each file with its hunks; what did not fit has the call that gives it. */
-export function changesText({ files, unread = [] }: ChangesSinceData, names: ReaderNames): string {
+export function changesText({ files, unread }: ChangesSinceData, names: ReaderNames): string {
   if (files.length === 0 && unread.length === 0) return "Nothing changed.";
   const parts = files.map((file) => changeText(file, names));
   if (unread.length > 0)

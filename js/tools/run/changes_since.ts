@@ -96,7 +96,6 @@ async function changedSinceRead(path: string, call: Call): Promise<Changed | "un
   if (now !== null && knownHash === undefined) return "unknown";
   if (now?.hash === knownHash) return undefined;
   const by = await madeBy(call, path, now?.hash ?? null);
-  if (by?.isOwn === true) return undefined;
   const before = knownHash === undefined ? undefined : await call.past().contentBefore(path, knownHash);
   return { path, now, by, knownHash, before };
 }
@@ -252,7 +251,7 @@ function within(
   const { names } = call.reader;
   const room = new TokenRoom({ most: most - NOTE_TOKENS, count });
   const heads = changes.filter(({ file }) =>
-    room.take(changesText({ files: [{ ...file, first_line: 1 }], truncated: false }, names)),
+    room.take(changesText({ files: [{ ...file, first_line: 1 }], truncated: false, unread: [] }, names)),
   );
   const files = heads.map(({ file, hunks }) => {
     const shown: string[] = [];
@@ -268,8 +267,7 @@ function within(
     return withoutUndefined({ ...file, shown: text, first_line: next?.line ?? file.first_line });
   });
   const isCut = heads.length < changes.length || files.some(({ first_line: line }) => line !== undefined);
-  const left = unread.length === 0 ? {} : { unread };
-  let data: ChangesSinceData = { files, truncated: isCut, ...left };
+  let data: ChangesSinceData = { files, truncated: isCut, unread };
   while (data.files.length > 0 && count(changesText(data, names)) > most - NOTE_TOKENS)
     data = withoutLast(data);
   return data;
