@@ -23,6 +23,7 @@ pub mod pack;
 pub mod page;
 pub mod patch;
 pub mod pattern;
+pub mod rank;
 pub mod search;
 pub mod sniff;
 pub mod text;

@@ -1,0 +1,223 @@
+//! A file as blocks of lines, with the terms of each.
+//!
+//! A block begins with the comment above a definition, or with the definition, and ends before the
+//! next; a longer one is cut. The lines before the first definition are a block, and a file without
+//! definitions is cut every [`MAX_BLOCK_LINES`] lines.
+
+use std::borrow::Cow;
+
+use super::tokens::{Term, Tokenizer};
+use crate::definitions::{Definition, Kind, definitions, language_of};
+use crate::encoding::{Encoding, encoding_from_bom};
+use crate::search::is_binary_head;
+
+/// The maximum number of lines of a block.
+pub const MAX_BLOCK_LINES: u32 = 60;
+/// The maximum size in bytes of a file that is ranked. Larger ones are generated or data.
+pub const MAX_RANKED_BYTES: u64 = 1 << 20;
+/// The names of files that say nothing; their directory does.
+const NAMELESS: [&str; 5] = ["index", "mod", "__init__", "lib", "main"];
+
+/// The definition with which a block begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Heading {
+    /// The line with its name, from 1.
+    pub line: u32,
+    pub kind: Kind,
+    /// The term of its whole name.
+    pub name: Term,
+}
+
+/// Some consecutive lines of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    /// The first line, from 1.
+    pub first: u32,
+    /// The last line, inclusive.
+    pub last: u32,
+    pub heading: Option<Heading>,
+    /// The number of terms.
+    pub terms: u32,
+}
+
+/// How often a term is in a block, each count at most 255.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Occurrence {
+    pub term: Term,
+    /// The index of the block.
+    pub block: u32,
+    pub body: u8,
+    /// In the name of its definition.
+    pub name: u8,
+    /// In the names of the definitions around that.
+    pub parent: u8,
+}
+
+/// The blocks of a file and their terms.
+#[derive(Clone, Debug, Default)]
+pub struct FileBlocks {
+    pub(super) blocks: Vec<Block>,
+    /// By term and block.
+    occurrences: Vec<Occurrence>,
+    /// The terms of the path, without the ending.
+    pub(super) path: Vec<Term>,
+    /// The terms of the name, or of the directory for a name such as `index`.
+    pub(super) stem: Vec<Term>,
+}
+
+/// The places in which a term is counted.
+#[derive(Clone, Copy)]
+enum Field {
+    Body,
+    Name,
+    Parent,
+}
+
+/// The occurrences of terms so far, one number each: term, block and field.
+#[derive(Default)]
+struct Counting(Vec<u64>);
+
+impl Counting {
+    fn add(&mut self, term: Term, block: usize, field: Field) {
+        self.0.push(u64::from(term) << 32 | (block as u64) << 2 | field as u64);
+    }
+
+    fn occurrences(mut self) -> Vec<Occurrence> {
+        self.0.sort_unstable();
+        let runs = self.0.chunk_by(|a, b| a >> 2 == b >> 2);
+        let mut occurrences: Vec<Occurrence> = runs
+            .map(|run| {
+                let of = |field: Field| {
+                    run.iter().filter(|one| **one & 3 == field as u64).count().min(255) as u8
+                };
+                let (term, block) = ((run[0] >> 32) as u32, (run[0] as u32) >> 2);
+                let [body, name, parent] = [Field::Body, Field::Name, Field::Parent].map(of);
+                Occurrence { term, block, body, name, parent }
+            })
+            .collect();
+        occurrences.shrink_to_fit();
+        occurrences
+    }
+}
+
+impl FileBlocks {
+    /// Cuts a text into blocks and counts their terms. `path` is relative and says the language.
+    pub fn of(path: &str, text: &[u8], tokenizer: &mut Tokenizer) -> Self {
+        let found = language_of(path).map_or(Vec::new(), |language| definitions(language, text));
+        let mut file = Self::default();
+        let words = path_words(path);
+        tokenizer.terms(words.as_bytes(), |term, _| file.path.push(term));
+        let mut names = words.rsplit('/').filter(|name| !NAMELESS.contains(name));
+        let name = names.next().unwrap_or_default();
+        tokenizer.terms(name.as_bytes(), |term, _| file.stem.push(term));
+        let mut counting = Counting::default();
+        file.cut(text, &found, &mut |block, definition| {
+            let text = |of: &Definition| text.get(of.name.clone()).unwrap_or_default();
+            let mut whole = 0;
+            tokenizer.terms(text(definition), |term, _| {
+                counting.add(term, block, Field::Name);
+                whole = term;
+            });
+            let mut around = definition.parent;
+            while let Some(parent) = around.and_then(|parent| found.get(parent as usize)) {
+                tokenizer.terms(text(parent), |term, _| counting.add(term, block, Field::Parent));
+                around = parent.parent;
+            }
+            Heading { line: definition.start_line, kind: definition.kind, name: whole }
+        });
+        let (mut at, mut line, mut block) = (0, 1, 0);
+        tokenizer.terms(text, |term, offset| {
+            line += memchr::memchr_iter(b'\n', &text[at..offset]).count() as u32;
+            at = offset;
+            while line > file.blocks[block].last && block + 1 < file.blocks.len() {
+                block += 1;
+            }
+            file.blocks[block].terms += 1;
+            counting.add(term, block, Field::Body);
+        });
+        file.occurrences = counting.occurrences();
+        file
+    }
+
+    /// Sets the blocks. `heading` is called for each that begins with a definition.
+    fn cut(
+        &mut self,
+        text: &[u8],
+        found: &[Definition],
+        heading: &mut dyn FnMut(usize, &Definition) -> Heading,
+    ) {
+        let mut starts: Vec<(u32, Option<&Definition>)> = vec![(1, None)];
+        for definition in found.iter().filter(|definition| definition.kind != Kind::Key) {
+            match starts.last_mut() {
+                Some((at, first)) if definition.lead_line <= *at => {
+                    first.get_or_insert(definition);
+                }
+                _ => starts.push((definition.lead_line, Some(definition))),
+            }
+        }
+        let lines = memchr::memchr_iter(b'\n', text).count() as u32 + 1;
+        let ends = starts.iter().skip(1).map(|(at, _)| at - 1).chain([lines]);
+        for (&(mut first, definition), end) in starts.iter().zip(ends) {
+            loop {
+                let last = end.min(first + MAX_BLOCK_LINES - 1);
+                let at = self.blocks.len();
+                let heading = definition.map(|definition| heading(at, definition));
+                self.blocks.push(Block { first, last, heading, terms: 0 });
+                if last >= end {
+                    break;
+                }
+                first = last + 1;
+            }
+        }
+    }
+
+    /// Returns the occurrences of a term, by block.
+    pub(super) fn occurrences(&self, term: Term) -> &[Occurrence] {
+        let rest = &self.occurrences[self.occurrences.partition_point(|one| one.term < term)..];
+        &rest[..rest.partition_point(|one| one.term == term)]
+    }
+
+    /// Returns each term with how often it is in the text, and in the names of definitions.
+    pub(super) fn sums(&self) -> impl Iterator<Item = (Term, u32, u32)> {
+        self.occurrences.chunk_by(|a, b| a.term == b.term).map(|run| {
+            let sum = |of: fn(&Occurrence) -> u8| run.iter().map(|one| u32::from(of(one))).sum();
+            (run[0].term, sum(|one| one.body), sum(|one| one.name))
+        })
+    }
+
+    /// Returns the number of terms in the text.
+    pub(super) fn terms(&self) -> u32 {
+        self.blocks.iter().map(|block| block.terms).sum()
+    }
+
+    /// Returns the memory use in bytes.
+    pub fn bytes(&self) -> usize {
+        self.occurrences.capacity() * size_of::<Occurrence>()
+            + self.blocks.capacity() * size_of::<Block>()
+            + (self.path.capacity() + self.stem.capacity()) * size_of::<Term>()
+    }
+}
+
+/// Returns the text of a content that is ranked, without a byte order mark and in UTF-8; `None` for
+/// a binary or too large one.
+pub fn ranked_text(content: &[u8]) -> Option<Cow<'_, [u8]>> {
+    if content.len() as u64 > MAX_RANKED_BYTES {
+        return None;
+    }
+    let text = match encoding_from_bom(content) {
+        None => Cow::Borrowed(content),
+        Some(encoding) => match (encoding, &content[encoding.mark().len()..]) {
+            (Encoding::UTF_8, body) => Cow::Borrowed(body),
+            (_, body) => Cow::Owned(encoding.decode(body).text.into_owned().into_bytes()),
+        },
+    };
+    (!is_binary_head(&text)).then_some(text)
+}
+
+/// Returns a path without the ending of its name.
+fn path_words(path: &str) -> &str {
+    match path.rsplit_once('.') {
+        Some((words, ending)) if !ending.contains('/') && !words.is_empty() => words,
+        _ => path,
+    }
+}

@@ -1,0 +1,246 @@
+//! Puts the blocks of the best files in order.
+//!
+//! A block is scored like a file, with the rarity of terms from the files, and gets a share of the
+//! score of its neighbours and of its file. What is known about good answers is added then: that one file
+//! has several of them, that its name is a word of the query, and that tests and examples are
+//! seldom meant.
+
+use super::blocks::FileBlocks;
+use super::files::{FileRanking, saturated};
+use super::query::{Kind, RankQuery};
+use crate::definitions;
+
+/// One of the files that a query may have blocks in.
+#[derive(Clone, Copy, Debug)]
+pub struct RankedFile<'f> {
+    /// The path relative to the start of the search.
+    pub path: &'f str,
+    /// The blocks.
+    pub blocks: &'f FileBlocks,
+    /// The score from [`FileRanking`].
+    pub score: f64,
+}
+
+/// A block in the order of a ranking.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RankedBlock {
+    /// The index of its file in the list that was ranked.
+    pub file: usize,
+    /// The first line, from 1.
+    pub first: u32,
+    /// The last line, inclusive.
+    pub last: u32,
+    /// The line of the definition with which it begins; 0 for none.
+    pub heading: u32,
+    /// The score; only its order means something.
+    pub score: f64,
+}
+
+/// A block that is being scored.
+struct Scored {
+    at: RankedBlock,
+    has_match: bool,
+    defines: bool,
+}
+
+/// Returns the blocks of `files` that fit a query best, at most `limit`. `rarity` is
+/// [`FileRanking::rarity`]. The order depends on the files and not on their order.
+pub fn rank_blocks(
+    query: &RankQuery,
+    rarity: &[f64],
+    files: &[RankedFile<'_>],
+    limit: usize,
+) -> Vec<RankedBlock> {
+    let weights = &query.weights;
+    let all = || files.iter().flat_map(|file| &file.blocks.blocks);
+    let terms: u64 = all().map(|block| u64::from(block.terms)).sum();
+    let mean = (terms as f64 / all().count().max(1) as f64).max(1.0);
+    let mut scored: Vec<Scored> = Vec::new();
+    for (at, file) in files.iter().enumerate() {
+        let begin = scored.len();
+        score_file(query, rarity, (at, file), mean, &mut scored);
+        share_with_neighbours(&mut scored[begin..], weights.neighbours);
+    }
+    let best = |scores: &mut dyn Iterator<Item = f64>| scores.fold(f64::MIN_POSITIVE, f64::max);
+    let best_block = best(&mut scored.iter().map(|one| one.at.score));
+    let best_file = best(&mut files.iter().map(|file| file.score));
+    for one in &mut scored {
+        let of_file = files[one.at.file].score / best_file;
+        one.at.score = weights.mix * one.at.score / best_block + (1.0 - weights.mix) * of_file;
+    }
+    lift_files(query, files, &mut scored);
+    let mut found: Vec<RankedBlock> = scored
+        .into_iter()
+        .filter(|one| one.has_match && (one.defines || query.kind != Kind::Definition))
+        .map(|one| one.at)
+        .collect();
+    let order = |a: &RankedBlock, b: &RankedBlock| {
+        let paths = || files[a.file].path.cmp(files[b.file].path);
+        b.score.total_cmp(&a.score).then_with(paths).then(a.first.cmp(&b.first))
+    };
+    found.sort_unstable_by(order);
+    found.truncate(limit);
+    found
+}
+
+/// Adds the blocks of a file with scores of their own. `mean` is the mean number of terms of a
+/// block.
+fn score_file(
+    query: &RankQuery,
+    rarity: &[f64],
+    (file, RankedFile { blocks: of, .. }): (usize, &RankedFile<'_>),
+    mean: f64,
+    scored: &mut Vec<Scored>,
+) {
+    let weights = &query.weights;
+    let begin = scored.len();
+    scored.extend(of.blocks.iter().map(|block| Scored {
+        at: RankedBlock {
+            file,
+            first: block.first,
+            last: block.last,
+            heading: block.heading.map_or(0, |heading| heading.line),
+            score: 0.0,
+        },
+        has_match: false,
+        defines: block.heading.is_some_and(|heading| query.symbols.contains(&heading.name)),
+    }));
+    for (term, rare) in query.terms.iter().zip(rarity) {
+        let in_path = of.path.iter().filter(|&&other| other == term.term).count() as f64;
+        let by_path = weights.block_path * in_path;
+        let worth = |count: f64| term.weight * rare * saturated(count, weights.block_k1);
+        let mut occurrences = of.occurrences(term.term).iter().peekable();
+        for (at, block) in of.blocks.iter().enumerate() {
+            let mut count = by_path;
+            if let Some(one) = occurrences.next_if(|one| one.block as usize == at) {
+                let b = weights.block_b;
+                count += f64::from(one.body) / (1.0 - b + b * f64::from(block.terms) / mean)
+                    + weights.block_name * f64::from(one.name)
+                    + weights.block_parent * f64::from(one.parent);
+                scored[begin + at].has_match |= one.body > 0;
+            }
+            if count > 0.0 {
+                scored[begin + at].at.score += worth(count);
+            }
+        }
+    }
+    for (one, block) in scored[begin..].iter_mut().zip(&of.blocks) {
+        one.at.score *= block.heading.map_or(1.0, |heading| match heading.kind {
+            definitions::Kind::Constant
+            | definitions::Kind::Variable
+            | definitions::Kind::Type
+            | definitions::Kind::Implementation
+            | definitions::Kind::Module
+            | definitions::Kind::Section => weights.constant,
+            _ => weights.heading,
+        });
+    }
+}
+
+/// Adds to each block of a file a share of the scores of those before and after it.
+fn share_with_neighbours(blocks: &mut [Scored], share: f64) {
+    let own: Vec<f64> = blocks.iter().map(|one| one.at.score).collect();
+    for (at, one) in blocks.iter_mut().enumerate() {
+        let before = at.checked_sub(1).map_or(0.0, |before| own[before]);
+        let after = own.get(at + 1).copied().unwrap_or_default();
+        one.at.score += share * (before + after) / 2.0;
+    }
+}
+
+/// Lifts the best block of each file by what speaks for the file, and blocks that define a symbol of
+/// the query; lowers those of tests and examples.
+fn lift_files(query: &RankQuery, files: &[RankedFile<'_>], scored: &mut [Scored]) {
+    let weights = &query.weights;
+    let mut sums = vec![0.0; files.len()];
+    let mut best: Vec<Option<usize>> = vec![None; files.len()];
+    for (at, one) in scored.iter().enumerate() {
+        sums[one.at.file] += if one.has_match { one.at.score } else { 0.0 };
+        let best = &mut best[one.at.file];
+        if best.is_none_or(|best| scored[best].at.score < one.at.score) {
+            *best = Some(at);
+        }
+    }
+    let most = sums.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let asks = |stem: &u32| {
+        let own = |term: &&super::query::QueryTerm| term.instead_of.is_none();
+        query.terms.iter().filter(own).any(|term| term.term == *stem)
+    };
+    for (at, file) in files.iter().enumerate() {
+        let Some(best) = best[at] else { continue };
+        let named = if file.blocks.stem.last().is_some_and(asks) { weights.stem } else { 0.0 };
+        scored[best].at.score += weights.coherence * sums[at] / most + named;
+    }
+    for one in scored {
+        one.at.score += if one.defines { weights.symbol } else { 0.0 };
+        if !query.wants_noise && is_noise(files[one.at.file].path) {
+            one.at.score *= weights.noise;
+        }
+    }
+}
+
+/// The names of directories whose files are seldom meant.
+const NOISE_FOLDERS: &[&str] = &[
+    "__tests__",
+    "_vendor",
+    "benches",
+    "benchmark",
+    "benchmarks",
+    "compat",
+    "deprecated",
+    "example",
+    "examples",
+    "fixtures",
+    "generated",
+    "legacy",
+    "mocks",
+    "spec",
+    "test",
+    "testdata",
+    "testing",
+    "tests",
+    "third_party",
+    "v1",
+    "vendor",
+];
+
+/// Reports whether the blocks of a file count less: tests, examples, what others wrote, what was
+/// generated, lists of exports.
+fn is_noise(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let ends = [".d.ts", ".min.js", ".pb.go", "_pb2.py"];
+    is_test(path)
+        || folders.split('/').any(|folder| NOISE_FOLDERS.contains(&folder))
+        || matches!(name, "__init__.py" | "index.ts" | "index.js" | "mod.rs" | "mod.ts")
+        || ends.iter().any(|end| name.ends_with(end))
+}
+
+/// Reports whether a file has tests, by its path.
+pub fn is_test(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let within = [".test.", ".tests.", ".spec.", "_test.", "_tests.", "-test.", "_spec."];
+    let tests = ["test", "tests", "__tests__", "spec"];
+    name.starts_with("test_")
+        || within.iter().any(|part| name.contains(part))
+        || folders.split('/').any(|folder| tests.contains(&folder))
+}
+
+impl FileRanking {
+    /// Returns [`rank_blocks`] for the files of the ranking, which `file` looks up by number.
+    pub fn blocks<'f>(
+        &self,
+        query: &RankQuery,
+        limit: usize,
+        file: impl Fn(u32) -> (&'f str, &'f FileBlocks),
+    ) -> (Vec<RankedFile<'f>>, Vec<RankedBlock>) {
+        let files: Vec<RankedFile<'f>> = self
+            .files
+            .iter()
+            .map(|&(number, score)| {
+                let (path, blocks) = file(number);
+                RankedFile { path, blocks, score }
+            })
+            .collect();
+        let found = rank_blocks(query, &self.rarity, &files, limit);
+        (files, found)
+    }
+}

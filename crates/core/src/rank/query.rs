@@ -1,0 +1,136 @@
+//! The terms of a query.
+
+use super::tokens::{Term, Tokenizer, parts_of, term_of};
+use super::vocabulary::{OTHER_WORDS, STOP_WORDS};
+use super::weights::Weights;
+use crate::error::Result;
+use crate::options::{Options, invalid};
+
+/// The maximum length of a query in bytes; a longer one is refused.
+pub const MAX_QUERY_BYTES: usize = 1000;
+/// The maximum number of terms of a query; further words are ignored.
+const MAX_TERMS: usize = 64;
+
+/// The blocks that a query asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Every block.
+    #[default]
+    Any,
+    /// Blocks that define a symbol of the query.
+    Definition,
+    /// Blocks of tests.
+    Test,
+}
+
+/// A term of a query.
+#[derive(Clone, Copy, Debug)]
+pub struct QueryTerm {
+    pub(super) term: Term,
+    pub(super) weight: f64,
+    /// The index of the term for which code may have this one instead.
+    pub(super) instead_of: Option<usize>,
+}
+
+/// A parsed query.
+#[derive(Clone, Debug)]
+pub struct RankQuery {
+    pub(super) terms: Vec<QueryTerm>,
+    /// The identifiers that the query names as symbols: those of several parts, and with
+    /// [`Kind::Definition`] every word.
+    pub(super) symbols: Vec<Term>,
+    pub(super) kind: Kind,
+    /// True if the query asks for tests or examples, so that they do not count less.
+    pub(super) wants_noise: bool,
+    pub(super) weights: Weights,
+}
+
+impl RankQuery {
+    /// Parses `query` and `kind` (`any`, `definition`, `test`).
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for a query without a word, or a too long one.
+    pub fn read(options: &Options) -> Result<Self> {
+        let text = options.text("query")?.unwrap_or_default();
+        if text.len() > MAX_QUERY_BYTES {
+            return Err(invalid("query", "query is longer than 1000 bytes"));
+        }
+        let kind = match options.choice("kind", &["any", "definition", "test"])? {
+            0 => Kind::Any,
+            1 => Kind::Definition,
+            _ => Kind::Test,
+        };
+        let query = Self::new(text, kind, Weights::TUNED);
+        if query.terms.is_empty() {
+            return Err(invalid("query", "query has no word to search for"));
+        }
+        Ok(query)
+    }
+
+    /// Parses a text with the given weights.
+    pub fn new(text: &str, kind: Kind, weights: Weights) -> Self {
+        let (terms, symbols) = (Vec::new(), Vec::new());
+        let mut query = Self { terms, symbols, kind, wants_noise: kind == Kind::Test, weights };
+        for every_word in [false, true] {
+            // A query of nothing but stop words is about these.
+            if every_word && !query.terms.is_empty() {
+                break;
+            }
+            for identifier in text.split(|c: char| c.is_ascii() && !is_identifier(c)) {
+                query.add_identifier(identifier, every_word);
+            }
+        }
+        query
+    }
+
+    /// Returns the blocks that it asks for.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    fn add_identifier(&mut self, identifier: &str, every_word: bool) {
+        let parts = parts_of(identifier);
+        for part in &parts {
+            self.wants_noise |= matches!(&part[..], "test" | "tests" | "example" | "examples");
+            if every_word || part.len() > 1 && !STOP_WORDS.contains(&&part[..]) {
+                self.add_word(part);
+            }
+        }
+        let mut whole = None;
+        Tokenizer::default().terms(identifier.as_bytes(), |term, _| whole = Some(term));
+        let Some(whole) = whole else { return };
+        if parts.len() > 1 {
+            self.add(whole, 1.0, None);
+        }
+        if parts.len() > 1 || self.kind == Kind::Definition {
+            self.symbols.push(whole);
+        }
+    }
+
+    fn add_word(&mut self, word: &str) {
+        let term = term_of(word);
+        let Some(at) = self.add(term, 1.0, None) else { return };
+        for (_, others) in OTHER_WORDS.iter().filter(|(known, _)| term_of(known) == term) {
+            for other in *others {
+                self.add(term_of(other), self.weights.other_word, Some(at));
+            }
+        }
+    }
+
+    /// Adds a term, or its weight if it is repeated. Returns the index of a new one.
+    fn add(&mut self, term: Term, weight: f64, instead_of: Option<usize>) -> Option<usize> {
+        if let Some(known) = self.terms.iter_mut().find(|known| known.term == term) {
+            known.weight += if instead_of.is_none() { weight } else { 0.0 };
+            return None;
+        }
+        if self.terms.len() == MAX_TERMS {
+            return None;
+        }
+        self.terms.push(QueryTerm { term, weight, instead_of });
+        Some(self.terms.len() - 1)
+    }
+}
+
+fn is_identifier(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '$'
+}

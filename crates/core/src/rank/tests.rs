@@ -1,0 +1,105 @@
+use proptest::prelude::*;
+
+use super::weights::Weights;
+use super::*;
+use crate::pack::Packed;
+
+/// Returns `path:first-last` of the best blocks.
+fn found(files: &[(&str, &str)], query: &str, kind: Kind) -> Vec<String> {
+    let mut tokenizer = Tokenizer::default();
+    let cut = |(path, text): &(&str, &str)| FileBlocks::of(path, text.as_bytes(), &mut tokenizer);
+    let blocks: Vec<FileBlocks> = files.iter().map(cut).collect();
+    let mut index = RankIndex::default();
+    for one in &blocks {
+        index.push(one).unwrap();
+    }
+    let query = RankQuery::new(query, kind, Weights::TUNED);
+    let ranking = index.rank(&query, |_| true);
+    let file = |number: u32| (files[number as usize].0, &blocks[number as usize]);
+    let (ranked, best) = ranking.blocks(&query, 10, file);
+    let shown =
+        best.iter().map(|one| format!("{}:{}-{}", ranked[one.file].path, one.first, one.last));
+    shown.collect()
+}
+
+const SESSION: &str = "import os\n\ndef open_session(token):\n    check(token)\n\ndef close_session(reason):\n    log(reason)\n";
+const FILES: &[(&str, &str)] = &[
+    ("auth/session.py", SESSION),
+    ("auth/token.py", "def parse(text):\n    return text.split('.')\n"),
+    ("test/test_session.py", "def test_close():\n    close_session('reason')\n"),
+    ("readme.md", "# Sessions\nA session is closed with a reason.\n"),
+];
+
+#[test]
+fn the_intended_block_is_first() {
+    let cases = [
+        ("why was the session closed", Kind::Any, "auth/session.py:6-8"),
+        ("close_session", Kind::Any, "auth/session.py:6-8"),
+        ("closeSession", Kind::Definition, "auth/session.py:6-8"),
+        ("parse tokens", Kind::Any, "auth/token.py:1-3"),
+        ("session reasons", Kind::Test, "test/test_session.py:1-3"),
+    ];
+    for (query, kind, expected) in cases {
+        let files: Vec<_> =
+            FILES.iter().copied().filter(|one| kind != Kind::Test || is_test(one.0)).collect();
+        assert_eq!(found(&files, query, kind).first().map(|s| &s[..]), Some(expected), "{query}");
+    }
+    assert!(found(FILES, "kubernetes", Kind::Any).is_empty());
+    assert!(found(FILES, "reason", Kind::Definition).is_empty());
+}
+
+#[test]
+fn identifiers_are_cut_where_case_and_digits_change() {
+    let cases = [
+        ("parseHTTPBody2", "parse http body 2"),
+        ("MAX_FILE_SIZE", "max file size"),
+        ("sha256Sum", "sha 256 sum"),
+        ("$el__x", "el x"),
+    ];
+    for (identifier, expected) in cases {
+        assert_eq!(tokens::parts_of(identifier).join(" "), expected);
+    }
+}
+
+#[test]
+fn the_shown_lines_are_those_with_rare_terms_and_the_definition() {
+    let query = RankQuery::new("reason of closing", Kind::Any, Weights::TUNED);
+    let block = RankedBlock { file: 0, first: 6, last: 8, heading: 6, score: 1.0 };
+    let mut packed = Packed::new();
+    let rarity = vec![1.0; 64];
+    assert!(pack_block(&mut packed, &query, &rarity, ("a", SESSION.as_bytes()), &block));
+    assert!(packed.text.ends_with("def close_session(reason):    log(reason)"), "{}", packed.text);
+    let other = RankQuery::new("kubernetes", Kind::Any, Weights::TUNED);
+    assert!(!pack_block(&mut packed, &other, &rarity, ("a", SESSION.as_bytes()), &block));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// The order in which files are added changes nothing.
+    #[test]
+    fn the_answer_depends_on_the_files_alone(
+        texts in prop::collection::vec("(def [a-c]{1,2}\\(\\):\n|    [a-c]{1,3}_?[a-c] \n){0,9}", 1..8),
+        query in "[a-c]{2,3} [a-c]{2}",
+    ) {
+        let paths: Vec<String> = (0..texts.len()).map(|at| format!("{at}.py")).collect();
+        let mut files: Vec<(&str, &str)> =
+            paths.iter().zip(&texts).map(|(path, text)| (&path[..], &text[..])).collect();
+        let one = found(&files, &query, Kind::Any);
+        files.reverse();
+        // Files with equal scores are in the pool in another order, and then by their paths.
+        prop_assert_eq!(one, found(&files, &query, Kind::Any));
+    }
+
+    /// Any bytes can be cut, and the blocks are all of their lines, each once.
+    #[test]
+    fn blocks_have_every_line_once(text in prop::collection::vec(any::<u8>(), 0..400)) {
+        let file = FileBlocks::of("a.ts", &text, &mut Tokenizer::default());
+        let mut next = 1;
+        for block in &file.blocks {
+            prop_assert!(block.first == next && block.last >= block.first);
+            next = block.last + 1;
+        }
+        prop_assert_eq!(next as usize - 1, text.split(|&byte| byte == b'\n').count());
+    }
+}
