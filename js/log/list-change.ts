@@ -133,7 +133,7 @@ class ListWithRecord {
   async #make(list: readonly ListedChange[], options: ListOptions): Promise<RecordedList> {
     const { commit, header, place } = this.#parts;
     const isAtomic = header.atomic === true;
-    const asides = list.map((change) => (isAtomic ? this.#asideOf(change) : undefined));
+    const asides = isAtomic ? list.map((change) => this.#asideOf(change)) : [];
     const plan = { list, asides, isAtomic };
     const record = this.#begin();
     let made: RecordedList;
@@ -164,6 +164,7 @@ class ListWithRecord {
 
   /** Returns the outcome for the caller, who knows nothing of directories that were added to the list. */
   #outcomeOf(list: readonly ListedChange[], { steps, end }: RecordedList): ListOutcome {
+    if ("moment" in end && list.length === this.#parts.list.length) return { results: steps };
     const { header } = this.#parts;
     const paths = this.#parts.list.map(({ path }) => path);
     if ("at" in end && end.at < list.length) {
@@ -239,20 +240,17 @@ function withDirectories(list: readonly ListedChange[], missing: readonly string
 
 /** Returns the entries of the record, with marks for what is only known once a step is made. */
 function entriesOf(plan: PlannedList, header: RecordHeader): readonly RecordEntry[] {
-  const last = plan.list.length - 1;
-  const steps = plan.list.map((change, at): RecordEntry => {
+  const entries: RecordEntry[] = [{ entry: "begin", header }];
+  const finals: (readonly [string, PreImage | null])[] = [];
+  for (const [at, change] of plan.list.entries()) {
     const facts = { parent: markOf<string>("parent", at), before: markOf<PreImage>("before", at) };
-    const step = stepOf(change, { ...facts, plan, at });
-    const told = { entry: "steps", steps: [step] } as const;
-    return at === 0 ? told : { ...told, notes: notesOf(at - 1) };
-  });
-  const finals = plan.list.map((change, at) => [change.path, finalOf(change, at)] as const);
-  const notes = notesOf(last);
-  return [
-    { entry: "begin", header },
-    ...steps,
-    { entry: "commit", finals, undoable: true, notes, at: UNKNOWN_MOMENT },
-  ];
+    const told = { entry: "steps", steps: [stepOf(change, { ...facts, plan, at })] } as const;
+    entries.push(at === 0 ? told : { ...told, notes: notesOf(at - 1) });
+    finals.push([change.path, finalOf(change, at)]);
+  }
+  const notes = notesOf(plan.list.length - 1);
+  entries.push({ entry: "commit", finals, undoable: true, notes, at: UNKNOWN_MOMENT });
+  return entries;
 }
 
 /** Returns the notes with the result of a step. */

@@ -258,7 +258,8 @@ export function recordedListsOf(
     const path = first?.path ?? "/";
     const flags = ofBackend.preserve === "strict" ? CHANGE_FLAGS.strict : 0;
     const contents: Uint8Array[] = [];
-    const changes = list.map((change, at) => nativeChange(change, asides[at], contents));
+    const changes: object[] = [];
+    for (const [at, change] of list.entries()) changes.push(nativeChange(change, asides[at], contents));
     const packed = await cancellable(native, path, options.signal, (cancel) =>
       roots.commit(
         ...([JSON.stringify(changes), contents, flags, nativeDurability(options, ofBackend)] as const),

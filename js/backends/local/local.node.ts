@@ -152,9 +152,12 @@ export class LocalBackend extends CompleteFiles {
       // A host may have its own methods.
       const commit = recordedListsOf(this.#native, this.#roots, this.#options);
       const { writeBytes, delete: remove, mkdir } = LocalBackend.prototype;
-      const isOwn = (): boolean =>
-        this.writeBytes === writeBytes && this.delete === remove && this.mkdir === mkdir;
-      provideShortcuts(this, { recordedList: () => (isOwn() ? commit : undefined) });
+      provideShortcuts(this, {
+        recordedList: () =>
+          this.writeBytes === writeBytes && this.delete === remove && this.mkdir === mkdir
+            ? commit
+            : undefined,
+      });
     }
     if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {
       this.#roots.keepIndexes(options.stateDir);

@@ -32,9 +32,9 @@ export async function carryOut(plan: ChangingPlan, call: Call): Promise<Answer<u
   const outcomes =
     commit === undefined ? await makeBySteps(changes, call) : await makeAsList(changes, commit, call);
   // Once all is written, nothing stops the notes about it.
-  const unstopped = new Yielder({});
+  const unstopped = changes.length > 1 ? new Yielder({}) : undefined;
   for (const [index, change] of changes.entries()) {
-    if (index > 0) await unstopped.yieldIfDue();
+    await unstopped?.yieldIfDue();
     await noteAsSeen(change, outcomes[index] as Outcome, call);
   }
   return plan.answer(outcomes, plan);
@@ -48,7 +48,10 @@ async function makeAsList(
 ): Promise<readonly Outcome[]> {
   const made = await commit({ durability: settings.durability, signal });
   if ("error" in made) throw failureOf(changes[made.at] as Change, made.error);
-  return changes.map((change, at) => ({ ...outcomeOf(change), written: made.results[at] ?? DONE.written }));
+  const outcomes: Outcome[] = [];
+  for (const [at, written] of made.results.entries())
+    outcomes.push({ ...outcomeOf(changes[at] as Change), written });
+  return outcomes;
 }
 
 async function makeBySteps(changes: readonly Change[], call: Call): Promise<readonly Outcome[]> {
