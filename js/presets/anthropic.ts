@@ -68,62 +68,64 @@ function commandTool(
 export const anthropic: Preset = buildPreset({
   name: "anthropic",
   about: "the text editor and memory tools of Anthropic's API",
-  tools: () => [
-    commandTool(
-      {
-        name: "str_replace_based_edit_tool",
-        title: "Text editor",
-        description:
-          "Views, creates and edits text files. view shows a file with line numbers, or a directory two levels deep; create makes a new file; str_replace replaces text that occurs exactly once; insert puts text behind a line. Returns a diff of what changed.",
-        params: {
-          command: param(
-            null,
-            requiredChoiceSchema("What to do.", ["view", "create", "str_replace", "insert"]),
-          ),
-          path: param(
-            null,
-            text("The file or directory; relative to the workspace, or absolute.", { minLength: 1 }),
-            { called: "path" },
-          ),
-          view_range: param(null, VIEW_RANGE_SCHEMA),
-          ...EDIT_PARAMS,
+  tools: [
+    () =>
+      commandTool(
+        {
+          name: "str_replace_based_edit_tool",
+          title: "Text editor",
+          description:
+            "Views, creates and edits text files. view shows a file with line numbers, or a directory two levels deep; create makes a new file; str_replace replaces text that occurs exactly once; insert puts text behind a line. Returns a diff of what changed.",
+          params: {
+            command: param(
+              null,
+              requiredChoiceSchema("What to do.", ["view", "create", "str_replace", "insert"]),
+            ),
+            path: param(
+              null,
+              text("The file or directory; relative to the workspace, or absolute.", { minLength: 1 }),
+              { called: "path" },
+            ),
+            view_range: param(null, VIEW_RANGE_SCHEMA),
+            ...EDIT_PARAMS,
+          },
         },
-      },
-      [],
-      editorCall,
-    ),
-    commandTool(
-      {
-        name: "memory",
-        title: "Memory",
-        description:
-          "Keeps notes between conversations, as files below /memories. view shows a file or the directory; create makes a file; str_replace and insert change one; delete removes a file or directory; rename moves one. Look at /memories before a task, and write down what is worth knowing next time.",
-        params: {
-          command: param(
-            null,
-            requiredChoiceSchema("What to do.", [
-              "view",
-              "create",
-              "str_replace",
-              "insert",
-              "delete",
-              "rename",
-            ]),
-          ),
-          path: param(
-            null,
-            text("The file or directory, from /memories on. Not with rename.", { minLength: 1 }),
-            { called: "path" },
-          ),
-          view_range: param(null, VIEW_RANGE_SCHEMA),
-          ...EDIT_PARAMS,
-          old_path: paramOfCommands("rename", "what to rename.", { minLength: 1 }),
-          new_path: paramOfCommands("rename", "its new path.", { minLength: 1 }),
+        [],
+        editorCall,
+      ),
+    () =>
+      commandTool(
+        {
+          name: "memory",
+          title: "Memory",
+          description:
+            "Keeps notes between conversations, as files below /memories. view shows a file or the directory; create makes a file; str_replace and insert change one; delete removes a file or directory; rename moves one. Look at /memories before a task, and write down what is worth knowing next time.",
+          params: {
+            command: param(
+              null,
+              requiredChoiceSchema("What to do.", [
+                "view",
+                "create",
+                "str_replace",
+                "insert",
+                "delete",
+                "rename",
+              ]),
+            ),
+            path: param(
+              null,
+              text("The file or directory, from /memories on. Not with rename.", { minLength: 1 }),
+              { called: "path" },
+            ),
+            view_range: param(null, VIEW_RANGE_SCHEMA),
+            ...EDIT_PARAMS,
+            old_path: paramOfCommands("rename", "what to rename.", { minLength: 1 }),
+            new_path: paramOfCommands("rename", "its new path.", { minLength: 1 }),
+          },
         },
-      },
-      ["delete", "move"],
-      memoryCall,
-    ),
+        ["delete", "move"],
+        memoryCall,
+      ),
   ],
 });
 

@@ -80,90 +80,95 @@ export const codex: Preset = buildPreset({
   name: "codex",
   about: "OpenAI's Codex",
   guard: "refuse",
-  tools: () => [
-    tool({
-      name: "apply_patch",
-      description:
-        "Applies a patch to any number of files, all of it or nothing. The patch begins with `*** Begin Patch` and ends with `*** End Patch`; between them stand sections `*** Add File: path` (each line with +), `*** Delete File: path` and `*** Update File: path`, optionally followed by `*** Move to: path`, with hunks of context, - and + lines behind `@@`. Give three lines of context around each change; lines without any are added at the end of the file. A hunk that is not found, or fits in two places, is refused with what is there.",
-      params: { input: param("patch", text("The whole patch.", { minLength: 1 })) },
-      required: ["input"],
-      means: byArguments(["apply_patch"], ({ args }) =>
-        call("apply_patch", {
-          args: { ...args, patch: withAdditionsAtEnd(String(args["patch"])) },
-          text({ data }) {
-            const rows = data.files.map(
-              ({ operation, path: file }) => `${MARK_BY_OPERATION[operation]} ${escapeControls(file)}`,
-            );
-            return ["Success. Updated the following files:", ...rows].join("\n");
-          },
-          refuse: refusalMessage,
+  tools: [
+    () =>
+      tool({
+        name: "apply_patch",
+        description:
+          "Applies a patch to any number of files, all of it or nothing. The patch begins with `*** Begin Patch` and ends with `*** End Patch`; between them stand sections `*** Add File: path` (each line with +), `*** Delete File: path` and `*** Update File: path`, optionally followed by `*** Move to: path`, with hunks of context, - and + lines behind `@@`. Give three lines of context around each change; lines without any are added at the end of the file. A hunk that is not found, or fits in two places, is refused with what is there.",
+        params: { input: param("patch", text("The whole patch.", { minLength: 1 })) },
+        required: ["input"],
+        means: byArguments(["apply_patch"], ({ args }) =>
+          call("apply_patch", {
+            args: { ...args, patch: withAdditionsAtEnd(String(args["patch"])) },
+            text({ data }) {
+              const rows = data.files.map(
+                ({ operation, path: file }) => `${MARK_BY_OPERATION[operation]} ${escapeControls(file)}`,
+              );
+              return ["Success. Updated the following files:", ...rows].join("\n");
+            },
+            refuse: refusalMessage,
+          }),
+        ),
+      }),
+    () =>
+      tool({
+        name: "read_file",
+        description:
+          "Reads a text file with line numbers (number, tab, line), at most `limit` lines from line `offset` on, counted from 1.",
+        params: {
+          file_path: param("path", path("The file to read")),
+          offset: param("start_line", offsetSchema("The line to begin with, counted from 1.")),
+          limit: param("max_lines", integer("How many lines at most.", { default: 2000, minimum: 1 })),
+        },
+        required: ["file_path"],
+        means: calls("read_file", {
+          fixed: { max_line_chars: 500 },
         }),
-      ),
-    }),
-    tool({
-      name: "read_file",
-      description:
-        "Reads a text file with line numbers (number, tab, line), at most `limit` lines from line `offset` on, counted from 1.",
-      params: {
-        file_path: param("path", path("The file to read")),
-        offset: param("start_line", offsetSchema("The line to begin with, counted from 1.")),
-        limit: param("max_lines", integer("How many lines at most.", { default: 2000, minimum: 1 })),
-      },
-      required: ["file_path"],
-      means: calls("read_file", {
-        fixed: { max_line_chars: 500 },
       }),
-    }),
-    tool({
-      name: "list_dir",
-      description:
-        "Lists a directory and what is below it, to `depth` levels, indented by level: directories end in /, links in @. At most `limit` entries from entry `offset` on, counted from 1.",
-      params: {
-        dir_path: param("path", path("The directory to list")),
-        offset: param(null, offsetSchema("The entry to begin with, counted from 1.")),
-        limit: param(
-          null,
-          integer("How many entries at most.", { default: 25, minimum: 1, maximum: 10_000 }),
-        ),
-        depth: param("depth", integer("How many levels.", { default: 2, minimum: 1, maximum: 32 })),
-      },
-      required: ["dir_path"],
-      means: byArguments(["list_directory"], ({ args, given }) => {
-        const skipped = Number(given["offset"]) - 1;
-        return call("list_directory", {
-          args: { sort: "name", ...args, limit: Math.min(skipped + Number(given["limit"]), 100_000) },
-          text: (told) => listingText(told, skipped),
-        });
+    () =>
+      tool({
+        name: "list_dir",
+        description:
+          "Lists a directory and what is below it, to `depth` levels, indented by level: directories end in /, links in @. At most `limit` entries from entry `offset` on, counted from 1.",
+        params: {
+          dir_path: param("path", path("The directory to list")),
+          offset: param(null, offsetSchema("The entry to begin with, counted from 1.")),
+          limit: param(
+            null,
+            integer("How many entries at most.", { default: 25, minimum: 1, maximum: 10_000 }),
+          ),
+          depth: param("depth", integer("How many levels.", { default: 2, minimum: 1, maximum: 32 })),
+        },
+        required: ["dir_path"],
+        means: byArguments(["list_directory"], ({ args, given }) => {
+          const skipped = Number(given["offset"]) - 1;
+          return call("list_directory", {
+            args: { sort: "name", ...args, limit: Math.min(skipped + Number(given["limit"]), 100_000) },
+            text: (told) => listingText(told, skipped),
+          });
+        }),
       }),
-    }),
-    tool({
-      name: "grep_files",
-      description:
-        "Finds files whose content matches a regular expression (Rust syntax) and gives their paths, at most `limit`. `include` narrows it by a glob of file names.",
-      params: {
-        pattern: param("pattern", text("The regular expression.", { minLength: 1 })),
-        include: param("glob", text("Only files whose path matches this glob.", { minLength: 1 })),
-        path: param("path", path("The directory or file to search", { default: "." })),
-        limit: param(
-          "max_results",
-          integer("How many paths at most.", { default: 100, minimum: 1, maximum: 2000 }),
-        ),
-      },
-      required: ["pattern"],
-      means: calls("grep", {
-        fixed: { output: "files" },
-        text: ({ data, plain }) =>
-          data.complete && (data.files ?? []).length === 0 ? "No matches found." : plain(),
+    () =>
+      tool({
+        name: "grep_files",
+        description:
+          "Finds files whose content matches a regular expression (Rust syntax) and gives their paths, at most `limit`. `include` narrows it by a glob of file names.",
+        params: {
+          pattern: param("pattern", text("The regular expression.", { minLength: 1 })),
+          include: param("glob", text("Only files whose path matches this glob.", { minLength: 1 })),
+          path: param("path", path("The directory or file to search", { default: "." })),
+          limit: param(
+            "max_results",
+            integer("How many paths at most.", { default: 100, minimum: 1, maximum: 2000 }),
+          ),
+        },
+        required: ["pattern"],
+        means: calls("grep", {
+          fixed: { output: "files" },
+          text: ({ data, plain }) =>
+            data.complete && (data.files ?? []).length === 0 ? "No matches found." : plain(),
+        }),
       }),
-    }),
-    tool({
-      name: "view_image",
-      description: "Shows an image file of the workspace, so that it can be looked at.",
-      params: { path: param("path", path("The image to show")) },
-      required: ["path"],
-      means: calls("read_file", {
-        fixed: { non_text: "block" },
+    () =>
+      tool({
+        name: "view_image",
+        description: "Shows an image file of the workspace, so that it can be looked at.",
+        params: { path: param("path", path("The image to show")) },
+        required: ["path"],
+        means: calls("read_file", {
+          fixed: { non_text: "block" },
+        }),
       }),
-    }),
   ],
 });

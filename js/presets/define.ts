@@ -58,8 +58,8 @@ export function definePreset(given: PresetSpec): Preset {
   return preset;
 }
 
-/** A preset of this package, with its tools described on first use. */
-type OwnPresetSpec = PresetFacts & { readonly tools: () => readonly ToolSpec[] };
+/** A preset of this package, each of whose tools is described on first use. */
+type OwnPresetSpec = PresetFacts & { readonly tools: readonly (() => ToolSpec)[] };
 
 /** What is said of a preset beside its tools. */
 type PresetFacts = Omit<PresetSpec, "tools">;
@@ -69,7 +69,7 @@ type PresetFacts = Omit<PresetSpec, "tools">;
  * process uses one of many presets, and creating all of them would slow down every start.
  */
 export function buildPreset({ tools, ...facts }: OwnPresetSpec): Preset {
-  return presetOf(facts, () => checkSpec({ ...facts, tools: tools() }).tools);
+  return presetOf(facts, () => checkSpec({ ...facts, tools: tools.map((describe) => describe()) }).tools);
 }
 
 /** Returns a preset whose tools are made on first use, from the specifications that `specsOf` returns. */

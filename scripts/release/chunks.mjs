@@ -125,10 +125,7 @@ const BYTES_PER_FILE = 6000;
  * @returns {ReadonlyMap<string, ReadonlySet<string>>} the users of each module afterwards
  */
 function withJoined(usersOf, modules) {
-  const left = new Map();
-  for (const [path, users] of usersOf)
-    for (const user of users)
-      left.set(user, (left.get(user) ?? 0) + modules.sizes.get(path) * MAX_EXTRA_SHARE);
+  const left = budgets(usersOf, modules);
   let now = usersOf;
   const settled = new Set();
   for (;;) {
@@ -142,12 +139,24 @@ function withJoined(usersOf, modules) {
       continue;
     }
     for (const [user, bytes] of best.extra) left.set(user, left.get(user) - bytes);
-    now = new Map(now);
-    for (const { needs } of [smallest, best.partner])
-      for (const { paths, users } of needs)
-        for (const path of paths)
-          now.set(path, new Set([...now.get(path), ...users, ...smallest.users, ...best.partner.users]));
+    now = withBoth(now, smallest, best.partner);
   }
+}
+
+/** Returns how many bytes each user may load more. */
+function budgets(usersOf, { sizes }) {
+  const left = new Map();
+  for (const [path, users] of usersOf)
+    for (const user of users) left.set(user, (left.get(user) ?? 0) + sizes.get(path) * MAX_EXTRA_SHARE);
+  return left;
+}
+
+/** Returns the users of each module once the users of one of two chunks have both. */
+function withBoth(usersOf, one, other) {
+  const now = new Map(usersOf);
+  for (const needed of [...one.needs, ...other.needs])
+    for (const path of needed.paths) now.set(path, new Set([...now.get(path), ...one.users, ...other.users]));
+  return now;
 }
 
 /** Adds to groups their sizes, the groups that they need, themselves included, and whether they need Node. */

@@ -82,27 +82,17 @@ interface LineStyle {
 }
 
 /** Renders the lines in one pass over the content, to one growing string: pages are read thousands of times a second. */
-function renderLines(
-  { content, cutLines, startLine, linesRead, anchors: all }: ShownPage,
-  { number, anchors, limit }: LineStyle,
-): { readonly lines: string; readonly cutOff: CutOff } {
+function renderLines(page: ShownPage, style: LineStyle): { readonly lines: string; readonly cutOff: CutOff } {
+  const { content, cutLines, startLine } = page;
   let lines = "";
   const cutOff = { count: 0, first: 0 };
-  const ids = anchors ? all : null;
-  const idLength = ids === null ? 0 : ids.length / linesRead;
   // `cutLines` is sorted, so it is walked together with the lines.
   for (let from = 0, index = 0, cuts = 0; from < content.length; index++) {
     const lf = content.indexOf("\n", from);
     const line = content.slice(from, endOfLine(content, from, lf));
-    const shown = limit === 0 || line.length <= limit ? line : cutCodePoints(line, limit);
+    const shown = cutCodePoints(line, style.limit);
     if (index > 0) lines += "\n";
-    if (number !== null) {
-      const digits = `${startLine + index}`;
-      lines += (PADDINGS[number.width - digits.length] ?? "") + digits;
-      if (ids !== null) lines += `#${ids.slice(index * idLength, (index + 1) * idLength)}`;
-      lines += number.after;
-    }
-    lines += shown;
+    lines += linePrefix(page, style, index) + shown;
     const isCut = cutLines[cuts] === startLine + index;
     if (isCut) cuts++;
     if (isCut || shown.length < line.length) {
@@ -112,6 +102,16 @@ function renderLines(
     from = lf < 0 ? content.length : lf + 1;
   }
   return { lines, cutOff };
+}
+
+/** Returns what stands before a line of a page. */
+function linePrefix(page: ShownPage, { number, anchors }: LineStyle, index: number): string {
+  if (number === null) return "";
+  const digits = `${page.startLine + index}`;
+  const start = (PADDINGS[number.width - digits.length] ?? "") + digits;
+  if (!anchors || page.anchors === null) return start + number.after;
+  const width = page.anchors.length / page.linesRead;
+  return `${start}#${page.anchors.slice(index * width, (index + 1) * width)}${number.after}`;
 }
 
 /** How a line is numbered, by the form: right-aligned in so many columns, and followed by this. */
@@ -195,8 +195,9 @@ function renderEmptyPage(page: ShownPage, options: RenderPageOptions): string {
   return `[${name ?? "line"} ${first} is past the end: ${plural(total, "line")}]`;
 }
 
-/** Returns at most `max` code points from the start. */
+/** Returns at most `max` code points from the start; 0 for all. */
 function cutCodePoints(line: string, max: number): string {
+  if (max === 0 || line.length <= max) return line;
   let at = 0;
   for (let left = max; left > 0 && at < line.length; left--) {
     const high = line.charCodeAt(at) & 0xfc00;
