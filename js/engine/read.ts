@@ -106,6 +106,8 @@ export interface ReadThreads {
   readPage(bytes: Uint8Array, request?: PageRequest, name?: string, options?: Signalled): Promise<Page>;
   /** Does the same as {@link ReadEngine.decodeText}. */
   decodeText(bytes: Uint8Array, encoding?: string, options?: Signalled): Promise<DecodedText>;
+  /** Returns true when the name of a file tells a language whose definitions can be found. Needs no other thread. */
+  isOutlined(name: string): boolean;
   /** Finds the definitions of a text in UTF-8. `name` is the name of its file, which tells its language. */
   outline(text: Uint8Array, name: string, options?: Signalled): Promise<Outline>;
   /** Does the same as {@link ReadEngine.encodeText}. */
@@ -143,8 +145,6 @@ export interface ReadEngine {
    * the encoding lacks, INVALID_ARGUMENT for an unknown encoding
    */
   encodeText(text: string, encoding?: string, options?: { readonly bom?: boolean }): Uint8Array;
-  /** Returns true when the name of a file tells a language whose definitions can be found. */
-  isOutlined(name: string): boolean;
   /**
    * Returns the anchors of all lines as one string: six characters for each line, which identify it and its
    * neighbours.
@@ -168,7 +168,6 @@ export function makeReadEngine(binding: FileExports): ReadEngine {
       assertWellFormed(text, encoding);
       return asEngineCall(() => binding.encodeText(text, encoding, options.bom ?? false));
     },
-    isOutlined: (name) => asEngineCall(() => binding.isOutlined(name)),
     lineAnchors: (text) => asEngineCall(() => binding.lineAnchors(text)),
   };
 }
@@ -207,6 +206,7 @@ function makeReadThreads(binding: FileExports): ReadThreads {
       );
       return decodeDecodedText(new Unpacker(packed));
     },
+    isOutlined: (name) => asEngineCall(() => binding.isOutlined(name)),
     async outline(text, name, { signal } = {}) {
       const packed = await onThread(
         { size: text.length, signal },

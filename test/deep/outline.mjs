@@ -66,6 +66,30 @@ async function openParsers() {
 
 const keyOf = (name, first, last) => `${name.replace(/^["'#]+|["']$/gu, "")} ${first}-${last}`;
 
+/** The definitions by tree-sitter; undefined where it cannot parse the file. */
+function parsed(parser, grammar, path) {
+  const tree = parser.parse(readFileSync(path, "utf8"));
+  const truth = truthOf(grammar, tree.rootNode);
+  tree.delete();
+  return truth && new Set(truth.map((one) => keyOf(...one)));
+}
+
+/** The definitions by `outline`. */
+async function outlined(ws, path) {
+  const { data } = await ws.call("outline", { path, max_tokens: 100_000 });
+  const definitions = data?.files.flatMap((file) => file.definitions) ?? [];
+  return new Set(definitions.map((one) => keyOf(one.name, one.start_line, one.end_line)));
+}
+
+/** Counts the definitions of a file that were found. */
+function compare(sum, truth, found, path) {
+  for (const one of truth) {
+    sum.all++;
+    if (found.has(one)) sum.found++;
+    else sum.missed.push(`${path}: ${one}`);
+  }
+}
+
 async function run({ seed, count, operand, isOver }) {
   const random = seededRandom(seed);
   const parserOf = await openParsers();
@@ -77,20 +101,11 @@ async function run({ seed, count, operand, isOver }) {
     while (paths.length > 0 && cases < count && !isOver()) {
       const [path] = paths.splice(random.below(paths.length), 1);
       const grammar = GRAMMAR_BY_EXTENSION.get(extname(path));
-      const tree = (await parserOf(grammar)).parse(readFileSync(path, "utf8"));
-      const truth = truthOf(grammar, tree.rootNode);
-      tree.delete();
+      const truth = parsed(await parserOf(grammar), grammar, path);
       if (truth === undefined) continue;
-      const { data } = await ws.call("outline", { path: relative(operand, path), max_tokens: 100_000 });
-      const definitions = data?.files.flatMap((file) => file.definitions) ?? [];
-      const found = new Set(definitions.map((one) => keyOf(one.name, one.start_line, one.end_line)));
       const sum = sums.get(grammar) ?? { all: 0, found: 0, missed: [] };
       sums.set(grammar, sum);
-      for (const one of new Set(truth.map((each) => keyOf(...each)))) {
-        sum.all++;
-        if (found.has(one)) sum.found++;
-        else sum.missed.push(`${path}: ${one}`);
-      }
+      compare(sum, truth, await outlined(ws, relative(operand, path)), path);
       cases++;
     }
   } finally {

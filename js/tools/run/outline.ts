@@ -80,7 +80,7 @@ async function mapFiles(paths: readonly string[], args: Args, call: Call, map: O
 
 /** Returns a file of a directory with its definitions; undefined for one that has none, an error for one that cannot be read. */
 async function mappedFile(at: Location, args: Args, call: Call): Promise<Mapped> {
-  if (!engine().isOutlined(at.path)) return undefined;
+  if (!engine().reading.isOutlined(at.path)) return undefined;
   try {
     return await outlinedFile(await readDefinitions(call, at), at, { ...args, depth: args.depth ?? 1 }, call);
   } catch (thrown) {

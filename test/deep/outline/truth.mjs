@@ -243,6 +243,13 @@ function firstLine(node) {
   return node.startPosition.row + 1;
 }
 
+/** Returns `[name, first line, last line]` of one name, or of a name and the node with its lines. */
+function definitionOf(one, node) {
+  const { name, range } = one.range === undefined ? { name: one, range: node } : one;
+  const { row, column } = range.endPosition;
+  return [name.text.replace(/^["'#]+|["']$/gu, ""), firstLine(range), column === 0 ? row : row + 1];
+}
+
 /** Returns `[name, first line, last line]` of each definition; undefined where the parser gave up. */
 export function truthOf(grammar, root) {
   if (root.hasError) return undefined;
@@ -251,12 +258,7 @@ export function truthOf(grammar, root) {
   const stack = [root];
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     const rule = Object.hasOwn(rules, node.type) ? rules[node.type] : undefined;
-    for (const one of rule?.(node) ?? []) {
-      if (one === null || one === undefined) continue;
-      const { name, range } = one.range === undefined ? { name: one, range: node } : one;
-      const { row, column } = range.endPosition;
-      found.push([name.text.replace(/^["'#]+|["']$/gu, ""), firstLine(range), column === 0 ? row : row + 1]);
-    }
+    found.push(...(rule?.(node) ?? []).filter(Boolean).map((one) => definitionOf(one, node)));
     stack.push(...node.children);
   }
   return found;
