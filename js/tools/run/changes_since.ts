@@ -12,7 +12,7 @@ import type { ChangesSinceData, FileChange } from "../generated/types.ts";
 import { changedLinesText, madeBy, whoText } from "../lib/changed.ts";
 import { linesWithoutEndings, statOrNull } from "../lib/contents.ts";
 import { rangesAfterChange } from "../lib/line-ranges.ts";
-import type { MadeBy } from "../lib/past.ts";
+import type { MadeBy, PathSince } from "../lib/past.ts";
 import { encodeUtf8 } from "../lib/text.ts";
 import { TokenRoom } from "../lib/tokens.ts";
 import type { Answer, Call } from "../lib/tool.ts";
@@ -105,19 +105,20 @@ async function sincePlace({ since, by: whose }: Args, root: string, call: Call):
   const found = await call.past().since(since, whose === "all");
   return found
     .filter(({ path }) => isWithin(path, root) && call.reach.mayTell(path))
-    .map(({ path, by, before: readBefore }) => ({
-      path,
-      async changed(): Promise<Changed | undefined> {
-        const stat = await statOrNull(call.fs, path);
-        if (stat !== null && !stat.isFile) return undefined;
-        const now = stat === null ? null : await present(path, call);
-        const before = await readBefore();
-        const hash = before === undefined || before === null ? undefined : engine().sha256(before);
-        if (before === null ? now === null : hash !== undefined && hash === now?.hash) return undefined;
-        const knownHash = hash === call.seen.recall(path)?.hash ? hash : undefined;
-        return { path, now, by, knownHash, before };
-      },
-    }));
+    .map((one) => ({ path: one.path, changed: () => changedSincePlace(one, call) }));
+}
+
+async function changedSincePlace(one: PathSince, call: Call): Promise<Changed | undefined> {
+  const { path, by } = one;
+  const stat = await statOrNull(call.fs, path);
+  if (stat?.isFile === false) return undefined;
+  const now = stat === null ? null : await present(path, call);
+  const before = await one.before();
+  const hash = before instanceof Uint8Array ? engine().sha256(before) : before;
+  // Not known before is no content that the file has now.
+  if (hash !== undefined && hash === (now?.hash ?? null)) return undefined;
+  const knownHash = typeof hash === "string" && hash === call.seen.recall(path)?.hash ? hash : undefined;
+  return { path, now, by, knownHash, before };
 }
 
 /** Returns a file as it is now. Its content is held only where it can be shown. */
