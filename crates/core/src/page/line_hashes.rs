@@ -16,7 +16,7 @@ const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 
 /// Returns the hashes of the lines, line endings included; `None` for too many lines.
 pub(super) fn line_hashes(bytes: &[u8], unit: LineFeedCode) -> Option<String> {
-    let mut hashes = String::with_capacity((bytes.len() / 32 + 1) * (HASH_CHARS + 1));
+    let mut hashes = Vec::with_capacity((bytes.len() / 32 + 1) * (HASH_CHARS + 1));
     let (mut from, mut lines) = (0, 0);
     for to in line_ends(bytes, unit).chain(std::iter::once(bytes.len())) {
         if from == to {
@@ -27,13 +27,14 @@ pub(super) fn line_hashes(bytes: &[u8], unit: LineFeedCode) -> Option<String> {
             return None;
         }
         let hash = line_hash(&bytes[from..to]);
-        for digit in 0..HASH_CHARS {
-            hashes.push(char::from(DIGITS[(hash >> (6 * digit) & 63) as usize]));
+        let mut line = [b'\n'; HASH_CHARS + 1];
+        for (digit, place) in line[..HASH_CHARS].iter_mut().enumerate() {
+            *place = DIGITS[(hash >> (6 * digit) & 63) as usize];
         }
-        hashes.push('\n');
+        hashes.extend_from_slice(&line);
         from = to;
     }
-    Some(hashes)
+    String::from_utf8(hashes).ok()
 }
 
 #[cfg(test)]
