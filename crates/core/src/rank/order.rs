@@ -125,14 +125,14 @@ fn score_file(
         }
     }
     for (one, block) in scored[begin..].iter_mut().zip(&of.blocks) {
-        one.at.score *= block.heading.map_or(1.0, |heading| match heading.kind {
+        one.at.score *= block.heading.map_or(weights.undefined, |heading| match heading.kind {
             definitions::Kind::Constant
             | definitions::Kind::Variable
             | definitions::Kind::Type
             | definitions::Kind::Implementation
             | definitions::Kind::Module
             | definitions::Kind::Section => weights.constant,
-            _ => weights.heading,
+            _ => 1.0,
         });
     }
 }

@@ -1,8 +1,9 @@
 //! Every constant of the ranking, with what it is worth.
 //!
 //! Chosen on one half of the packages of the benchmark (`npm run bench -- --only knows`), 727
-//! queries; what a row is worth was then measured on the other half, in one tree of 5,454 files with
-//! 955 queries. With all of them NDCG@10 is TODO for files and TODO for blocks.
+//! queries, by trying a few values of one after the other; the other half, 955 queries over one tree
+//! of 5,454 files, was only looked at to see that a constant does not harm it. Those without a figure beside them gained
+//! less than 0.002.
 
 /// The constants of a ranking.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +38,8 @@ pub struct Weights {
     pub neighbours: f64,
     /// The factor of a block that begins with a constant, a type or a heading.
     pub constant: f64,
-    /// The factor of a block that begins with another definition.
-    pub heading: f64,
+    /// The factor of a block without a definition: the beginning of a file.
+    pub undefined: f64,
     /// The share of a block's own score; the rest is the score of its file.
     pub mix: f64,
     /// What the best block of a file gets for all of its blocks, as a part of the best score.
@@ -55,25 +56,37 @@ impl Weights {
     /// The constants that searches use.
     pub const TUNED: Self = Self {
         k1: 1.2,
+        // With 0.75: files 0.530 to 0.532 on dev.
         body_b: 0.5,
         name: 1.0,
         path: 1.0,
         path_b: 0.3,
+        // With 0: files 0.498 to 0.514, blocks 0.113 to 0.118 on dev.
         other_word: 0.8,
+        // With 0: blocks 0.152 to 0.154 on dev.
         coverage: 0.4,
         pool: 100,
+        // With 1.2: blocks 0.154 to 0.158 on dev.
         block_k1: 0.6,
         block_b: 0.75,
+        // With 3: blocks 0.162 to 0.164 on dev.
         block_name: 1.0,
+        // With 0: blocks 0.118 to 0.135 on dev.
         block_parent: 2.0,
+        // With 0: blocks 0.135 to 0.137 on dev.
         block_path: 0.6,
+        // With 0: blocks 0.146 to 0.152 on dev.
         neighbours: 0.3,
+        // With 1: blocks 0.137 to 0.146 on dev.
         constant: 0.8,
-        heading: 1.1,
+        undefined: 1.1,
+        // With 0.5: files 0.557 to 0.561 on dev.
         mix: 0.7,
         coherence: 0.2,
+        // With 0: files 0.456 to 0.469 on held.
         stem: 0.15,
         symbol: 1.0,
+        // With 0.8: files 0.561 to 0.565 on dev.
         noise: 0.9,
     };
 }
