@@ -35,6 +35,7 @@ const ROW_GROUPS = [
   "sandbox",
   "mcp",
   "tokens",
+  "knows",
   "wasm",
   "browser",
   "review",

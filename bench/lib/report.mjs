@@ -14,6 +14,7 @@ export function printRow(row) {
   if (skipped || failed)
     return console.log(`  ${name.padEnd(44)} ${failed ? "FAILED" : "skipped"}: ${failed ?? skipped}`);
   if (row.ours_tokens !== undefined) return printTokens(row);
+  if (row.ours_score !== undefined) return printScores(row);
   const times = `${formatMs(ours_ms).padStart(11)}  ${formatMs(peer_ms).padStart(11)}  ${formatFactor(faster).padStart(9)}`;
   console.log(
     `  ${name.padEnd(44)} ${times}  ${formatGoal(row).padEnd(9)} ${peer ?? ""}${note ? `  (${note})` : ""}`.trimEnd(),
@@ -28,6 +29,15 @@ function printTokens({ name, peer, ours_tokens, peer_tokens, most, most_tokens }
   const goal = limit === undefined ? "" : `${figure <= limit ? "≤" : ">"} ${limit.toLocaleString("en")}`;
   const counts = `${count(ours_tokens).padStart(11)}  ${count(peer_tokens).padStart(11)}  ${share.toFixed(2).padStart(9)}`;
   console.log(`  ${name.padEnd(44)} ${counts}  ${goal.padEnd(9)} ${peer}`.trimEnd());
+}
+
+/** Prints a row of qualities from 0 to 1: those of both sides and how many times ours is the peer's. */
+function printScores({ name, peer, ours_score, peer_score, note }) {
+  const score = (quality) => quality.toFixed(3).padStart(11);
+  const times = formatFactor(ours_score / peer_score).padStart(9);
+  console.log(
+    `  ${name.padEnd(44)} ${score(ours_score)}  ${score(peer_score)}  ${times}            ${peer}  (${note})`,
+  );
 }
 
 /**
