@@ -1,7 +1,7 @@
 /**
- * Fuzzy path search: finds and ranks paths that contain some letters in their order.
+ * Ranked searches: of paths that contain some letters in their order, and of contents by the words of a question.
  *
- * It works on a list of paths in memory. Trees on disk are ranked by one call of the native engine, with the
+ * They work on paths and contents in memory. Trees on disk are ranked by one call of the native engine, with the
  * same scores: `tree-search.ts`.
  */
 import { asEngineCall } from "./threads.ts";
@@ -35,8 +35,53 @@ export interface RankedPath {
   readonly score: number;
 }
 
-/** The functions of the engine for fuzzy path search. */
+/** A ranked search of contents: a question in words, or names of the code. */
+export interface CodeQuery {
+  /** The question, at most 1,000 bytes. */
+  readonly query: string;
+  /** Only blocks that define a name of the query, or only blocks of tests. Default `any`. */
+  readonly kind?: CodeKind | undefined;
+  /** The maximum number of blocks. Default 10, at most 100. */
+  readonly limit?: number | undefined;
+}
+
+/** Which blocks a ranked search returns. */
+export type CodeKind = "any" | "definition" | "test";
+
+/** Some consecutive lines of a file that fit a query. */
+export interface CodeBlock {
+  /** The path, relative to the searched directory. */
+  readonly path: string;
+  /** The first line, from 1. */
+  readonly first: number;
+  /** The last line, inclusive. */
+  readonly last: number;
+  /** The line of the definition with which the block begins, and the lines with words of the query. */
+  readonly lines: readonly CodeLine[];
+}
+
+/** A line of a block. */
+export interface CodeLine {
+  /** From 1. */
+  readonly line: number;
+  /** The line, at most 200 characters. */
+  readonly text: string;
+}
+
+/** A ranked search of contents that are added one by one. */
+export interface CodeRanking {
+  /** Adds a file. Returns false for one that is not searched, such as a binary one. */
+  add(path: string, content: Uint8Array): boolean;
+  /** Returns the paths of the best blocks, best first. */
+  rank(): readonly string[];
+  /** Returns the block at an index of the ranking; undefined when its file has changed and no longer fits. */
+  show(index: number, content: Uint8Array): CodeBlock | undefined;
+}
+
+/** The functions of the engine for ranked searches: of paths by their letters, of contents by their words. */
 export interface RankEngine {
+  /** Begins a ranked search of contents. @throws INVALID_ARGUMENT for a query without a word */
+  codeRanking(query: CodeQuery): CodeRanking;
   /** Ranks paths by some of their letters, in order. @throws INVALID_ARGUMENT for an empty query */
   rankPaths(query: string, paths: readonly string[], options?: RankOptions): RankedPaths;
 }
@@ -44,6 +89,17 @@ export interface RankEngine {
 /** Returns the functions of the engine for fuzzy path search, which call the given binding. */
 export function makeRankEngine(binding: FileExports): RankEngine {
   return {
+    codeRanking({ query, kind, limit }) {
+      const raw = asEngineCall(() => new binding.CodeRanking(JSON.stringify({ query, kind, limit })));
+      return {
+        add: (path, content) => raw.add(path, content),
+        rank: () => raw.rank().split("\0").filter(Boolean),
+        show(index, content) {
+          const packed = raw.show(index, content);
+          return packed.nums.length === 0 ? undefined : decodeCodeBlock(new Unpacker(packed));
+        },
+      };
+    },
     rankPaths(query, paths, { limit, typos } = {}) {
       const text = paths.length === 0 ? "" : `${paths.join("\0")}\0`;
       const asked = JSON.stringify({ query, limit, typos });
@@ -56,4 +112,12 @@ export function makeRankEngine(binding: FileExports): RankEngine {
       return { files, total };
     },
   };
+}
+
+/** Decodes a block as `pack_block` in `crates/core/src/rank` packs it. */
+export function decodeCodeBlock(from: Unpacker): CodeBlock {
+  const path = from.str();
+  const [first, last] = [from.num(), from.num()];
+  const lines = Array.from({ length: from.num() }, () => ({ line: from.num(), text: from.str() }));
+  return { path, first, last, lines };
 }

@@ -5,7 +5,7 @@
  * path is empty. Results are sorted by the code points of the whole path, then by line.
  */
 
-import type { RankedPaths, RankOptions } from "./rank.ts";
+import type { CodeBlock, CodeQuery, RankedPaths, RankOptions } from "./rank.ts";
 import type { FindTotals, IncompleteReason, SearchTotals } from "./generated/records.ts";
 
 export type { Freshness, IncompleteReason, IndexStatus } from "./generated/records.ts";
@@ -184,6 +184,28 @@ export interface FuzzyQuery extends RankOptions {
 
 /** The files that a fuzzy search of paths found, best match first. */
 export interface FuzzyResult extends RankedPaths {}
+
+/** The files of a ranked search. */
+export interface RankedFilesQuery extends Pick<WalkQuery, "hidden" | "respectIgnore" | "ignoreFiles"> {
+  /** Only files whose path matches one of these globs. */
+  readonly glob?: string | readonly string[] | undefined;
+  /** The time in milliseconds after which the search ends with what it has. Default: none. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** A ranked search of the contents below a directory. */
+export type CodeSearchQuery = CodeQuery & RankedFilesQuery;
+
+/** The blocks that fit a question best, best first. */
+export interface CodeSearchResult {
+  readonly blocks: readonly CodeBlock[];
+  /** The number of files that were ranked. */
+  readonly filesSearched: number;
+  /** The number of entries that could not be read. */
+  readonly unreadable: number;
+  /** False when the time was up before all files were ranked. */
+  readonly complete: boolean;
+}
 
 /** The result of a search for names. */
 export interface FindResult extends FindTotals {

@@ -19,6 +19,7 @@ import { move } from "./move.ts";
 import { outline } from "./outline.ts";
 import { readFile } from "./read_file.ts";
 import { readManyFiles } from "./read_many_files.ts";
+import { searchCode } from "./search_code.ts";
 import { stat } from "./stat.ts";
 import { writeFile } from "./write_file.ts";
 import type { Tool } from "./lib/tool.ts";
@@ -36,6 +37,7 @@ export const TOOLS: readonly Tool[] = Object.freeze([
   findFiles,
   grep,
   outline,
+  searchCode,
   stat,
   changesSince,
   copy,

@@ -8,6 +8,7 @@
 //!
 //! - `session` combines roots with their indexes; `grep`, `find`, `fuzzy` and `list_tree` answer
 //!   calls with an index if there is one (`query`, `names`, `outline`), otherwise from the disk;
+//!   `code` answers ranked searches;
 //! - `lifecycle` creates and ends indexes, `lookup` finds the one for a tree, `registry` bounds
 //!   the memory of all, `readers` keeps one valid while a query reads it;
 //! - `tree` stores the index, in path order; `watch` keeps it up to date;
@@ -23,6 +24,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod build;
+mod code;
 mod find;
 mod fuzzy;
 mod grep;
@@ -53,6 +55,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+pub use code::{CodeOptions, search_code};
 pub use find::find_indexed;
 pub use fuzzy::{FuzzyOptions, find_files};
 pub use grep::grep_indexed;
@@ -147,6 +150,8 @@ pub(crate) struct Index {
     state: Mutex<IndexState>,
     views: Mutex<CachedViews>,
     misses: Mutex<NegativeCache>,
+    /// The counts of terms for ranked searches; empty until the first of them.
+    ranks: Mutex<code::CachedRanks>,
     /// The paths of all files in one buffer, for scans over all of them.
     paths: Mutex<path_columns::PathColumns>,
     /// True if a caller asked for this index ([`warm`]), so that it is saved whatever its size.
@@ -193,6 +198,7 @@ impl Index {
             state: Mutex::new(IndexState::default()),
             views: Mutex::default(),
             misses: Mutex::default(),
+            ranks: Mutex::default(),
             paths: Mutex::default(),
             requested: off(),
             load_started: off(),
@@ -294,18 +300,20 @@ impl Index {
             path_columns::PathColumns::default();
         *self.views.lock().unwrap_or_else(PoisonError::into_inner) = CachedViews::default();
         *self.misses() = NegativeCache::default();
+        *self.ranks.lock().unwrap_or_else(PoisonError::into_inner) = code::CachedRanks::default();
     }
 
     fn status(&self) -> IndexStatus {
         let laid = self.paths.lock().map_or(0, |laid| laid.bytes());
         let misses = self.misses().bytes();
         let views = self.views.lock().map_or(0, |views| views.bytes());
+        let ranks = self.ranks.lock().map_or(0, |ranks| ranks.bytes());
         let state = self.lock();
         IndexStatus {
             files: state.tree.live_files as u64,
             unsigned: state.tree.dirty.len() as u64,
             corpus_bytes: self.corpus.load(Ordering::Relaxed),
-            memory_bytes: (state.tree.bytes() + laid + misses + views) as u64,
+            memory_bytes: (state.tree.bytes() + laid + misses + views + ranks) as u64,
             watches: state.watched() as u64,
             ready: self.listed.load(Ordering::Acquire) && !self.is_indexing.load(Ordering::Acquire),
         }

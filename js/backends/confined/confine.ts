@@ -21,6 +21,8 @@ import type { Page, PageRequest } from "../../engine/read.ts";
 import type {
   FindQuery,
   FindResult,
+  CodeSearchQuery,
+  CodeSearchResult,
   FuzzyQuery,
   FuzzyResult,
   SearchQuery,
@@ -543,6 +545,9 @@ export class ConfinedFiles extends CompleteFiles {
   }
   override async findFiles(root: string, query: Omit<FuzzyQuery, "rank"> & Signalled): Promise<FuzzyResult> {
     return (await this.#atMoment(query))?.findFiles(root, query) ?? super.findFiles(root, query);
+  }
+  override async searchCode(root: string, query: CodeSearchQuery & Signalled): Promise<CodeSearchResult> {
+    return (await this.#atMoment(query))?.searchCode(root, query) ?? super.searchCode(root, query);
   }
   override async listTree(root: string, request: TreeRequest): Promise<TreePage> {
     return (await this.#atMoment(request))?.listTree(root, request) ?? super.listTree(root, request);

@@ -14,6 +14,8 @@ import type { NativeRoots } from "../../engine/generated/binding.ts";
 import type {
   FindQuery,
   FindResult,
+  CodeSearchQuery,
+  CodeSearchResult,
   FuzzyQuery,
   FuzzyResult,
   IndexStatus,
@@ -350,6 +352,12 @@ export class LocalBackend extends CompleteFiles {
     checkPath(root);
     const index = query.index ?? this.#options.index;
     return withPathInRejection(root, this.#search.findFiles(root, { ...query, index }));
+  }
+
+  /** Finds the blocks of files below a directory that fit a question best. The first call reads every file. */
+  override async searchCode(root: string, query: CodeSearchQuery & Signalled): Promise<CodeSearchResult> {
+    checkPath(root);
+    return withPathInRejection(root, this.#search.searchCode(root, { ...query, index: this.#options.index }));
   }
 
   override async rename(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {

@@ -32,6 +32,27 @@ export declare class CancelToken {
   counted(): Array<number>
 }
 
+/** A ranked search of contents that JavaScript passes. */
+export declare class CodeRanking {
+  /** Parses the query. `options` is JSON. */
+  constructor(options: string)
+  /**
+   * Adds the content of a file. `path` is relative to the start of the search. Reports whether the
+   * file is searched: a binary one is not.
+   */
+  add(path: string, content: Uint8Array): boolean
+  /**
+   * Ranks the added files. Returns the paths of the best blocks in their order, joined by NUL; a path
+   * of several blocks is repeated.
+   */
+  rank(): string
+  /**
+   * Returns the block at an index of the ranking with its lines in the content of its file, as
+   * `rank::pack_block` packs it; without a number if none of the lines has a word of the query.
+   */
+  show(index: number, content: Uint8Array): PackedResult
+}
+
 /** An index of contents that JavaScript passes, each identified by a number. */
 export declare class HeldIndex {
   /** Creates an empty index. */
@@ -202,6 +223,8 @@ export declare class NativeRoots {
   find(path: string, options: string, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   /** Finds files below a directory by a fuzzy match of their paths. */
   findFiles(path: string, options: string, cancel?: CancelToken | undefined | null): Promise<PackedResult>
+  /** Finds the blocks of files below a directory that fit a question best. */
+  searchCode(path: string, options: string, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   /** Builds an index of a directory, if there is none. Resolves to a packed `IndexStatus`. */
   warm(path: string, respectIgnore: boolean, cancel?: CancelToken | undefined | null): Promise<PackedResult>
   /**

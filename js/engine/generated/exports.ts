@@ -113,6 +113,25 @@ export interface HeldIndex {
   bytes(): number;
 }
 
+/** A ranked search of contents that JavaScript passes. */
+export interface CodeRanking {
+  /**
+   * Adds the content of a file. `path` is relative to the start of the search. Reports whether the
+   * file is searched: a binary one is not.
+   */
+  add(path: string, content: Uint8Array): boolean;
+  /**
+   * Ranks the added files. Returns the paths of the best blocks in their order, joined by NUL; a path
+   * of several blocks is repeated.
+   */
+  rank(): string;
+  /**
+   * Returns the block at an index of the ranking with its lines in the content of its file, as
+   * `rank::packBlock` packs it; without a number if none of the lines has a word of the query.
+   */
+  show(index: number, content: Uint8Array): Packed;
+}
+
 /** A compiled list of globs that paths must match or must not match. */
 export interface PathGlobs {
   /** Reports whether the globs match a path. */
@@ -188,6 +207,8 @@ export interface FileExports {
   readonly SearchQuery: new (options: string) => SearchQuery;
   /** Creates an empty index. */
   readonly HeldIndex: new () => HeldIndex;
+  /** Parses the query. `options` is JSON. */
+  readonly CodeRanking: new (options: string) => CodeRanking;
   /** Compiles globs. `options` is JSON. */
   readonly PathGlobs: new (options: string) => PathGlobs;
   /** Creates a stack without rules. */

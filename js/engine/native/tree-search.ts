@@ -5,7 +5,10 @@ import { decodeCursor, encodeCursor } from "../wire/cursor.ts";
 import { fileTypeGlobs } from "../file-types.ts";
 import type { CancelToken, NativeRoots, PackedBatch } from "../generated/binding.ts";
 import { hasSeveralPatterns, decodeLines, decodeMatch } from "../wire/hits.ts";
+import { decodeCodeBlock } from "../rank.ts";
 import type {
+  CodeSearchQuery,
+  CodeSearchResult,
   Counting,
   FileCount,
   FindQuery,
@@ -13,6 +16,7 @@ import type {
   FuzzyQuery,
   FuzzyResult,
   IndexStatus,
+  IndexUse,
   SearchMatch,
   SearchQuery,
   SearchResult,
@@ -37,6 +41,14 @@ export interface TreeSearch {
     path: string,
     query: Omit<FuzzyQuery, "rank"> & { readonly signal?: AbortSignal | undefined },
   ): Promise<FuzzyResult>;
+  /** Finds the blocks of files that fit a question best. */
+  searchCode(
+    path: string,
+    query: CodeSearchQuery & {
+      readonly index?: IndexUse | undefined;
+      readonly signal?: AbortSignal | undefined;
+    },
+  ): Promise<CodeSearchResult>;
 }
 
 /** Wraps the roots of the native engine. `Cancel` is the class of that engine's cancel tokens. */
@@ -69,6 +81,14 @@ export function makeTreeSearch(roots: NativeRoots, Cancel: new () => CancelToken
         return { path: from.str(), score };
       });
       return { files, total };
+    },
+    async searchCode(path, { signal, ...query }) {
+      const options = JSON.stringify(query);
+      const packed = await runCancellable(signal, Cancel, (token) => roots.searchCode(path, options, token));
+      const from = new Unpacker(packed);
+      const [filesSearched, unreadable, complete] = [from.num(), from.num(), from.num() === 1];
+      const blocks = Array.from({ length: from.num() }, () => decodeCodeBlock(from));
+      return { blocks, filesSearched, unreadable, complete };
     },
     async warm(path, respectIgnore, signal) {
       return toIndexStatus(

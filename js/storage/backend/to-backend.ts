@@ -31,6 +31,8 @@ import { FilewrightError, type Signalled } from "../../engine/errors.ts";
 import type {
   FindQuery,
   FindResult,
+  CodeSearchQuery,
+  CodeSearchResult,
   FuzzyQuery,
   FuzzyResult,
   SearchQuery,
@@ -255,6 +257,9 @@ class PresentFiles extends FilesOfStorage {
   }
   override async findFiles(root: string, query: Omit<FuzzyQuery, "rank"> & Signalled): Promise<FuzzyResult> {
     return (await this.#moment(query.signal)).findFiles(root, query);
+  }
+  override async searchCode(root: string, query: CodeSearchQuery & Signalled): Promise<CodeSearchResult> {
+    return (await this.#moment(query.signal)).searchCode(root, query);
   }
   override async listTree(root: string, request: TreeRequest): Promise<TreePage> {
     return (await this.#moment(request.signal)).listTree(root, request);

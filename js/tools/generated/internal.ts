@@ -17,6 +17,7 @@ import type {
   OutlineArgs,
   ReadFileArgs,
   ReadManyFilesArgs,
+  SearchCodeArgs,
   StatArgs,
   WriteFileArgs,
 } from "./types.ts";
@@ -131,6 +132,7 @@ export interface CheckedArgs {
   readonly find_files: Required<FindFilesArgs>;
   readonly grep: Checked<GrepArgs, "glob" | "before" | "after" | "max_per_file" | "cursor" | "max_tokens">;
   readonly outline: Checked<OutlineArgs, "depth">;
+  readonly search_code: Checked<SearchCodeArgs, "glob">;
   readonly stat: Required<StatArgs>;
   readonly changes_since: Required<ChangesSinceArgs>;
   readonly copy: Required<CopyArgs>;

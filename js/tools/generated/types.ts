@@ -995,6 +995,63 @@ export interface OutlineData {
   readonly warnings?: readonly string[];
 }
 
+/** definition: only blocks that define a name of the query. test: only tests. */
+export type CodeKind = "any" | "definition" | "test";
+
+/** The arguments of `search_code`. */
+export interface SearchCodeArgs {
+  /** What to look for, in words or names: where are expired sessions removed; SessionStore. */
+  readonly query: string;
+  /** The directory to search; relative to the workspace, or absolute. Default `"."`. */
+  readonly path?: string;
+  /** Only files whose path matches: *.ts at any depth, src/** below a directory. */
+  readonly glob?: string | readonly string[];
+  /** definition: only blocks that define a name of the query. test: only tests. Default `"any"`. */
+  readonly kind?: CodeKind;
+  /** About how long the answer may be. Default `2000`. */
+  readonly max_tokens?: number;
+  /** The most blocks given. Default `10`. */
+  readonly limit?: number;
+  /** After this time the call ends with TIMEOUT. In milliseconds. Default `30000`. */
+  readonly timeout_ms?: number;
+}
+
+/** The line of the definition, and those with words of the query. */
+export interface FoundLine {
+  /** From 1. */
+  readonly line: number;
+  /** At most 200 characters. */
+  readonly text: string;
+}
+
+/** Blocks, best first. */
+export interface FoundBlock {
+  /** Relative to the workspace. */
+  readonly path: string;
+  /** From 1. */
+  readonly first_line: number;
+  /** Inclusive. */
+  readonly last_line: number;
+  /** The line of the definition, and those with words of the query. */
+  readonly lines: readonly FoundLine[];
+}
+
+/** The data of `search_code`. */
+export interface SearchCodeData {
+  /** Blocks, best first. */
+  readonly blocks: readonly FoundBlock[];
+  /** Blocks that were found and do not fit into max_tokens. */
+  readonly left_out: number;
+  /** About how long the blocks are. */
+  readonly tokens: number;
+  /** Files searched. */
+  readonly files_searched: number;
+  /** Whether everything was searched. */
+  readonly complete: boolean;
+  /** What else is to be known of the answer, such as what was left out. */
+  readonly warnings?: readonly string[];
+}
+
 /** The arguments of `stat`. */
 export interface StatArgs {
   /** The file, directory or link; relative to the workspace, or absolute. */
@@ -1357,6 +1414,11 @@ export interface ToolArgs {
    * About 30 languages are known, without comments and strings. The answer keeps to max_tokens: deeper levels are left out first, then files that do not fit, while later ones that do are still given. anchors: true gives lines as edit_file takes them.
    */
   outline: OutlineArgs;
+  /**
+   * Finds the functions, types and passages that fit a question best, best first: path:first-last, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
+   * It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer is at most about max_tokens long and says what was left out.
+   */
+  search_code: SearchCodeArgs;
   /** Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory. */
   stat: StatArgs;
   /** Shows what other agents and programs changed in the files that you have read, as diff hunks within max_tokens, and who did. The lines shown count as read. Use it before you go on with files that others work on, too, instead of reading them again. */
@@ -1442,6 +1504,11 @@ export interface ToolData {
    * About 30 languages are known, without comments and strings. The answer keeps to max_tokens: deeper levels are left out first, then files that do not fit, while later ones that do are still given. anchors: true gives lines as edit_file takes them.
    */
   outline: OutlineData;
+  /**
+   * Finds the functions, types and passages that fit a question best, best first: path:first-last, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
+   * It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer is at most about max_tokens long and says what was left out.
+   */
+  search_code: SearchCodeData;
   /** Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory. */
   stat: StatData;
   /** Shows what other agents and programs changed in the files that you have read, as diff hunks within max_tokens, and who did. The lines shown count as read. Use it before you go on with files that others work on, too, instead of reading them again. */

@@ -36,6 +36,8 @@ import type {
   ReadFileData,
   ReadManyFilesArgs,
   ReadManyFilesData,
+  SearchCodeArgs,
+  SearchCodeData,
   StatArgs,
   StatData,
   WriteFileArgs,
@@ -97,6 +99,11 @@ export interface ToolMethods {
    * About 30 languages are known, without comments and strings. The answer keeps to max_tokens: deeper levels are left out first, then files that do not fit, while later ones that do are still given. anchors: true gives lines as edit_file takes them.
    */
   outline(args: OutlineArgs, options?: CallOptions): Promise<OutlineData>;
+  /**
+   * Finds the functions, types and passages that fit a question best, best first: path:first-last, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
+   * It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer is at most about max_tokens long and says what was left out.
+   */
+  searchCode(args: SearchCodeArgs, options?: CallOptions): Promise<SearchCodeData>;
   /** Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory. */
   stat(args: StatArgs, options?: CallOptions): Promise<StatData>;
   /** Shows what other agents and programs changed in the files that you have read, as diff hunks within max_tokens, and who did. The lines shown count as read. Use it before you go on with files that others work on, too, instead of reading them again. */

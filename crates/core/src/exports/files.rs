@@ -10,6 +10,7 @@ use crate::page::{PageRequest, page};
 use crate::pattern::glob::Globs;
 use crate::pattern::ignore::{self, Stack};
 use crate::pattern::policy::{self, PathRules, RulesConfig};
+use crate::rank::CodeSearch;
 use crate::search::{MemoryIndex, Query, search_packed};
 use crate::text::path::encode_name;
 use crate::text::windows_paths::{self, WindowsBase};
@@ -207,6 +208,35 @@ impl HeldIndex {
     /// Returns the memory use in bytes.
     pub fn bytes(&self) -> f64 {
         self.0.bytes() as f64
+    }
+}
+
+/// A ranked search of contents that JavaScript passes.
+#[derive(Debug)]
+pub struct CodeRanking(CodeSearch);
+
+impl CodeRanking {
+    /// Parses the query. `options` is JSON.
+    pub fn new(options: &str) -> Result<Self> {
+        CodeSearch::new(&Options::parse(options)?).map(Self)
+    }
+
+    /// Adds the content of a file. `path` is relative to the start of the search. Reports whether the
+    /// file is searched: a binary one is not.
+    pub fn add(&mut self, path: &str, content: &[u8]) -> bool {
+        self.0.add(path, content)
+    }
+
+    /// Ranks the added files. Returns the paths of the best blocks in their order, joined by NUL; a path
+    /// of several blocks is repeated.
+    pub fn rank(&mut self) -> String {
+        self.0.rank().join("\0")
+    }
+
+    /// Returns the block at an index of the ranking with its lines in the content of its file, as
+    /// `rank::pack_block` packs it; without a number if none of the lines has a word of the query.
+    pub fn show(&self, index: u32, content: &[u8]) -> Packed {
+        self.0.show(index as usize, content)
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use filewright_core::Result;
 use filewright_core::options::{Options, invalid};
-use filewright_core::pattern::glob::{Case, Globs};
-use filewright_core::search::{OutputMode, Query, SearchLimits};
+use filewright_core::pattern::glob::{self, Globs};
+use filewright_core::search::{Case, OutputMode, Query, QueryOptions, SearchLimits};
 
 use super::progress::Progress;
 use crate::walk::WalkOptions;
@@ -69,6 +69,21 @@ impl GrepOptions {
     /// `INVALID_ARGUMENT`, `INVALID_REGEX`, `INVALID_GLOB`, `LIMIT_EXCEEDED`.
     pub fn from_json(json: &str) -> Result<Self> {
         let options = Options::parse(json)?;
+        Self::read(&options, Query::from_options(&options)?)
+    }
+
+    /// Parses the options that select files, for a search that looks at their contents in its own
+    /// way and not for the query.
+    ///
+    /// # Errors
+    /// Like [`GrepOptions::from_json`].
+    pub fn of_files(options: &Options) -> Result<Self> {
+        let (case, word, multiline) = (Case::Sensitive, false, false);
+        let every = QueryOptions { pattern: ".", regex: true, case, word, multiline };
+        Self::read(options, Query::new(&every)?)
+    }
+
+    fn read(options: &Options, query: Query) -> Result<Self> {
         let output = match options.choice("output", &["content", "files", "count"])? {
             0 => GrepOutput::Content,
             1 => GrepOutput::Files,
@@ -78,7 +93,7 @@ impl GrepOptions {
         if max_results == 0 {
             return Err(invalid("maxResults", "maxResults must be at least 1"));
         }
-        let mut limits = SearchLimits::read(&options)?;
+        let mut limits = SearchLimits::read(options)?;
         let max_per_file = limits.max_hits != u64::MAX;
         match output {
             // The search of a file ends after one hit more than `maxResults`, which shows that
@@ -89,17 +104,17 @@ impl GrepOptions {
             GrepOutput::Files | GrepOutput::Count => limits.want = OutputMode::Count,
         }
         Ok(Self {
-            query: Query::from_options(&options)?,
+            query,
             limits,
             max_per_file,
-            types: Globs::new(&options.list("types")?, &[] as &[&str], Case::Insensitive)?,
+            types: Globs::new(&options.list("types")?, &[] as &[&str], glob::Case::Insensitive)?,
             output,
             max_results,
             max_file_bytes: options.number("maxFileBytes")?.unwrap_or(MAX_SEARCHED_FILE_BYTES),
             timeout_ms: options.number("timeoutMs")?,
-            walk: walk_options(&options, "glob")?,
+            walk: walk_options(options, "glob")?,
             from_line: options.number("fromLine")?.unwrap_or(0),
-            index: IndexMode::read(&options)?,
+            index: IndexMode::read(options)?,
             strict: options.flag("strict", false)?,
             view: options.canonical(&["glob", "exclude", "types", "globCase", "hidden"]),
             files_view: options.canonical(&[

@@ -21,7 +21,7 @@ use filewright_fs::walk::list_tree::TreeOptions;
 use filewright_fs::walk::read_outside_exclude;
 use filewright_fs::write::aside::Conditions;
 use filewright_fs::write::{Durability, WriteOptions};
-use filewright_index::{self as index, FuzzyOptions, OpenRoots, Session};
+use filewright_index::{self as index, CodeOptions, FuzzyOptions, OpenRoots, Session};
 
 use super::{Quick, ReadPath, Scan, WritePath};
 
@@ -319,6 +319,16 @@ pub fn find_files(
     cancel: &CancelToken,
 ) -> Scan<Packed> {
     index::find_files(session, path, &FuzzyOptions::from_json(options)?, cancel)
+}
+
+/// Finds the blocks of files below a directory that fit a question best.
+pub fn search_code(
+    session: &Arc<Session>,
+    path: &ReadPath,
+    options: &str,
+    cancel: &CancelToken,
+) -> Scan<Packed> {
+    index::search_code(session, path, &CodeOptions::from_json(options)?, cancel)
 }
 
 /// Builds an index of a directory, if there is none. Resolves to a packed `IndexStatus`.

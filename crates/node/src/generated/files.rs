@@ -249,6 +249,40 @@ impl HeldIndex {
     }
 }
 
+/// A ranked search of contents that JavaScript passes.
+#[napi]
+pub struct CodeRanking(exports::CodeRanking);
+
+#[napi]
+impl CodeRanking {
+    /// Parses the query. `options` is JSON.
+    #[napi(constructor)]
+    pub fn new(options: String) -> napi::Result<Self> {
+        result_of(|| Ok(Self(exports::CodeRanking::new(&options)?)))
+    }
+
+    /// Adds the content of a file. `path` is relative to the start of the search. Reports whether the
+    /// file is searched: a binary one is not.
+    #[napi]
+    pub fn add(&mut self, path: String, content: &[u8]) -> napi::Result<bool> {
+        result_of(|| Ok(self.0.add(&path, content)))
+    }
+
+    /// Ranks the added files. Returns the paths of the best blocks in their order, joined by NUL; a path
+    /// of several blocks is repeated.
+    #[napi]
+    pub fn rank(&mut self) -> napi::Result<Text> {
+        result_of(|| Ok(self.0.rank()))
+    }
+
+    /// Returns the block at an index of the ranking with its lines in the content of its file, as
+    /// `rank::pack_block` packs it; without a number if none of the lines has a word of the query.
+    #[napi]
+    pub fn show(&self, index: u32, content: &[u8]) -> napi::Result<PackedResult> {
+        result_of(|| Ok(self.0.show(index, content)))
+    }
+}
+
 /// A compiled list of globs that paths must match or must not match.
 #[napi]
 pub struct PathGlobs(exports::PathGlobs);

@@ -478,6 +478,21 @@ impl NativeRoots {
         })
     }
 
+    /// Finds the blocks of files below a directory that fit a question best.
+    #[napi]
+    pub fn search_code(
+        &self,
+        path: String,
+        options: String,
+        cancel: Option<&CancelToken>,
+    ) -> Promise<PackedResult> {
+        let cancel = token(cancel);
+        let asked = vec![asked(&path, Intent::Read)];
+        self.in_lane(Lane::Scan, asked, move |open, paths| {
+            exports::search_code(&open.session, paths[0].0, &options, &cancel)
+        })
+    }
+
     /// Builds an index of a directory, if there is none. Resolves to a packed `IndexStatus`.
     #[napi]
     pub fn warm(

@@ -201,6 +201,40 @@ impl HeldIndex {
     }
 }
 
+/// A ranked search of contents that JavaScript passes.
+#[wasm_bindgen]
+pub struct CodeRanking(exports::CodeRanking);
+
+#[wasm_bindgen]
+impl CodeRanking {
+    /// Parses the query. `options` is JSON.
+    #[wasm_bindgen(constructor)]
+    pub fn new(options: &str) -> Result<CodeRanking, JsValue> {
+        js(exports::CodeRanking::new(options).map(Self))
+    }
+
+    /// Adds the content of a file. `path` is relative to the start of the search. Reports whether the
+    /// file is searched: a binary one is not.
+    #[wasm_bindgen(js_name = add)]
+    pub fn add(&mut self, path: &str, content: &[u8]) -> bool {
+        self.0.add(path, content)
+    }
+
+    /// Ranks the added files. Returns the paths of the best blocks in their order, joined by NUL; a path
+    /// of several blocks is repeated.
+    #[wasm_bindgen(js_name = rank)]
+    pub fn rank(&mut self) -> String {
+        self.0.rank()
+    }
+
+    /// Returns the block at an index of the ranking with its lines in the content of its file, as
+    /// `rank::pack_block` packs it; without a number if none of the lines has a word of the query.
+    #[wasm_bindgen(js_name = show)]
+    pub fn show(&self, index: u32, content: &[u8]) -> PackedResult {
+        self.0.show(index, content).into()
+    }
+}
+
 /// A compiled list of globs that paths must match or must not match.
 #[wasm_bindgen]
 pub struct PathGlobs(exports::PathGlobs);

@@ -1,0 +1,86 @@
+/** Ranked searches of contents over any backend, with the results of the native search of a disk. */
+import { engine } from "../../engine/current.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { CodeSearchQuery, CodeSearchResult } from "../../engine/search-types.ts";
+import type { CodeBlock } from "../../engine/rank.ts";
+import { Yielder } from "../../engine/yielder.ts";
+import type { Files } from "../files.ts";
+import { childOf } from "../paths.ts";
+import { WALK_AHEAD_FILES } from "./cached-walk.ts";
+import { readSearched } from "./search-files.ts";
+import { globsOf, type Signalled } from "./search-grep.ts";
+import { SearchWalk } from "./search-walk.ts";
+
+/** The maximum size in bytes of a file that is ranked, as `MAX_RANKED_BYTES` of `crates/core/src/rank`. */
+const MAX_RANKED_BYTES = 1 << 20;
+
+/** Reads every file below a directory and ranks its blocks. @throws INVALID_ARGUMENT, INVALID_GLOB, CANCELLED */
+export async function searchCodeByWalk(
+  backend: Files,
+  root: string,
+  query: CodeSearchQuery & Signalled,
+): Promise<CodeSearchResult> {
+  const ranking = engine().codeRanking(query);
+  const globs = globsOf(query.glob, {});
+  const wants = (path: string, { type }: { readonly type: string }) => type === "file" && globs.matches(path);
+  const walk = new SearchWalk(backend, root, { query, globs, wants, from: "" });
+  const yielder = new Yielder(query);
+  let [filesSearched, unreadable, complete] = [0, 0, true];
+  const ahead: { readonly path: string; readonly content: Promise<Uint8Array | Error | undefined> }[] = [];
+  const addNext = async (): Promise<void> => {
+    const { path, content } = ahead.shift() as (typeof ahead)[number];
+    const bytes = await content;
+    await yielder.yieldIfDue();
+    if (bytes instanceof Error) unreadable += isGone(bytes) ? 0 : 1;
+    else if (bytes !== undefined && ranking.add(path, bytes)) filesSearched++;
+  };
+  for await (const { path, entry } of walk.entries()) {
+    if (yielder.isOver) {
+      complete = false;
+      break;
+    }
+    if ((entry.size ?? 0) > MAX_RANKED_BYTES) continue;
+    ahead.push({ path, content: contentOrError(backend, childOf(root, path), entry.size) });
+    if (ahead.length >= WALK_AHEAD_FILES) await addNext();
+  }
+  while (ahead.length > 0) await addNext();
+  const blocks = await shownBlocks(backend, root, ranking);
+  return { blocks, filesSearched, unreadable: unreadable + walk.counts.unreadable, complete };
+}
+
+/** Returns the best blocks with their lines, as the files are now. */
+async function shownBlocks(
+  backend: Files,
+  root: string,
+  ranking: ReturnType<ReturnType<typeof engine>["codeRanking"]>,
+): Promise<readonly CodeBlock[]> {
+  const contents = new Map<string, Uint8Array | Error | undefined>();
+  const blocks: CodeBlock[] = [];
+  for (const [index, path] of ranking.rank().entries()) {
+    const content = contents.has(path)
+      ? contents.get(path)
+      : await contentOrError(backend, childOf(root, path), undefined);
+    contents.set(path, content);
+    const block = content instanceof Uint8Array ? ranking.show(index, content) : undefined;
+    if (block !== undefined) blocks.push(block);
+  }
+  return blocks;
+}
+
+/** Returns the content of a file; undefined for one that is too large to be ranked. */
+async function contentOrError(
+  backend: Files,
+  path: string,
+  size: number | undefined,
+): Promise<Uint8Array | Error | undefined> {
+  try {
+    return await readSearched(backend, path, { size, most: MAX_RANKED_BYTES });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** Returns true for the error of a file that was removed after it was listed. */
+function isGone(error: Error): boolean {
+  return error instanceof FilewrightError && error.code === "NOT_FOUND";
+}

@@ -1,0 +1,136 @@
+import { escapeControls, plural } from "../engine/escape.ts";
+import { lazily } from "../engine/lazy.ts";
+import type { CheckedArgs } from "./generated/internal.ts";
+import type { SearchCodeData } from "./generated/types.ts";
+import { named } from "./lib/exact.ts";
+import { compileArgumentCheck, object } from "./lib/schema.ts";
+import {
+  choice,
+  integer,
+  PATH_ALIASES,
+  path,
+  text,
+  textOrTextListSchema,
+  timeoutSchema,
+  WARNINGS_SCHEMA,
+} from "./lib/shared.ts";
+import { quoteForPeople } from "./lib/text.ts";
+import type { ReadingTool } from "./lib/tool.ts";
+
+const searching = lazily("ranked searches", () => import("./run/search_code.ts"));
+
+type SearchCodeArgs = CheckedArgs["search_code"];
+
+const inputSchema = object(
+  {
+    query: text("What to look for, in words or names: where are expired sessions removed; SessionStore.", {
+      minLength: 1,
+    }),
+    path: path("The directory to search", { default: "." }),
+    glob: textOrTextListSchema("Only files whose path matches: *.ts at any depth, src/** below a directory."),
+    kind: named(
+      "CodeKind",
+      choice(
+        "definition: only blocks that define a name of the query. test: only tests.",
+        ["any", "definition", "test"],
+        "any",
+      ),
+    ),
+    max_tokens: integer("About how long the answer may be.", {
+      default: 2000,
+      minimum: 100,
+      maximum: 100_000,
+    }),
+    limit: integer("The most blocks given.", { default: 10, minimum: 1, maximum: 100 }),
+    timeout_ms: timeoutSchema(),
+  },
+  ["query"],
+);
+
+const outputSchema = object(
+  {
+    blocks: {
+      type: "array",
+      description: "Blocks, best first.",
+      items: named(
+        "FoundBlock",
+        object(
+          {
+            path: text("Relative to the workspace."),
+            first_line: integer("From 1."),
+            last_line: integer("Inclusive."),
+            lines: {
+              type: "array",
+              description: "The line of the definition, and those with words of the query.",
+              items: named(
+                "FoundLine",
+                object({ line: integer("From 1."), text: text("At most 200 characters.") }, ["line", "text"]),
+              ),
+            },
+          },
+          ["path", "first_line", "last_line", "lines"],
+        ),
+      ),
+    },
+    left_out: integer("Blocks that were found and do not fit into max_tokens."),
+    tokens: integer("About how long the blocks are."),
+    files_searched: integer("Files searched."),
+    complete: { type: "boolean", description: "Whether everything was searched." },
+    warnings: WARNINGS_SCHEMA,
+  },
+  ["blocks", "left_out", "tokens", "files_searched", "complete"],
+);
+
+/** Finds the blocks of code that fit a question best. */
+export const searchCode: ReadingTool<SearchCodeArgs, SearchCodeData> = {
+  kind: "read",
+  name: "search_code",
+  title: "Search code by meaning of words",
+  traits: ["knowsRepository", "searches", "needsDirectory"],
+  description: `Finds the functions, types and passages that fit a question best, best first: path:first-last, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
+It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer is at most about max_tokens long and says what was left out.`,
+  inputSchema,
+  outputSchema,
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  aliases: PATH_ALIASES,
+  parse: compileArgumentCheck("search_code", inputSchema),
+  paths: (args) => [{ argument: "path", typed: args.path, intent: "read", missing: "refuse" }],
+  scans: () => true,
+  run: async (args, call) => (await searching()).runSearchCode(args, call),
+  texts: {
+    render: (data, args) => codeText(data, args),
+    display: ({ blocks }, { query }) =>
+      `Found ${plural(blocks.length, "block")} for ${quoteForPeople(query)}`,
+    fit: {
+      shrink(data, _args, lines) {
+        let used = 0;
+        const blocks = data.blocks.filter((block) => {
+          used += block.lines.length + 2;
+          return used <= lines;
+        });
+        const left_out = data.left_out + data.blocks.length - blocks.length;
+        return { ...data, blocks, left_out };
+      },
+    },
+  },
+};
+
+/** Returns the text of an answer. */
+function codeText({ blocks, left_out, complete }: SearchCodeData, { query, kind }: SearchCodeArgs): string {
+  const groups = blocks.map(({ path: where, first_line, last_line, lines }) =>
+    [
+      `${escapeControls(where)}:${first_line}-${last_line}`,
+      ...lines.map(({ line, text: content }) => `${line}:${content}`),
+    ].join("\n"),
+  );
+  const notes: string[] = [];
+  if (blocks.length === 0 && left_out === 0)
+    notes.push(
+      kind === "definition"
+        ? `Nothing defines a name of ${escapeControls(query)}`
+        : `Nothing fits ${escapeControls(query)}`,
+    );
+  if (left_out > 0) notes.push(`[${plural(left_out, "more block")}; a larger max_tokens gives them]`);
+  if (!complete) notes.push("[the time was up before every file was searched]");
+  return [groups.join("\n\n"), ...notes].filter(Boolean).join("\n\n");
+}

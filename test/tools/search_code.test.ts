@@ -1,0 +1,135 @@
+/** `search_code`: the same blocks on every kind of storage, and never an old one. */
+import { describe, expect, test } from "vitest";
+import { KINDS, place } from "./harness.ts";
+
+const SESSION = `import { log } from "./log.ts";
+
+/** Opens one. */
+export function openSession(token: string) {
+  check(token);
+}
+
+export function closeSession(reason: string) {
+  log("closed", reason);
+}
+`;
+
+const tree = {
+  "auth/session.ts": SESSION,
+  "auth/token.ts": 'export function parse(text: string) {\n  return text.split(".");\n}\n',
+  "log.ts": "export const log = (...words: string[]) => console.log(words);\n",
+  "test/session.test.ts": 'import { closeSession } from "../auth/session.ts";\ncloseSession("reason");\n',
+  "docs/guide.md": "# Guide\nA session is closed with a reason.\n",
+  ".gitignore": "dist/\n",
+  "dist/session.js": 'function closeSession(reason) { log("closed", reason); }\n',
+  ".env": "REASON=closed session\n",
+  "image.bin": new Uint8Array([0, 1, 2, 0x63, 0x6c, 0x6f, 0x73, 0x65]),
+  "../out/session.ts": "export function closeSession() {}\n",
+  out: { link: "$O" },
+};
+
+/** Returns `path:first-last` of each block. */
+const placesOf = (data: { readonly blocks: readonly Block[] } | undefined): readonly string[] =>
+  (data?.blocks ?? []).map(({ path, first_line, last_line }) => `${path}:${first_line}-${last_line}`);
+interface Block {
+  readonly path: string;
+  readonly first_line: number;
+  readonly last_line: number;
+}
+
+describe.each(KINDS)("search_code on %s", (kind) => {
+  test("gives the blocks that fit a question, best first", async () => {
+    const { ws } = await place(kind, tree);
+    const { ok, text, data } = await ws.call("search_code", { query: "why was the session closed" });
+    expect(ok, text).toBe(true);
+    const places = placesOf(data);
+    expect(places[0]).toBe("auth/session.ts:8-11");
+    expect(
+      text.startsWith(
+        'auth/session.ts:8-11\n8:export function closeSession(reason: string) {\n9:  log("closed"',
+      ),
+    ).toBe(true);
+    expect(places.some((one) => /dist|env|out|image/u.test(one))).toBe(false);
+  });
+
+  test("gives definitions alone, tests alone, and files of a glob alone", async () => {
+    const { ws } = await place(kind, tree);
+    const ask = async (args: object) =>
+      placesOf((await ws.call("search_code", { query: "closeSession", ...args } as never)).data as never);
+    expect(await ask({ kind: "definition" })).toEqual(["auth/session.ts:8-11"]);
+    expect((await ask({ kind: "test" })).map((one) => one.split(":")[0])).toEqual(["test/session.test.ts"]);
+    expect(await ask({ glob: "*.md" })).toEqual(["docs/guide.md:1-3"]);
+    expect(await ask({ path: "auth", query: "parse" })).toEqual(["auth/token.ts:1-4"]);
+    const { text } = await ws.call("search_code", { query: "kubernetes" });
+    // The file of secrets is told.
+    expect(text).toBe("Nothing fits kubernetes\n[1 entry could not be read]");
+  });
+
+  test("finds a changed file by its new words and no longer by the old", async () => {
+    const { ws, foreign } = await place(kind, tree);
+    const files = async (query: string) =>
+      placesOf((await ws.call("search_code", { query })).data).map((one) => one.split(":")[0]);
+    expect(await files("parse")).toEqual(["auth/token.ts"]);
+    for (let round = 0; round < 3; round++) {
+      await foreign(
+        "auth/token.ts",
+        `export function decode${round}() {}\nexport const zebra${round} = 1;\n`,
+      );
+      expect(await files(`zebra${round}`)).toContain("auth/token.ts");
+      expect(await files("parse")).toEqual([]);
+    }
+  });
+
+  test("is at most about as long as asked, and says what it left out", async () => {
+    const seed = Object.fromEntries(
+      Array.from({ length: 9 }, (_, at) => [
+        `f${at}.py`,
+        `def wanted_${at}():\n    return "${"wanted ".repeat(20)}"\n`,
+      ]),
+    );
+    const { ws } = await place(kind, seed);
+    const { text, data } = await ws.call("search_code", { query: "wanted", max_tokens: 200 });
+    expect(Buffer.byteLength(text)).toBeLessThan(200 * 3.6 + 80);
+    expect(data?.left_out).toBe(9 - (data?.blocks.length ?? 0));
+    expect(text.endsWith(`[${data?.left_out} more blocks; a larger max_tokens gives them]`)).toBe(true);
+  });
+
+  test("shows nothing of what a rule hides", async () => {
+    const rules = [{ tool: "*", path: "auth/**", decision: "deny" }] as const;
+    const { ws } = await place(kind, tree, { rules });
+    const { data } = await ws.call("search_code", { query: "close session reason" });
+    expect(placesOf(data).filter((one) => one.startsWith("auth"))).toEqual([]);
+    expect(placesOf(data)).toContain("docs/guide.md:1-3");
+  });
+
+  test("refuses a query without a word", async () => {
+    const { ws } = await place(kind, tree);
+    const { ok, error } = await ws.call("search_code", { query: "?!" });
+    expect([ok, error?.code]).toEqual([false, "INVALID_ARGUMENT"]);
+  });
+});
+
+test("the answer is the same on every kind of storage", async () => {
+  const answers = await Promise.all(
+    KINDS.map(async (kind) => {
+      const { ws } = await place(kind, tree);
+      return Promise.all(
+        ["session reason", "log", "parse text", "closeSession"].map(
+          async (query) => (await ws.call("search_code", { query })).text,
+        ),
+      );
+    }),
+  );
+  expect(answers[1]).toEqual(answers[0]);
+  expect(answers[2]).toEqual(answers[0]);
+});
+
+test("models are offered the tool only where the host wants it", async () => {
+  for (const [knows, offered] of [
+    [true, true],
+    [undefined, false],
+  ] as const) {
+    const { ws } = await place("memory", tree, knows === undefined ? {} : { knows });
+    expect(ws.tools.some(({ name }) => name === "search_code")).toBe(offered);
+  }
+});
