@@ -142,7 +142,6 @@ async function callToolOfCommand(command: Command, parsed: ParsedCommandLine, sh
         : { roots: where.map(({ path, access }) => ({ path: resolve(path), access })) }),
       // Only `call` and `tools` use the tools of the preset; other commands call canonical tools.
       preset: presetOfCommand(command, parsed, workspace.preset as PresetName | undefined),
-      findFiles: workspace.findFiles ?? true,
       knows: workspace.knows ?? true,
       // No index is built, because the process ends before another search could use it.
       index: workspace.index ?? "off",

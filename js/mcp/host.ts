@@ -108,10 +108,9 @@ export function localWorkspaceHost(first: readonly string[], options: HostedWork
     async tools() {
       const { openWorkspace } = await import("../workspace/index.node.ts");
       const { MemoryBackend } = await import("../backends/memory/memory.ts");
-      const { preset, findFiles, knows } = commonWorkspaceOptions(options);
+      const { preset, knows } = commonWorkspaceOptions(options);
       const ws = await openWorkspace({
         preset,
-        findFiles,
         knows,
         readOnly: isReadOnlyHost(options),
         backend: new MemoryBackend(),
@@ -259,8 +258,7 @@ function isReadOnlyHost({ readOnly, workspace = {} }: HostedWorkspaceOptions): b
 function commonWorkspaceOptions(options: HostedWorkspaceOptions): WorkspaceOptions {
   return withoutUndefined({
     preset: options.preset === "lean" ? "canonical" : options.preset,
-    findFiles: options.workspace?.findFiles ?? true,
-    knows: options.workspace?.knows,
+    knows: options.workspace?.knows ?? "names",
     guard: options.preset === "lean" ? (options.workspace?.guard ?? "refuse") : undefined,
     readOnly: isReadOnlyHost(options) ? true : undefined,
   });

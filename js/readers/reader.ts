@@ -35,8 +35,6 @@ export interface ReaderLimits {
   readonly imagePixels?: number;
   /** The maximum size of a file that is read into memory as a whole. A larger one is refused with TOO_LARGE. */
   readonly wholeFileBytes: number;
-  /** The maximum size of an SVG that is shown as text. */
-  readonly svgBytes: number;
   /** The maximum size of the text of one result, in UTF-8 bytes. */
   readonly outputBytes: number;
 }

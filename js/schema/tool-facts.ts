@@ -29,7 +29,7 @@ import { FACTS_BY_TOOL } from "./generated/facts.ts";
  * - `endsAtOnce`: a call looks at one path or none, and ends before it could be cancelled: it gets no signal, unless
  *   hooks, grants or rules could make it wait.
  * - `keepsTime`: it enforces `timeout_ms` itself.
- * - `isExtra`: models are offered it only where the host wants that (`findFiles`).
+ * - `isExtra`: models are offered it only where the host wants that (`knows`, true or `names`).
  * - `knowsRepository`: models are offered it only where the host wants that (`knows`).
  * - `standsForLooking`, `standsForReading`, `standsForWriting`: the rules for its calls also apply to an access that is
  *   not part of its calls, such as a path in an error message, or an earlier content on the review page. One tool has

@@ -6,6 +6,7 @@ import type { OutlineData, OutlinedFile } from "./generated/types.ts";
 import type { ReadingTool } from "./lib/tool.ts";
 import { escapeControls, plural } from "../engine/escape.ts";
 import { truncatedClause } from "./lib/text.ts";
+import { MAX_TOKENS_SCHEMA, TOKENS_SCHEMA } from "./lib/tokens.ts";
 import { outlineLines } from "./render/outline.ts";
 import { lazily } from "../engine/lazy.ts";
 
@@ -23,11 +24,7 @@ const inputSchema = object(
         maximum: 32,
       },
     ),
-    max_tokens: integer("The most tokens of the answer, counted as 3.6 bytes each.", {
-      default: 4000,
-      minimum: 100,
-      maximum: 100_000,
-    }),
+    max_tokens: { ...MAX_TOKENS_SCHEMA, default: 4000 },
     anchors: flag("Give the first and last line as anchors (`12#k3x9q1a`), as edit_file takes them.", false),
     hidden: flag("Map names that begin with a dot too; .git is never mapped.", true),
     respect_ignore: flag("Leave out what .gitignore, .ignore and .agentignore files name.", true),
@@ -78,10 +75,10 @@ const outputSchema = object(
       type: "boolean",
       description: "Whether files or definitions were left out for lack of room.",
     },
-    tokens: integer("Estimated tokens of the text."),
+    tokens: TOKENS_SCHEMA,
     warnings: WARNINGS_SCHEMA,
   },
-  ["files", "total", "truncated", "tokens"],
+  ["files", "total", "truncated"],
 );
 
 /** Lists the definitions of a file, or of the files of a directory. */

@@ -172,15 +172,12 @@ export interface WorkspaceOptions {
    */
   readonly tenant?: string | undefined;
   /**
-   * With true, models are offered `find_files` in addition to `glob` and `grep`. Calls by name work in any
-   * case; each tool that is offered costs tokens in every request. Default false.
+   * With true, models are offered the tools that know the repository, which are `search_code`, `outline`,
+   * `changes_since` and `find_files`, and answers tell what others changed in a file since the agent read it. With
+   * `names`, models are offered `find_files` alone. Calls by name work in any case; each tool that is offered costs
+   * tokens in every request. Default false.
    */
-  readonly findFiles?: boolean | undefined;
-  /**
-   * With true, models are offered the tools that know the repository, such as `outline`. Calls by name work in any
-   * case; each tool that is offered costs tokens in every request. Default false.
-   */
-  readonly knows?: boolean | undefined;
+  readonly knows?: boolean | "names" | undefined;
   /**
    * Offer `run_command`. `true` or options: in the strictest sandbox that this system has, made
    * from the policy of the workspace. A provider: in that one, which must hold the policy or say

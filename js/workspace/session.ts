@@ -220,7 +220,7 @@ function settingsOf(
     ignoreFiles: Object.freeze([...(given.ignoreFiles ?? IGNORE_FILES)]),
     readers: readersFor({ readers: given.readers }),
     renderings: new RenderingCache(),
-    findFiles: given.findFiles === true,
+    findFiles: given.knows !== undefined && given.knows !== false,
     knows: given.knows === true,
   };
 }

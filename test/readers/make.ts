@@ -16,7 +16,7 @@ export async function read(
 ): Promise<Rendered & Partial<Pick<FilewrightError, "code" | "message" | "details" | "hint">>> {
   const source = sourceOf(typeof bytes === "string" ? bytesOf(bytes) : bytes);
   const MIB = 1024 * 1024;
-  const limits = { imageBytes: 20 * MIB, wholeFileBytes: 20 * MIB, svgBytes: MIB, outputBytes: MIB };
+  const limits = { imageBytes: 20 * MIB, wholeFileBytes: 20 * MIB, outputBytes: MIB };
   try {
     return await readersFor().read({ source, path: "the/file", mime, limits, options, ...more });
   } catch (error) {

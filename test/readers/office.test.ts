@@ -192,7 +192,7 @@ describe("workbooks", () => {
     const rows = Array.from({ length: 1000 }, (_, n) => `<row r="${n + 1}"><c><v>${n}</v></c></row>`).join(
       "",
     );
-    const limits = { imageBytes: 1e6, wholeFileBytes: 1e6, svgBytes: 1e6, outputBytes: 1000 };
+    const limits = { imageBytes: 1e6, wholeFileBytes: 1e6, outputBytes: 1000 };
     const long = await read(xlsx({ a: rows, b: rows }), XLSX, {}, { limits });
     expect(long.text.length).toBeLessThan(1500);
     expect(long.text).toContain("(1000 rows)");

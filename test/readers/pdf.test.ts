@@ -55,7 +55,7 @@ Third (page)`);
     const first = await read(long, PDF);
     expect(first.text).toMatch(/\[pages 1-20 of 25; continue with pages="21-25"\]$/);
     expect(first.data).toMatchObject({ next_pages: "21-25" });
-    const limits = { imageBytes: 1e6, wholeFileBytes: 1e6, svgBytes: 1e6, outputBytes: 30 };
+    const limits = { imageBytes: 1e6, wholeFileBytes: 1e6, outputBytes: 30 };
     const small = await read(ten, PDF, { pages: "1-4,7" }, { limits });
     expect(small.data).toMatchObject({ pages: [1, 2], next_pages: "3-4,7" });
   });

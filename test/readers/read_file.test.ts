@@ -51,8 +51,13 @@ describe("read_file through readers", () => {
       ok: true,
       text: `1\t${svg.trim()}`,
     });
-    const refused = await readIn({ "s.svg": svg }, { path: "s.svg" }, { limits: { svgBytes: 10 } });
-    expect(refused.error).toMatchObject({ code: "TOO_LARGE", details: { size: 42, limit: 10 } });
+    const large = svg + " ".repeat(1 << 20);
+    const refused = await readIn({ "s.svg": large }, { path: "s.svg" });
+    expect(refused.error).toMatchObject({
+      code: "TOO_LARGE",
+      details: { size: large.length, limit: 1 << 20 },
+    });
+    expect(await readIn({ "s.svg": large }, { path: "s.svg", force_text: true })).toMatchObject({ ok: true });
   });
 
   it("one value of a JSON file comes with the lines it is on", async () => {

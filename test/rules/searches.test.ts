@@ -46,7 +46,7 @@ const calls: readonly (readonly [tool: string, args: Record<string, unknown>, to
 
 describe.each(KINDS)("what a rule denies on %s", (kind) => {
   test.each(calls)("%s %j does not tell it", async (tool, args, told) => {
-    const { ws } = await place(kind, seed, { rules: deny, findFiles: true });
+    const { ws } = await place(kind, seed, { rules: deny, knows: "names" });
     const result = await ws.call(tool, args);
     expect(result.ok, result.text).toBe(true);
     expect(JSON.stringify(result)).not.toMatch(FORBIDDEN_TEXT);

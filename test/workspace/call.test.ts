@@ -32,7 +32,7 @@ describe("tools as models see them", () => {
       "batch",
       "access_info",
     ]);
-    const { ws: more } = await place("memory", {}, { findFiles: true });
+    const { ws: more } = await place("memory", {}, { knows: "names" });
     const names = more.tools.map((tool) => tool.name);
     expect(names.filter((name) => !ws.tools.some((tool) => tool.name === name))).toEqual(["find_files"]);
     for (const tool of more.tools) {
@@ -53,7 +53,7 @@ describe("tools as models see them", () => {
 
   test("results have the data that the output schemas promise", async () => {
     const seed = { "a.txt": "a\n", "b.txt": "b\n", d: null };
-    const { ws } = await place("memory", seed, { findFiles: true });
+    const { ws } = await place("memory", seed, { knows: "names" });
     const calls: readonly [string, Record<string, unknown>][] = [
       ["read_file", { path: "a.txt" }],
       ["read_many_files", { paths: ["*.txt"] }],

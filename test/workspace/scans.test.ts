@@ -148,7 +148,7 @@ describe("timeout_ms", () => {
     ["find_files", { query: "a" }],
   ])("ends %s with TIMEOUT when its time is over", async (tool, args) => {
     const { backend } = slow();
-    const ws = await openWorkspace({ root: "/ws", backend, findFiles: true });
+    const ws = await openWorkspace({ root: "/ws", backend, knows: "names" });
     const result = await ws.call(tool, { ...args, timeout_ms: 20 });
     expect(result.error?.code).toBe("TIMEOUT");
     expect(result.error?.details).toEqual({ timeout_ms: 20 });

@@ -67,7 +67,6 @@ function effectiveOptions({ values }: ParsedCommandLine, shell: Shell): readonly
   const defaults: Readonly<Record<string, unknown>> = {
     preset: "canonical",
     guard: "off",
-    findFiles: true,
     knows: true,
     history: true,
     stateDir: defaultStateDir(),

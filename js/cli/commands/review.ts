@@ -142,7 +142,7 @@ async function showDirectories(parsed: ParsedCommandLine, shell: Shell): Promise
   const ws = await openWorkspace({
     ...workspace,
     roots,
-    findFiles: workspace.findFiles ?? true,
+    knows: workspace.knows ?? "names",
     // No agent has read anything here, and the person sees each file before changing it.
     guard: workspace.guard ?? "off",
     observers: [...(workspace.observers ?? []), hub.observer],

@@ -937,7 +937,7 @@ export interface OutlineArgs {
   readonly path?: string;
   /** Levels of definitions: 1 those of the file itself. Default: all of a file, 1 of a directory. */
   readonly depth?: number;
-  /** The most tokens of the answer, counted as 3.6 bytes each. Default `4000`. */
+  /** The most tokens of the text. Default `4000`. */
   readonly max_tokens?: number;
   /** Give the first and last line as anchors (`12#k3x9q1a`), as edit_file takes them. Default `false`. */
   readonly anchors?: boolean;
@@ -989,8 +989,8 @@ export interface OutlineData {
   readonly total: number;
   /** Whether files or definitions were left out for lack of room. */
   readonly truncated: boolean;
-  /** Estimated tokens of the text. */
-  readonly tokens: number;
+  /** With max_tokens: the tokens of the text. */
+  readonly tokens?: number;
   /** What else is to be known of the answer, such as what was left out. */
   readonly warnings?: readonly string[];
 }

@@ -31,8 +31,6 @@ export interface Limits {
    * file is refused with TOO_LARGE; pages can be read of a file of any size. Default 20 MiB.
    */
   readonly wholeFileBytes: number;
-  /** The maximum size in bytes of an SVG that is shown as text. Default 1 MiB. */
-  readonly svgBytes: number;
   /**
    * The maximum size in bytes of a file that is searched by grep or edited. Grep skips a larger file and
    * counts it; edits refuse it. Default 100 MiB.
@@ -64,7 +62,6 @@ export const LIMIT_OPTIONS: Options<Partial<WorkspaceLimits>> = options("Workspa
   imageBase64Bytes: integer(1),
   imagePixels: integer(1),
   wholeFileBytes: integer(1),
-  svgBytes: integer(1),
   grepFileBytes: integer(1),
   lockTimeoutMs: integer(1),
   hookTimeoutMs: integer(1),
@@ -82,7 +79,6 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   imageBase64Bytes: 5 * BYTES_PER_MIB,
   imagePixels: 8000,
   wholeFileBytes: 20 * BYTES_PER_MIB,
-  svgBytes: BYTES_PER_MIB,
   grepFileBytes: 100 * BYTES_PER_MIB,
   lockTimeoutMs: 5000,
   hookTimeoutMs: 60_000,

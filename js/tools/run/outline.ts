@@ -11,7 +11,7 @@ import type { CheckedArgs } from "../generated/internal.ts";
 import type { OutlineData, OutlinedDefinition, OutlinedFile } from "../generated/types.ts";
 import { anchorAt, type DefinedFile, readDefinitions } from "../lib/definitions.ts";
 import { contentsDigit, currentFileFacts } from "../lib/seen.ts";
-import { utf8Length } from "../lib/text.ts";
+import { TokenRoom } from "../lib/tokens.ts";
 import { type Answer, type Call, locationError } from "../lib/tool.ts";
 import { findPaths } from "../lib/walks.ts";
 import { leftOutNote } from "../render/left-out.ts";
@@ -21,15 +21,15 @@ type Args = CheckedArgs["outline"];
 
 /** The number of files that are read concurrently. */
 const CONCURRENT_READS = 8;
-/** The bytes that count as one token. */
-const BYTES_PER_TOKEN = 3.6;
-/** The bytes that are reserved for the last line, which says what was left out. */
-const CLOSING_BYTES = 90;
+/** The tokens that are reserved for the last line, which says what was left out, and for notes. */
+const CLOSING_TOKENS = 60;
 
 /** Answers a call of `outline`. */
 export async function runOutline(args: Args, call: Call): Promise<Answer<OutlineData>> {
   const at = call.locations[0]!;
-  const map = new OutlineMap(args);
+  const map = new OutlineMap(
+    new TokenRoom({ most: args.max_tokens - CLOSING_TOKENS, count: call.settings.tokens }),
+  );
   if (!at.directory && (await call.fs.stat(at.path)).isFile) {
     const file = await readDefinitions(call, at);
     if (!file.known)
@@ -139,17 +139,16 @@ async function anchorsOf(file: DefinedFile, at: Location, call: Call): Promise<(
   return (line) => anchor(line) + digit;
 }
 
-/** A map of files that fills a budget of bytes. */
+/** A map of files that fills some room. */
 class OutlineMap {
   readonly #files: OutlinedFile[] = [];
-  #left: number;
+  readonly #room: TokenRoom;
   #total = 0;
-  #bytes = 0;
   #truncated = false;
   #unread = 0;
 
-  constructor({ max_tokens: tokens }: Args) {
-    this.#left = Math.floor(tokens * BYTES_PER_TOKEN) - CLOSING_BYTES;
+  constructor(room: TokenRoom) {
+    this.#room = room;
   }
 
   /** Adds a file as far as it fits: with all levels, with fewer, or by its path alone. */
@@ -163,28 +162,32 @@ class OutlineMap {
     this.#total++;
     const deepest = file.definitions.reduce((most, { level }) => Math.max(most, level), 0);
     for (let levels = deepest + 1; levels >= 0; levels--) {
-      const definitions = file.definitions.filter(({ level }) => level < levels);
       if (levels === 0 && this.#total > 1) break;
-      const fitting = levels === 0 ? this.#firstThatFit(file) : definitions;
-      const bytes = bytesOf({ ...file, definitions: fitting });
-      if (bytes > this.#left) continue;
+      const fitting =
+        levels === 0 ? this.#firstThatFit(file) : file.definitions.filter(({ level }) => level < levels);
+      const shown = { ...file, definitions: fitting };
+      // The first that fit have taken their room.
+      if (levels > 0 && !this.#room.take(outlineLines(shown).join("\n"))) continue;
       this.#truncated ||= fitting.length < file.definitions.length;
-      this.#left -= bytes;
-      this.#bytes += bytes;
-      this.#files.push({ ...file, definitions: fitting });
+      this.#files.push(shown);
       return;
     }
     this.#truncated = true;
   }
 
-  /** Returns the first definitions of the only file that fit. */
+  /** Returns the first definitions of the only file that fit, and takes their room. */
   #firstThatFit(file: OutlinedFile): readonly OutlinedDefinition[] {
-    let left = this.#left - bytesOf({ ...file, definitions: [] }) - CLOSING_BYTES;
+    const [head = ""] = outlineLines({ ...file, definitions: [] });
+    this.#room.take(head);
     const top = file.definitions.filter(({ level }) => level === 0);
-    const end = top.findIndex((one) => {
-      left -= bytesOf({ ...file, definitions: [one] }) - bytesOf({ ...file, definitions: [] });
-      return left < 0;
-    });
+    const end = top.findIndex(
+      (one) =>
+        !this.#room.take(
+          outlineLines({ ...file, definitions: [one] })
+            .slice(1)
+            .join("\n"),
+        ),
+    );
     return end === -1 ? top : top.slice(0, end);
   }
 
@@ -198,12 +201,6 @@ class OutlineMap {
       files: this.#files,
       total: this.#total,
       truncated: this.#truncated,
-      tokens: Math.ceil(this.#bytes / BYTES_PER_TOKEN),
     };
   }
-}
-
-/** Returns the bytes that a file needs in the text. */
-function bytesOf(file: OutlinedFile): number {
-  return outlineLines(file).reduce((sum, line) => sum + utf8Length(line) + 1, 0);
 }

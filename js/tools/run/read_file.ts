@@ -9,6 +9,7 @@ import { changeOf, type PresentFile } from "../lib/changed.ts";
 import { assertFile, readPage, statOrNull } from "../lib/contents.ts";
 import { definitionOf, readDefinitions } from "../lib/definitions.ts";
 import { imageFacts } from "../render/image.ts";
+import { BYTES_PER_MIB } from "../lib/limits.ts";
 import { linesShownByPage } from "../lib/line-ranges.ts";
 import { pageWarning } from "../render/page.ts";
 import { type KnownFile, renderFile } from "../render/renderings.ts";
@@ -47,7 +48,7 @@ export async function runReadFile(args: CheckedReadFileArgs, call: Call): Promis
   if (asked || (!plain && call.settings.readers.find(mime) !== undefined)) {
     return readRendered(args, call, at, { mime, size, encoding });
   }
-  if (!plain) assertSvgSize(page, at, call);
+  if (!plain) assertSvgSize(page, at);
   return { data: await seenPage(page, args, call, at) };
 }
 
@@ -92,11 +93,10 @@ async function readSymbol(
 }
 
 /** Refuses an SVG that is too large to be shown as text. @throws FilewrightError TOO_LARGE */
-function assertSvgSize({ mime, size }: Page, at: Location, call: Call): void {
-  const { svgBytes: limit } = call.settings.limits;
-  if (mime !== SVG_MIME_TYPE || size <= limit) return;
+function assertSvgSize({ mime, size }: Page, at: Location): void {
+  if (mime !== SVG_MIME_TYPE || size <= MAX_SVG_BYTES) return;
   throw locationError("TOO_LARGE", at, {
-    details: { size, limit, mime },
+    details: { size, limit: MAX_SVG_BYTES, mime },
     hint: "force_text: true shows pages of it all the same",
   });
 }
@@ -155,6 +155,8 @@ function contentIdOfPage({ hash, version }: Page): string | undefined {
 }
 
 const SVG_MIME_TYPE = "image/svg+xml";
+/** The maximum size in bytes of an SVG that is shown as text without being asked for. */
+const MAX_SVG_BYTES = BYTES_PER_MIB;
 
 function pageRequestOf(args: CheckedReadFileArgs, call: Call): PageRequest {
   return {

@@ -54,7 +54,7 @@ export async function inMemory(tree, policy) {
   };
 }
 
-const optionsOf = ({ roots, cwd, deny, rules }) => ({ roots, cwd, access: { deny }, rules, findFiles: true });
+const optionsOf = ({ roots, cwd, deny, rules }) => ({ roots, cwd, access: { deny }, rules, knows: "names" });
 
 /** A directory that trees are made in. @returns {{ base: string, stateDir: string, remove: () => void }} */
 export function scratch() {

@@ -168,7 +168,7 @@ function makeOptions(random, hosts) {
   const second = { path: "@@/x", ...maybe(random, 0.5, () => ({ access: random.pick(["read", "write"]) })) };
   return {
     ...(random.chance(0.3) ? { roots: ["@@/w", second], cwd: "@@/w" } : { root: "@@/w" }),
-    findFiles: true,
+    knows: "names",
     ...maybe(random, 0.35, () => ({ access: makeAccess(random) })),
     ...maybe(random, 0.04, () => ({ readOnly: true })),
     ...maybe(random, 0.28, () => ({ rules: many(random, 1, 3, () => makeRule(random, decisions)) })),

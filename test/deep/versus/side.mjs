@@ -36,7 +36,7 @@ async function toolsOf(product, presets) {
   const ws = await product.openWorkspace({
     root: "/m",
     backend: new product.MemoryBackend({ "/m": { type: "dir" } }),
-    findFiles: true,
+    knows: "names",
   });
   const found = {};
   for (const preset of presets) {
