@@ -41,6 +41,8 @@ const HUMAN: Readonly<Record<string, readonly string[]>> = {
   grep: ["grep", "x"],
   stat: ["stat", "f"],
   changes_since: ["changes", "start"],
+  outline: ["outline", "src"],
+  search_code: ["search", "where is it"],
   copy: ["copy", "a", "b"],
   move: ["move", "a", "b"],
   delete: ["delete", "a"],

@@ -1,4 +1,5 @@
 /** `outline`, and the definitions that it lists as places of reads and edits. */
+import { estimateTokens } from "../../js/tools/lib/tokens.ts";
 import { describe, expect, test } from "vitest";
 import { KINDS, place } from "./harness.ts";
 
@@ -84,10 +85,11 @@ describe.each(KINDS)("outline on %s", (kind) => {
   test("keeps to max_tokens, and goes on after a file that is too large", async () => {
     const many = Array.from({ length: 200 }, (_, n) => `def function_${n}(): pass\n`).join("");
     const { ws } = await place(kind, { "a.py": many, "b.py": "def small(): pass\n" });
-    const { text, data } = await ws.call("outline", { max_tokens: 100 });
+    const { text, data } = await ws.call("outline", { max_tokens: 200 });
     expect(text).toContain("def small");
     expect(data).toMatchObject({ total: 2, truncated: true });
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(360);
+    expect(estimateTokens(text)).toBe(data?.tokens);
+    expect(data?.tokens).toBeLessThanOrEqual(200);
   });
 
   test("refuses a file of no known language, and one that is no text", async () => {

@@ -1,4 +1,4 @@
-/** The search commands: grep, glob, find, ls. */
+/** The search commands: grep, glob, search, outline, find, ls. */
 import { type Command, operands, type SearchOutcome } from "../command.ts";
 import {
   type OptionLine,
@@ -144,6 +144,55 @@ export const SEARCH_COMMANDS: readonly Command[] = [
     takes: [1, 1000, "a pattern"],
     outcome: searchOutcomeOf,
     toCall: searchFor(["pattern..."], rowsOfPaths, "limit"),
+  },
+  {
+    name: "search",
+    tool: "search_code",
+    summary: "find the code that answers a question in words",
+    usage: "filewright search QUESTION [DIR] [options]",
+    about:
+      "The functions and passages that fit QUESTION best, best first, with the lines that have its words. Words and names are compared, not types.",
+    help: [
+      ["-g, --glob GLOB...", "only matching files (repeatable)", "glob"],
+      [
+        "--kind any|definition|test",
+        "all, only definitions of a name in QUESTION, or only tests (any)",
+        "kind",
+      ],
+      ["--max-tokens N", "the most tokens of the text (2000)", "max_tokens"],
+      ["-m, --limit N", "the most blocks (10)", "limit"],
+    ],
+    examples: [
+      ["filewright search 'where are expired sessions removed'", "in words"],
+      ["filewright search SessionStore src --kind definition", "where a name is defined"],
+    ],
+    takes: [1, 2, "a question"],
+    toCall: operands(["query", "path"]),
+  },
+  {
+    name: "outline",
+    tool: "outline",
+    summary: "print what files define, with their lines",
+    usage: "filewright outline [PATH] [options]",
+    about:
+      "The definitions of a file, or a map of a directory with the top ones of each file. About 30 languages are known.",
+    help: [
+      ["--depth N", "levels of definitions (all of a file, 1 of a directory)", "depth"],
+      ["--max-tokens N", "the most tokens of the text (4000)", "max_tokens"],
+      ["--anchors", "lines as `filewright edit` takes them", "anchors"],
+      [
+        "--no-ignore, --no-hidden",
+        "map ignored files; skip dot files",
+        { respect_ignore: false },
+        { hidden: false },
+      ],
+    ],
+    examples: [
+      ["filewright outline src/server.ts", "one file"],
+      ["filewright outline src --depth 2", "a map with the members of types"],
+    ],
+    takes: [0, 1],
+    toCall: operands(["path"]),
   },
   {
     name: "find",

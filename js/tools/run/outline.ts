@@ -145,13 +145,15 @@ class OutlineMap {
   readonly #room: TokenRoom;
   #total = 0;
   #truncated = false;
+  /** The first file that did not fit. */
+  #tooLarge: OutlinedFile | undefined;
   #unread = 0;
 
   constructor(room: TokenRoom) {
     this.#room = room;
   }
 
-  /** Adds a file as far as it fits: with all levels, with fewer, or by its path alone. */
+  /** Adds a file as far as it fits: with all levels, or with fewer. */
   add(file: Mapped): void {
     if (file === undefined) return;
     if (!("definitions" in file)) {
@@ -161,34 +163,27 @@ class OutlineMap {
     if (file.total === 0) return;
     this.#total++;
     const deepest = file.definitions.reduce((most, { level }) => Math.max(most, level), 0);
-    for (let levels = deepest + 1; levels >= 0; levels--) {
-      if (levels === 0 && this.#total > 1) break;
-      const fitting =
-        levels === 0 ? this.#firstThatFit(file) : file.definitions.filter(({ level }) => level < levels);
-      const shown = { ...file, definitions: fitting };
-      // The first that fit have taken their room.
-      if (levels > 0 && !this.#room.take(outlineLines(shown).join("\n"))) continue;
-      this.#truncated ||= fitting.length < file.definitions.length;
-      this.#files.push(shown);
+    for (let levels = deepest + 1; levels > 0; levels--) {
+      const definitions = file.definitions.filter(({ level }) => level < levels);
+      if (!this.#room.take(outlineLines({ ...file, definitions }).join("\n"))) continue;
+      this.#truncated ||= definitions.length < file.definitions.length;
+      this.#files.push({ ...file, definitions });
       return;
     }
     this.#truncated = true;
+    this.#tooLarge ??= file;
   }
 
-  /** Returns the first definitions of the only file that fit, and takes their room. */
-  #firstThatFit(file: OutlinedFile): readonly OutlinedDefinition[] {
+  /** Returns the first definitions of a file that fit. */
+  #firstOf(file: OutlinedFile): OutlinedFile {
     const [head = ""] = outlineLines({ ...file, definitions: [] });
     this.#room.take(head);
     const top = file.definitions.filter(({ level }) => level === 0);
-    const end = top.findIndex(
-      (one) =>
-        !this.#room.take(
-          outlineLines({ ...file, definitions: [one] })
-            .slice(1)
-            .join("\n"),
-        ),
-    );
-    return end === -1 ? top : top.slice(0, end);
+    const end = top.findIndex((one) => {
+      const [, line = ""] = outlineLines({ ...file, definitions: [one] });
+      return !this.#room.take(line);
+    });
+    return { ...file, definitions: end === -1 ? top : top.slice(0, end) };
   }
 
   /** Returns a warning about files that could not be read. */
@@ -197,8 +192,10 @@ class OutlineMap {
   }
 
   data(): OutlineData {
+    // Where nothing fits as a whole, the beginning of the first file is better than nothing.
+    const isNone = this.#files.length === 0 && this.#tooLarge !== undefined;
     return {
-      files: this.#files,
+      files: isNone ? [this.#firstOf(this.#tooLarge as OutlinedFile)] : this.#files,
       total: this.#total,
       truncated: this.#truncated,
     };
