@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use filewright_core::rank::{FileBlocks, RankIndex};
 
@@ -13,6 +14,8 @@ const MAX_STARTS: usize = 4;
 const MAX_BLOCK_BYTES: usize = 128 << 20;
 /// The number of unused files in addition to the used ones from which all are counted again.
 const MAX_UNUSED: usize = 1024;
+/// The memory of the blocks of unused files, in bytes, in addition to that of the used ones.
+const MAX_UNUSED_BYTES: usize = 32 << 20;
 
 /// A version of a file: its number as the owner of blocks, and its stamp.
 pub(super) type FileVersion = (u32, u64);
@@ -30,8 +33,9 @@ pub(super) struct RankedDoc {
 }
 
 /// The ranked files of one start.
-#[derive(Default)]
 pub(crate) struct Ranks {
+    /// Tells whether the numbers of the files are still those that a query has looked up.
+    id: u64,
     pub(super) index: RankIndex,
     /// By their numbers in the index.
     pub(super) docs: Vec<RankedDoc>,
@@ -39,7 +43,25 @@ pub(crate) struct Ranks {
     block_bytes: usize,
 }
 
+impl Default for Ranks {
+    fn default() -> Self {
+        static LAST_ID: AtomicU64 = AtomicU64::new(0);
+        Self {
+            id: LAST_ID.fetch_add(1, Ordering::Relaxed),
+            index: RankIndex::default(),
+            docs: Vec::new(),
+            by_version: HashMap::new(),
+            block_bytes: 0,
+        }
+    }
+}
+
 impl Ranks {
+    /// Returns what changes when all files are forgotten.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
     /// Returns the number of the file with this version.
     pub fn get(&self, version: FileVersion) -> Option<u32> {
         self.by_version.get(&version).copied()
@@ -49,8 +71,8 @@ impl Ranks {
     pub fn add(&mut self, doc: RankedDoc, version: Option<FileVersion>) -> Option<u32> {
         let RankedDoc { blocks: Some(blocks), .. } = &doc else { return None };
         let (number, bytes) = (self.index.push(blocks)?, blocks.bytes());
-        self.block_bytes += bytes;
-        let is_kept = version.is_none() || self.block_bytes <= MAX_BLOCK_BYTES;
+        let is_kept = self.block_bytes + bytes <= MAX_BLOCK_BYTES;
+        self.block_bytes += if is_kept { bytes } else { 0 };
         self.docs.push(if is_kept { doc } else { RankedDoc { blocks: None, ..doc } });
         if let Some(version) = version {
             self.by_version.insert(version, number);
@@ -58,15 +80,19 @@ impl Ranks {
         Some(number)
     }
 
-    /// Forgets all files if most are not `used` by queries any more.
-    pub fn limit(&mut self, used: usize) {
-        if self.docs.len() > 2 * used + MAX_UNUSED {
+    /// Forgets all files if queries do not use most of them any more. `used` are the numbers of those
+    /// that the last query has searched.
+    pub fn limit(&mut self, used: &[u32]) {
+        let blocks = used.iter().filter_map(|&number| self.docs[number as usize].blocks.as_ref());
+        let bytes: usize = blocks.map(FileBlocks::bytes).sum();
+        let is_stale = self.docs.len() > 2 * used.len() + MAX_UNUSED;
+        if is_stale || self.block_bytes > 2 * bytes + MAX_UNUSED_BYTES {
             *self = Self::default();
         }
     }
 
     fn bytes(&self) -> usize {
-        self.index.bytes() + self.block_bytes.min(MAX_BLOCK_BYTES) + self.docs.len() * 160
+        self.index.bytes() + self.block_bytes + self.docs.len() * 160
     }
 }
 

@@ -1,7 +1,9 @@
 //! One ranked search below a directory that an index contains.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::Duration;
 
 use filewright_core::pack::Packed;
 use filewright_core::rank::{
@@ -10,7 +12,7 @@ use filewright_core::rank::{
 };
 
 use super::CodeOptions;
-use super::ranks::{RankedDoc, Ranks};
+use super::ranks::{CachedRanks, RankedDoc, Ranks};
 use super::reader::{FilePlace, FileReader, ReadBlocks, ReadFile, read_blocks};
 use crate::lookup::lock_refreshed_state;
 use crate::readers::ReadGuard;
@@ -57,20 +59,27 @@ impl CodeSearch<'_> {
         // The index must not be emptied while its files are looked up.
         let _guard = ReadGuard::of(self.index)?;
         let search = Search::below(&self.options.files, self.walk_root);
-        let mut cached = self.index.ranks.lock().unwrap_or_else(PoisonError::into_inner);
         for attempt in 1..=MAX_ATTEMPTS {
             let start = self.start()?;
-            let ranks = cached.below(&start);
-            let files = self.searched_files(&search, ranks, &start, stop)?;
+            let (files, id) = {
+                let mut cached = self.lock_ranks(stop)?;
+                let ranks = cached.below(&start);
+                (self.searched_files(&search, ranks, &start, stop)?, ranks.id())
+            };
             let reader = || FileReader::new(self.base, self.walk_root, &search, stop);
             let read = read_blocks(&files.unread, stop, reader);
             let (complete, unreadable) = (read.complete, files.unreadable + read.unreadable);
+            let mut cached = self.lock_ranks(stop)?;
+            let ranks = cached.below(&start);
+            if ranks.id() != id {
+                continue; // Another query has forgotten all files meanwhile.
+            }
             let seen = add_read(ranks, files, read);
             let mut is_seen = vec![false; ranks.docs.len()];
             seen.iter().for_each(|&number| is_seen[number as usize] = true);
             let ranking = ranks.index.rank(&self.options.query, |number| is_seen[number as usize]);
             let shown = self.show(ranks, &ranking, &mut reader(), start.len());
-            ranks.limit(seen.len());
+            ranks.limit(&seen);
             if shown.changed > 0 && attempt < MAX_ATTEMPTS && !stop.now() {
                 continue;
             }
@@ -84,6 +93,20 @@ impl CodeSearch<'_> {
             return Some(packed);
         }
         None
+    }
+
+    /// Waits for the ranked files; `None` when the call has to end. They are locked while a query
+    /// looks up files and ranks them, and never while it reads those that are not ranked.
+    fn lock_ranks(&self, stop: &StopSignal<'_>) -> Option<MutexGuard<'_, CachedRanks>> {
+        const WAIT: Duration = Duration::from_micros(500);
+        loop {
+            match self.index.ranks.try_lock() {
+                Ok(ranks) => return Some(ranks),
+                Err(TryLockError::Poisoned(error)) => return Some(error.into_inner()),
+                Err(TryLockError::WouldBlock) if stop.now() => return None,
+                Err(TryLockError::WouldBlock) => thread::sleep(WAIT),
+            }
+        }
     }
 
     /// Returns the path of the start of the search in the tree.
