@@ -1,7 +1,6 @@
 //! Languages that close with `end`: Ruby, Lua and Elixir.
 
 use super::found::Found;
-use super::indented::column;
 use super::lexer::{Sort, Tokens};
 use super::{Kind, Language};
 
@@ -203,8 +202,7 @@ impl Walker<'_> {
 
     /// Returns whether a token that begins a line is not further to the right than this line.
     fn is_left(&self, at: usize) -> bool {
-        let column_of = |at: usize| column(self.tokens.text, self.tokens.range(at).start);
-        column_of(at) <= column_of(self.line)
+        self.tokens.column(at) <= self.tokens.column(self.line)
     }
 
     fn ruby(&mut self, at: usize) -> usize {
@@ -305,7 +303,7 @@ impl Walker<'_> {
             }
         }
         let found = self.add(self.function_kind(), range, at);
-        let after = if tokens.is(next, "(") { tokens.skip(next) } else { next };
+        let after = if tokens.is(next, "(") { tokens.after(next) } else { next };
         if tokens.is(after, "=") && !tokens.is_first(after) {
             let (last, _) = self.elixir_end(after);
             self.found[found].last = tokens.range(last).end.saturating_sub(1);

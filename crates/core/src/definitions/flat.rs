@@ -252,7 +252,7 @@ pub(super) fn sql(tokens: &Tokens<'_>) -> Vec<Found> {
         let name = sql_name(tokens, at);
         let mut end = at;
         while tokens.get(end).is_some() && !tokens.is(end, ";") {
-            end = tokens.skip(end);
+            end = tokens.after(end);
         }
         let end = end.min(tokens.len() - 1);
         if let Some(name) = name {
@@ -364,39 +364,38 @@ fn haskell_declaration(tokens: &Tokens<'_>, at: usize) -> Option<(Kind, std::ops
 /// between the first two lines `---`.
 pub(super) fn component(text: &[u8], find: impl Fn(&[u8]) -> Vec<Definition>) -> Vec<Definition> {
     let mut list: Vec<Definition> = Vec::new();
+    let mut lines_before = 0;
+    let mut counted = 0;
+    for part in scripts(text) {
+        lines_before += memchr::memchr_iter(b'\n', &text[counted..part.start]).count() as u32;
+        counted = part.start;
+        let count = list.len() as u32;
+        list.extend(find(&text[part.clone()]).into_iter().map(|one| Definition {
+            name: one.name.start + part.start..one.name.end + part.start,
+            start_line: one.start_line + lines_before,
+            end_line: one.end_line + lines_before,
+            lead_line: one.lead_line + lines_before,
+            parent: one.parent.map(|parent| parent + count),
+            ..one
+        }));
+    }
+    list
+}
+
+/// Returns the ranges of the scripts in a component, in order.
+fn scripts(text: &[u8]) -> Vec<std::ops::Range<usize>> {
+    let mut parts = Vec::new();
     let mut at = 0;
     if text.starts_with(b"---") {
-        let end = memchr::memmem::find(&text[3..], b"\n---").map_or(text.len(), |end| end + 3);
-        append(&mut list, text, 3..end, &find);
-        at = end;
+        at = memchr::memmem::find(&text[3..], b"\n---").map_or(text.len(), |end| end + 3);
+        parts.push(3..at);
     }
     while let Some(found) = memchr::memmem::find(&text[at..], b"<script") {
         let open = at + found;
         let Some(from) = memchr::memchr(b'>', &text[open..]) else { break };
         let from = open + from + 1;
-        let end =
-            memchr::memmem::find(&text[from..], b"</script").map_or(text.len(), |end| from + end);
-        append(&mut list, text, from..end, &find);
-        at = end;
+        at = memchr::memmem::find(&text[from..], b"</script").map_or(text.len(), |end| from + end);
+        parts.push(from..at);
     }
-    list
-}
-
-/// Appends the definitions of a part of a text, as those of the text.
-fn append(
-    list: &mut Vec<Definition>,
-    text: &[u8],
-    part: std::ops::Range<usize>,
-    find: impl Fn(&[u8]) -> Vec<Definition>,
-) {
-    let lines_before = memchr::memchr_iter(b'\n', &text[..part.start]).count() as u32;
-    let count = list.len() as u32;
-    list.extend(find(&text[part.clone()]).into_iter().map(|one| Definition {
-        name: one.name.start + part.start..one.name.end + part.start,
-        start_line: one.start_line + lines_before,
-        end_line: one.end_line + lines_before,
-        lead_line: one.lead_line + lines_before,
-        parent: one.parent.map(|parent| parent + count),
-        ..one
-    }));
+    parts
 }

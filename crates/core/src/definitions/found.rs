@@ -33,10 +33,9 @@ pub(super) fn finish(
     found.sort_by_key(|one| (one.start, std::cmp::Reverse(one.last), one.name.start));
     let breaks: Vec<u32> = memchr::memchr_iter(b'\n', text).map(|at| at as u32).collect();
     let line_of = |at: usize| breaks.partition_point(|&end| (end as usize) < at) as u32 + 1;
-    let comments: Vec<(u32, u32)> = comments
-        .iter()
-        .map(|&(first, last)| (line_of(first as usize), line_of(last as usize)))
-        .collect();
+    let comments =
+        comments.iter().map(|&(first, last)| (line_of(first as usize), line_of(last as usize)));
+    let comments = runs(comments);
     let mut around: Vec<(u32, usize)> = Vec::new();
     let mut types: HashMap<&[u8], u32> = HashMap::new();
     let mut list: Vec<Definition> = Vec::with_capacity(found.len());
@@ -69,13 +68,26 @@ pub(super) fn finish(
     list
 }
 
-/// Returns the first line of the comments that end directly above a line.
-fn lead(comments: &[(u32, u32)], line: u32) -> u32 {
-    let mut line = line;
-    let mut at = comments.partition_point(|&(first, _)| first < line);
-    while at > 0 && comments[at - 1].1 + 1 >= line && comments[at - 1].0 < line {
-        line = comments[at - 1].0;
-        at -= 1;
+/// A comment by its lines, and the first line of those that end directly above each other.
+struct Run {
+    first: u32,
+    last: u32,
+    lead: u32,
+}
+
+/// Joins the comments, given by their first and last lines in order, that are directly below others.
+fn runs(comments: impl Iterator<Item = (u32, u32)>) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (first, last) in comments {
+        let above = runs.last().filter(|above| above.last + 1 >= first && above.first < first);
+        let lead = above.map_or(first, |above| above.lead);
+        runs.push(Run { first, last, lead });
     }
-    line
+    runs
+}
+
+/// Returns the first line of the comments that end directly above a line.
+fn lead(runs: &[Run], line: u32) -> u32 {
+    let above = runs[..runs.partition_point(|run| run.first < line)].last();
+    above.filter(|run| run.last + 1 >= line).map_or(line, |run| run.lead)
 }

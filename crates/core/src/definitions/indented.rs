@@ -6,7 +6,7 @@ use super::lexer::{Sort, Tokens};
 
 /// A definition whose end is not reached.
 struct Open {
-    column: usize,
+    column: u16,
     index: usize,
     class: bool,
 }
@@ -21,7 +21,7 @@ pub(super) fn walk(tokens: &Tokens<'_>) -> Vec<Found> {
     while tokens.get(at).is_some() {
         let start = tokens.range(at).start;
         if tokens.is_first(at) && !continued(tokens.text, start) {
-            let column = column(tokens.text, start);
+            let column = tokens.column(at);
             close(&mut open, &mut found, column, last);
             if tokens.is(at, "@") {
                 lead = lead.or(Some(start));
@@ -30,7 +30,7 @@ pub(super) fn walk(tokens: &Tokens<'_>) -> Vec<Found> {
                 statement(tokens, at, (lead, column), &mut open, &mut found);
             }
         }
-        let next = tokens.skip(at);
+        let next = tokens.after(at);
         last = tokens.range(next - 1).end.saturating_sub(1);
         at = next;
     }
@@ -39,7 +39,7 @@ pub(super) fn walk(tokens: &Tokens<'_>) -> Vec<Found> {
 }
 
 /// Ends the definitions that a statement in a column is not part of.
-fn close(open: &mut Vec<Open>, found: &mut [Found], column: usize, last: usize) {
+fn close(open: &mut Vec<Open>, found: &mut [Found], column: u16, last: usize) {
     while let Some(one) = open.pop_if(|one| one.column >= column) {
         found[one.index].last = last;
     }
@@ -49,7 +49,7 @@ fn close(open: &mut Vec<Open>, found: &mut [Found], column: usize, last: usize) 
 fn statement(
     tokens: &Tokens<'_>,
     at: usize,
-    (lead, column): (usize, usize),
+    (lead, column): (usize, u16),
     open: &mut Vec<Open>,
     found: &mut Vec<Found>,
 ) {
@@ -95,15 +95,6 @@ fn assigned(tokens: &Tokens<'_>, at: usize) -> bool {
 fn continued(text: &[u8], at: usize) -> bool {
     let line = text[..at].trim_ascii_end_spaces();
     line.ends_with(b"\\\n") || line.ends_with(b"\\\r\n")
-}
-
-/// Returns the column of a token that is the first of its line; a tab goes to the next eighth.
-pub(super) fn column(text: &[u8], at: usize) -> usize {
-    let spaces = text[..at].iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    text[at - spaces..at].iter().fold(0, |column, &byte| match byte {
-        b'\t' => (column / 8 + 1) * 8,
-        _ => column + 1,
-    })
 }
 
 trait TrimSpaces {

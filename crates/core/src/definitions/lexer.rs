@@ -2,7 +2,8 @@
 //!
 //! One loop over the bytes; what is special about the strings of a language is in [`literals`].
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::literals::{self, Literal};
@@ -25,7 +26,7 @@ pub(super) enum Sort {
     Sign,
 }
 
-/// A token. It has the size of three numbers, as there can be millions.
+/// A token. It has the size of three `u32`, as there can be millions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
     /// The offset of the first byte.
@@ -36,6 +37,8 @@ pub(super) struct Token {
     pub sort: Sort,
     /// Whether it is the first of its line.
     pub first: bool,
+    /// The column after the spaces and tabs before it, where a tab goes to the next eighth.
+    pub column: u16,
 }
 
 /// The partner of a bracket without one.
@@ -68,17 +71,21 @@ pub(super) struct Tokens<'a> {
     pub comments: Vec<(u32, u32)>,
     /// The offset of each `#define` of the preprocessor.
     pub defines: Vec<u32>,
-    /// The bytes that were read in vain for literals without an end. Limited, to keep time linear.
-    pub wasted: Cell<usize>,
-    /// The tokens that were stepped over, which [`is_tired`](Tokens::is_tired) limits.
+    /// The bytes that were read for literals that turned out to be none or shorter.
+    wasted: Cell<usize>,
+    /// The tokens that were looked at ahead of a walk.
     steps: Cell<usize>,
-    /// The names of the heredocs that begin after the present line.
-    pub heredocs: RefCell<Vec<Range<usize>>>,
+    /// The line break or the end of the text after the heredocs that begin on the present line.
+    pub heredocs: Cell<Option<usize>>,
+    /// The offsets after each word that can end a heredoc.
+    labels: HashMap<&'a [u8], Vec<u32>>,
 }
 
 impl<'a> Tokens<'a> {
     /// Cuts a text.
     pub fn new(text: &'a [u8], lexicon: &Lexicon) -> Self {
+        let heredocs = lexicon.literals.iter().any(|one| matches!(one, Literal::Heredoc(_)))
+            && memchr::memmem::find(text, b"<<").is_some();
         let tokens = Self {
             text,
             list: Vec::new(),
@@ -86,10 +93,18 @@ impl<'a> Tokens<'a> {
             defines: Vec::new(),
             wasted: Cell::new(0),
             steps: Cell::new(0),
-            heredocs: RefCell::default(),
+            heredocs: Cell::new(None),
+            labels: if heredocs { literals::labels(text) } else { HashMap::new() },
         };
-        let mut lexer =
-            Lexer { tokens, lexicon, at: 0, first: true, open: Vec::new(), conditions: Vec::new() };
+        let mut lexer = Lexer {
+            tokens,
+            lexicon,
+            at: 0,
+            first: true,
+            column: 0,
+            open: Vec::new(),
+            conditions: Vec::new(),
+        };
         lexer.run();
         lexer.tokens
     }
@@ -146,22 +161,70 @@ impl<'a> Tokens<'a> {
     }
 
     /// Returns the index after a token and what it encloses.
-    pub fn skip(&self, index: usize) -> usize {
-        self.steps.set(self.steps.get() + 1);
+    pub fn after(&self, index: usize) -> usize {
         match self.get(index) {
             Some(Token { sort: Sort::Open, .. }) => self.partner(index) + 1,
             _ => index + 1,
         }
     }
 
-    /// Returns whether so many tokens were looked at again and again that no more is looked for, to
-    /// keep time linear. Ordinary code takes fewer than three steps for each token.
+    /// Returns the index [`after`](Tokens::after) a token, for a look ahead.
+    pub fn skip(&self, index: usize) -> usize {
+        if self.step() { self.after(index) } else { self.len() }
+    }
+
+    /// Returns the next index, for a look ahead.
+    pub fn next(&self, index: usize) -> usize {
+        if self.step() { index + 1 } else { self.len() }
+    }
+
+    /// Returns the first of at most `count` tokens from an index for which a condition holds.
+    pub fn find(
+        &self,
+        from: usize,
+        count: usize,
+        condition: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        (from..from + count).take_while(|_| self.step()).find(|&at| condition(at))
+    }
+
+    /// Counts a step of a look ahead; returns whether there may be one.
+    fn step(&self) -> bool {
+        self.steps.set(self.steps.get() + 1);
+        !self.is_tired()
+    }
+
+    /// Returns whether so many tokens were looked at again and again that no more is looked for: a
+    /// look ahead finds the end of the text. Ordinary code takes fewer than three steps for each
+    /// token.
     pub fn is_tired(&self) -> bool {
         self.steps.get() > 24 * self.list.len() + (1 << 16)
     }
 
+    /// Notes bytes that were read in vain.
+    pub fn waste(&self, bytes: usize) {
+        self.wasted.set(self.wasted.get() + bytes);
+    }
+
+    /// Returns whether so many bytes were read in vain that literals are no more looked for which
+    /// are read far before they turn out to be none.
+    pub fn is_wasteful(&self) -> bool {
+        self.wasted.get() > 4 * self.text.len()
+    }
+
+    /// Returns the offset after the first line with a label of a heredoc that begins after an offset.
+    pub fn label_after(&self, label: &[u8], from: usize) -> Option<usize> {
+        let ends = self.labels.get(label)?;
+        ends.get(ends.partition_point(|&end| end as usize <= from)).map(|&end| end as usize)
+    }
+
+    /// Returns the column of a token that is the first of its line.
+    pub fn column(&self, index: usize) -> u16 {
+        self.get(index).map_or(0, |token| token.column)
+    }
+
     /// Returns the range of bytes of a token.
-    pub fn range(&self, index: usize) -> std::ops::Range<usize> {
+    pub fn range(&self, index: usize) -> Range<usize> {
         let start = self.get(index).map_or(self.text.len(), |token| token.start as usize);
         start..start + self.of(index).len()
     }
@@ -178,6 +241,8 @@ struct Lexer<'a, 'l> {
     lexicon: &'l Lexicon,
     at: usize,
     first: bool,
+    /// The column after the spaces and tabs that were just read.
+    column: u16,
     open: Vec<u32>,
     /// The open brackets at each `#if` around, and whether its branch is left out.
     conditions: Vec<usize>,
@@ -187,31 +252,24 @@ impl Lexer<'_, '_> {
     fn run(&mut self) {
         let text = self.tokens.text;
         while let Some(&byte) = text.get(self.at) {
+            let column = std::mem::take(&mut self.column);
             match byte {
                 b'\n' => {
                     self.first = true;
-                    self.after_heredocs();
+                    let end = self.tokens.heredocs.take().map_or(self.at, |end| end.max(self.at));
+                    self.at = end + 1;
+                }
+                b' ' | b'\t' => {
+                    let width = if byte == b' ' { 1 } else { 8 - column % 8 };
+                    self.column = column.saturating_add(width);
                     self.at += 1;
                 }
-                b' ' | b'\t' | b'\r' | 0x0c => self.at += 1,
+                b'\r' | 0x0c => self.at += 1,
                 _ if self.comment() || self.directive() => {}
-                _ => self.token(byte),
+                _ => self.token(byte, column),
             }
             if self.tokens.list.len() >= MAX_TOKENS {
                 break;
-            }
-        }
-    }
-
-    /// Steps over the heredocs that begin after this line, to the end of their last line.
-    fn after_heredocs(&mut self) {
-        for name in self.tokens.heredocs.take() {
-            let text = self.tokens.text;
-            let Some(end) = literals::heredoc_end(text, self.at, &text[name]) else { return };
-            self.at = end + memchr::memchr(b'\n', &text[end..]).unwrap_or(text.len() - end);
-            if self.tokens.text.get(self.at).is_none() {
-                self.at = text.len() - 1;
-                return;
             }
         }
     }
@@ -277,7 +335,7 @@ impl Lexer<'_, '_> {
     }
 
     /// Takes one token.
-    fn token(&mut self, byte: u8) {
+    fn token(&mut self, byte: u8, column: u16) {
         let text = self.tokens.text;
         let start = self.at;
         let before = self.tokens.len().checked_sub(1);
@@ -299,7 +357,8 @@ impl Lexer<'_, '_> {
         };
         self.at = end.min(text.len());
         let first = std::mem::take(&mut self.first);
-        self.tokens.list.push(Token { start: start as u32, end: self.at as u32, sort, first });
+        let (start, end) = (start as u32, self.at as u32);
+        self.tokens.list.push(Token { start, end, sort, first, column });
         match sort {
             Sort::Open => self.opened(),
             Sort::Close => self.closed(byte),

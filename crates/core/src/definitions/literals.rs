@@ -3,13 +3,13 @@
 //! A string can have holes (`${…}`, `\(…)`) with strings inside; they are followed on an explicit
 //! stack, at most [`MAX_HOLES`] deep.
 
+use std::collections::HashMap;
+
 use super::lexer::{Sort, Tokens};
+use crate::text::lines;
 
 /// Deeper holes than this are taken as text.
 const MAX_HOLES: usize = 256;
-
-/// A longer regular expression is a division.
-const MAX_REGEX: usize = 2_000;
 
 /// A form of literal.
 #[derive(Clone, Copy, Debug)]
@@ -98,39 +98,30 @@ pub(super) struct Here<'a, 't> {
 
 impl Here<'_, '_> {
     /// Notes bytes that were read in vain.
-    fn waste(&self, bytes: usize) -> Option<usize> {
-        self.tokens.wasted.set(self.tokens.wasted.get().saturating_add(bytes));
+    fn waste<T>(&self, bytes: usize) -> Option<T> {
+        self.tokens.waste(bytes);
         None
     }
 }
 
 impl Literal {
-    /// Returns the length of the literal that begins here. Forms that are read far before they turn
-    /// out to be none are given up once that has cost several times the text.
+    /// Returns the length of the literal that begins here.
     pub fn length(&self, here: Here<'_, '_>) -> Option<usize> {
         let text = &here.text[here.at..];
-        if matches!(self, Self::Regex(_) | Self::Heredoc(_) | Self::Operator(_))
-            && here.tokens.wasted.get() > 4 * here.text.len()
-        {
+        if matches!(self, Self::Regex(_) | Self::Operator(_)) && here.tokens.is_wasteful() {
             return None;
         }
         match self {
-            Self::Text(quote) => quote_length(text, quote).or_else(|| {
-                // A hole that ends in no bracket of its own is text.
-                let spent = here.tokens.wasted.get() > 4 * here.text.len();
-                let plain = quote_length(text, &Quote { hole: "", ..*quote })?;
-                here.waste(if spent { 0 } else { line_length(text) });
-                Some(if spent { text.len() } else { plain })
-            }),
+            Self::Text(quote) => text_length(here, quote),
             Self::RustChar => rust_char(text),
             Self::RustRaw => rust_raw(text),
             Self::CppRaw => cpp_raw(text),
             Self::LuaLong => lua_long(text),
             Self::Regex(calls) => {
-                (text[0] == b'/' && regex_here(here, *calls)).then(|| regex(text))?
+                (text[0] == b'/' && regex_here(here, *calls)).then(|| regex(here))?
             }
             Self::Heredoc(mark) => heredoc(here, mark),
-            Self::SwiftRaw => swift_raw(text),
+            Self::SwiftRaw => swift_raw(here),
             Self::ZigLine => text.starts_with(b"\\\\").then(|| line_length(text)),
             Self::Apostrophe => apostrophe(here),
             Self::Operator(words) => operator(here, words),
@@ -154,15 +145,27 @@ enum Level {
     Hole { open: u8, close: u8, depth: u32 },
 }
 
-/// Returns the length of a string with its holes.
-fn quote_length(text: &[u8], quote: &Quote) -> Option<usize> {
+/// Returns the length of a string with its holes. A hole that ends in no bracket of its own is text.
+fn text_length(here: Here<'_, '_>, quote: &Quote) -> Option<usize> {
+    let text = &here.text[here.at..];
     if !text.starts_with(quote.open.as_bytes()) {
         return None;
     }
+    let plain = Quote { hole: "", ..*quote };
+    let first = if here.tokens.is_wasteful() { &plain } else { quote };
+    let length = quote_length(text, first).or_else(|at| {
+        here.tokens.waste(at);
+        quote_length(text, &plain)
+    });
+    length.ok()
+}
+
+/// Returns the length of a string that begins a text, or how far it was read in vain.
+fn quote_length(text: &[u8], quote: &Quote) -> Result<usize, usize> {
     let mut at = quote.open.len();
     let mut levels = vec![Level::Text(*quote)];
     while let Some(level) = levels.last_mut() {
-        let Some(&byte) = text.get(at) else { return Some(text.len()) };
+        let Some(&byte) = text.get(at) else { return Ok(text.len()) };
         match level {
             Level::Text(form) => {
                 let form = *form;
@@ -177,7 +180,7 @@ fn quote_length(text: &[u8], quote: &Quote) -> Option<usize> {
                         levels.pop();
                     }
                 } else if byte == b'\n' && !form.lines {
-                    return (levels.len() == 1).then_some(at);
+                    return if levels.len() == 1 { Ok(at) } else { Err(at) };
                 } else if starts(text, at, form.hole) && levels.len() < MAX_HOLES {
                     at += form.hole.len();
                     levels.push(hole_of(form.hole));
@@ -199,12 +202,12 @@ fn quote_length(text: &[u8], quote: &Quote) -> Option<usize> {
                         levels.push(Level::Text(inner_quote(byte, quote)));
                     }
                 } else if byte == b'\n' && !quote.lines {
-                    return None;
+                    return Err(at);
                 }
             }
         }
     }
-    Some(at.min(text.len()))
+    Ok(at.min(text.len()))
 }
 
 fn starts(text: &[u8], at: usize, mark: &str) -> bool {
@@ -276,7 +279,12 @@ fn enclosed(text: &[u8], at: usize, quote: u8, count: usize, mark: u8) -> Option
     Some(text.len())
 }
 
-fn swift_raw(text: &[u8]) -> Option<usize> {
+fn swift_raw(here: Here<'_, '_>) -> Option<usize> {
+    let text = &here.text[here.at..];
+    // Of a row of marks only the first can begin a string.
+    if here.at > 0 && here.text[here.at - 1] == b'#' {
+        return None;
+    }
     let marks = text.iter().take_while(|&&byte| byte == b'#').count();
     (marks > 0).then(|| enclosed(text, marks, b'"', marks, b'#'))?
 }
@@ -355,16 +363,17 @@ fn is_before_value(word: &[u8]) -> bool {
     WORDS.iter().any(|known| known.as_bytes() == word)
 }
 
-fn regex(text: &[u8]) -> Option<usize> {
+fn regex(here: Here<'_, '_>) -> Option<usize> {
+    let text = &here.text[here.at..];
     let mut at = 1;
     let mut class = false;
     loop {
-        match text.get(at).filter(|_| at < MAX_REGEX)? {
-            b'\n' => return None,
-            b'\\' => at += 1,
-            b'[' => class = true,
-            b']' => class = false,
-            b'/' if !class => break,
+        match text.get(at) {
+            None | Some(b'\n') => return here.waste(at),
+            Some(b'\\') => at += 1,
+            Some(b'[') => class = true,
+            Some(b']') => class = false,
+            Some(b'/') if !class => break,
             _ => {}
         }
         at += 1;
@@ -393,31 +402,28 @@ fn heredoc(here: Here<'_, '_>, mark: &str) -> Option<usize> {
     {
         return None;
     }
-    let from = here.at + mark.len() + spaces + quoted;
-    let known = here.tokens.heredocs.borrow().len() < 16;
-    if !known || heredoc_end(here.text, here.at + line_length(text), name).is_none() {
-        return here.waste(text.len());
-    }
-    here.tokens.heredocs.borrow_mut().push(from..from + length);
+    // Heredocs of one line follow each other.
+    let before = here.tokens.heredocs.get().unwrap_or(here.at);
+    let end = here.tokens.label_after(name, before)?;
+    here.tokens.heredocs.set(Some(end + line_length(&here.text[end..])));
     let closing = quote.filter(|quote| **quote != b'\\').is_some();
     Some(mark.len() + spaces + quoted + length + usize::from(closing))
 }
 
-/// Returns the offset after the name that ends a heredoc, whose text begins after a line break.
-pub(super) fn heredoc_end(text: &[u8], line_break: usize, name: &[u8]) -> Option<usize> {
-    let mut at = line_break;
-    while at < text.len() {
-        let line = &text[at + 1..][..line_length(&text[at + 1..])];
-        let shown = line.trim_ascii_start();
-        let after = shown.strip_prefix(name).map(|after| after.first().copied().unwrap_or(b'\n'));
-        if after.is_some_and(|byte| {
-            !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b' ' | b'.'))
-        }) {
-            return Some(at + 1 + (line.len() - shown.len()) + name.len());
+/// Returns the offset after each word that can end a heredoc: the first of a line, and not followed
+/// by what a name or a sentence goes on with.
+pub(super) fn labels(text: &[u8]) -> HashMap<&[u8], Vec<u32>> {
+    let mut labels: HashMap<&[u8], Vec<u32>> = HashMap::new();
+    for line in lines(text) {
+        let shown = line.text.trim_ascii_start();
+        let in_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+        let length = shown.iter().take_while(in_name).count();
+        if length > 0 && !matches!(shown.get(length), Some(b' ' | b'.')) {
+            let end = line.start + line.text.len() - shown.len() + length;
+            labels.entry(&shown[..length]).or_default().push(end as u32);
         }
-        at += 1 + line.len();
     }
-    None
+    labels
 }
 
 /// Returns the length of a string of JavaScript; 1 for an apostrophe.
@@ -431,7 +437,7 @@ fn apostrophe(here: Here<'_, '_>) -> Option<usize> {
     });
     let inside = word.is_some_and(|index| !BEFORE.iter().any(|known| here.tokens.is(index, known)));
     let text = &here.text[here.at..];
-    if inside && text[0] == b'\'' { Some(1) } else { quote_length(text, &APOSTROPHE) }
+    if inside && text[0] == b'\'' { Some(1) } else { text_length(here, &APOSTROPHE) }
 }
 
 const APOSTROPHE: Quote = Quote { open: "'", close: "'", escape: b'\\', lines: false, hole: "" };
@@ -454,18 +460,19 @@ fn operator(here: Here<'_, '_>, words: &[(&str, u8)]) -> Option<usize> {
     }
     at += if word.starts_with('%') { 0 } else { gap };
     for part in 0..*parts {
-        let Some(&open) = text.get(at) else { return here.waste(text.len()) };
+        let Some(&open) = text.get(at) else { return here.waste(at) };
         if open.is_ascii_alphanumeric()
             || open.is_ascii_whitespace()
             || matches!(open, b'_' | b',' | b';' | b')' | b'=')
         {
-            return None;
+            return here.waste(at);
         }
         at = delimited(text, at, open);
         let paired = matches!(open, b'(' | b'[' | b'{' | b'<');
         if part + 1 < *parts {
             if paired {
-                at += text.get(at..)?.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                let rest = text.get(at..).unwrap_or(b"");
+                at += rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             } else {
                 at -= 1;
             }

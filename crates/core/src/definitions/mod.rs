@@ -9,8 +9,10 @@
 //! with tree-sitter's. It is no parser: code that macros build, and conditional branches of the C
 //! preprocessor that open different brackets, can be missed.
 //!
-//! Time is linear in the text and nothing recurses. A text of more than [`MAX_BYTES`] has no
-//! definitions.
+//! Time is linear in the text, whatever it is, and nothing recurses. What looks ahead counts: tokens
+//! by [`lexer::Tokens::skip`], bytes by [`lexer::Tokens::waste`]. Where a text has used up its
+//! share, which ordinary code does not, definitions are missed. A text of more than [`MAX_BYTES`] has
+//! none.
 
 mod braces;
 mod ended;

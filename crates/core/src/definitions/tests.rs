@@ -237,12 +237,48 @@ proptest! {
 /// A walk that looks ahead to the end of the text at each statement would not end in this time.
 #[test]
 fn hostile_repetition_ends() {
-    const HOSTILE: &[&str] =
-        &["{", "}int f(", "new A(}", "[=[}", "class A=", "const a =\n", "@a(}", "<<A\n", "s(s(/["];
+    /// What is repeated, and what is repeated after it.
+    const HOSTILE: &[(&str, &str)] = &[
+        ("{", ""),
+        ("}int f(", ""),
+        ("new A(}", ""),
+        ("[=[}", ""),
+        ("class A=", ""),
+        ("const a =\n", ""),
+        ("@a(}", ""),
+        ("<<A\n", ""),
+        ("s(s(/[", ""),
+        ("/\\", ""),
+        ("type\n", ""),
+        ("#", ""),
+        ("@interface a ", ""),
+        ("<script></script>", ""),
+        ("a <<A <<B\nB\nA\n", ""),
+        ("s{", "}x"),
+        ("//\n", "fn a;"),
+    ];
     for &language in Language::ALL {
-        for piece in HOSTILE {
-            let text = piece.repeat(3_000);
+        for (piece, after) in HOSTILE {
+            let text = piece.repeat(2_000) + &after.repeat(2_000);
             let _ = definitions(language, text.as_bytes());
         }
     }
+}
+
+#[test]
+fn marks_without_a_definition_take_no_stack() {
+    let text = "public:".repeat(100_000);
+    assert_eq!(shown(Language::Cpp, &text), "");
+}
+
+#[test]
+fn heredocs_of_a_line_follow_each_other() {
+    let text = "run <<A, <<B\ndef no\nB\nA\ndef not\nB\ndef yes\nend\n";
+    assert_eq!(shown(Language::Ruby, text), "function yes 7-8\n");
+}
+
+#[test]
+fn a_long_regular_expression_is_one() {
+    let text = format!("x = /{}[\"]/;\nfunction a() {{}}\n", "ab".repeat(2_000));
+    assert_eq!(shown(Language::JavaScript, &text), "function a 2-2\n");
 }

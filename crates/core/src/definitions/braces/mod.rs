@@ -11,7 +11,6 @@ mod tail;
 mod typed;
 
 use super::found::Found;
-use super::indented::column;
 use super::lexer::{Sort, Tokens};
 use super::rules::{Callable, Form, Mark, Rules};
 use super::{Kind, Language};
@@ -63,7 +62,7 @@ pub(super) struct Walker<'a> {
     /// The bodies of definitions whose brace is not reached, the innermost last.
     bodies: Vec<Body>,
     /// The column of the first token of the present line.
-    column: usize,
+    column: u16,
 }
 
 /// A definition at the beginning of a statement.
@@ -102,7 +101,7 @@ impl Walker<'_> {
         while let Some(&token) = self.tokens.get(at) {
             while self.scopes.pop_if(|scope| scope.close < at).is_some() {}
             if token.first {
-                self.column = column(self.tokens.text, token.start as usize);
+                self.column = token.column;
                 fresh |= self.rules.newline && self.place() != Place::Object;
             }
             if fresh && token.sort != Sort::Close && self.place() != Place::Inside {
@@ -254,6 +253,9 @@ impl Walker<'_> {
     fn after_marks(&self, mut at: usize) -> usize {
         let tokens = self.tokens;
         for _ in 0..MAX_MARKS {
+            if tokens.is_tired() {
+                break;
+            }
             at = match self.rules.mark {
                 Mark::At
                     if tokens.is(at, "@")
@@ -271,7 +273,7 @@ impl Walker<'_> {
                         && !tokens.is(at + 2, ":")
                         && is_access(tokens.of(at)) =>
                 {
-                    return self.after_marks(at + 2);
+                    tokens.next(at + 1)
                 }
                 Mark::Bracket if tokens.is(at, "template") && tokens.is(at + 1, "<") => {
                     self.after_angles(at + 1)
@@ -286,14 +288,14 @@ impl Walker<'_> {
     fn after_decorator(&self, mut at: usize) -> usize {
         let tokens = self.tokens;
         while (tokens.is(at + 1, ".") || tokens.is(at + 1, ":")) && tokens.is_name(at + 2) {
-            at += 2;
+            at = tokens.next(at + 1);
         }
         if tokens.is(at + 1, "<") {
             at = self.after_angles(at + 1) - 1;
         }
         let called =
             tokens.is(at + 1, "(") && (tokens.joined(at) || self.language == Language::JavaScript);
-        if called { tokens.skip(at + 1) } else { at + 1 }
+        if called { tokens.skip(at + 1) } else { tokens.next(at) }
     }
 
     /// Returns the first token after modifiers. A modifier that nothing follows is a name.
@@ -303,7 +305,7 @@ impl Walker<'_> {
             if !self.rules.modifiers.iter().any(|word| tokens.is(at, word)) {
                 break;
             }
-            let mut next = at + 1;
+            let mut next = tokens.next(at);
             if tokens.is(next, "(")
                 && tokens.joined(at)
                 && !matches!(self.rules.callable, Callable::Member)
@@ -357,7 +359,7 @@ impl Walker<'_> {
             && self.rules.words.iter().any(|(known, ..)| tokens.is(word + 1, known))
             && tokens.is_name(word + 2)
         {
-            word += 1;
+            word = tokens.next(word);
         }
         if self.language == Language::Rust && tokens.is(word, "const") {
             let next = self.after_modifiers(word + 1);
@@ -403,7 +405,7 @@ impl Walker<'_> {
             if !(path && tokens.is_name(next)) || (self.rules.newline && tokens.is_first(next)) {
                 return Some(name);
             }
-            name = next;
+            name = tokens.next(next - 1);
         }
     }
 
@@ -517,7 +519,7 @@ impl Walker<'_> {
                 let path = tokens.is(at + 1, ":") && tokens.is(at + 2, ":");
                 name = name.or((!path).then_some(at));
             }
-            at = if tokens.is(at, "<") { self.after_angles(at) } else { at + 1 };
+            at = if tokens.is(at, "<") { self.after_angles(at) } else { tokens.next(at) };
         }
         self.bodies.push(Body { open: body, place: Place::Type, owner: name? });
         self.add(begun, kind, name?, last);

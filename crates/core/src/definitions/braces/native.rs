@@ -19,12 +19,12 @@ impl Walker<'_> {
             } else if tokens.is(at, "<") && name.is_some() {
                 at = self.after_angles(at);
             } else if tokens.is(at, ":") && tokens.is(at + 1, ":") {
-                at += 2;
+                at = tokens.next(at + 1);
             } else if tokens.is(at, "final") {
-                at += 1;
+                at = tokens.next(at);
             } else if tokens.is_name(at) {
                 name = Some(at);
-                at += 1;
+                at = tokens.next(at);
             } else {
                 break;
             }
@@ -109,7 +109,7 @@ impl Walker<'_> {
                     _ => {}
                 }
             }
-            at += 1;
+            at = tokens.next(at);
         }
         at.saturating_sub(1)
     }

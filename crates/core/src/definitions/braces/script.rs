@@ -32,8 +32,9 @@ fn is_label(tokens: &Tokens<'_>, colon: usize) -> bool {
 pub(super) fn value_kind(tokens: &Tokens<'_>, after_name: usize) -> Option<Kind> {
     let mut at = after_name;
     if tokens.is(at, ":") {
-        at = (at..at + 200)
-            .find(|&at| matches!(tokens.of(at), b"=" | b";" | b"") && !tokens.is(at + 1, ">"))?;
+        at = tokens.find(at, 200, |at| {
+            matches!(tokens.of(at), b"=" | b";" | b"") && !tokens.is(at + 1, ">")
+        })?;
     }
     if !tokens.is(at, "=") {
         return None;
@@ -72,7 +73,7 @@ fn is_function(tokens: &Tokens<'_>, at: usize) -> bool {
     }
     let mut at = at;
     if tokens.is(at, "<") {
-        at = (at..at + 200).find(|&at| matches!(tokens.of(at), b"(" | b";" | b"")).unwrap_or(at);
+        at = tokens.find(at, 200, |at| matches!(tokens.of(at), b"(" | b";" | b"")).unwrap_or(at);
     }
     if !tokens.is(at, "(") {
         return false;
@@ -144,7 +145,7 @@ impl Walker<'_> {
         }
         while tokens.is(name + 1, ".") && tokens.is_name(name + 2) && name < begun.start + MAX_MARKS
         {
-            name += 2;
+            name = tokens.next(name + 1);
         }
         let kind = value_kind(tokens, name + 1)?;
         if !tokens.is(name + 1, "=") {
@@ -160,7 +161,8 @@ impl Walker<'_> {
 
     /// Notes the body of a class that is a value.
     pub(super) fn class_value(&mut self, name: usize, last: usize) {
-        let class = (name..last).find(|&at| self.tokens.is(at, "class"));
+        let tokens = self.tokens;
+        let class = tokens.find(name, last.saturating_sub(name), |at| tokens.is(at, "class"));
         if let Some(body) = class.and_then(|class| self.to_body(class + 1).1) {
             self.bodies.push(Body { open: body, place: Place::Type, owner: name });
         }

@@ -1,6 +1,5 @@
 //! Where a definition ends.
 
-use super::super::indented::column;
 use super::super::lexer::Sort;
 use super::super::rules::Callable;
 use super::Walker;
@@ -14,7 +13,7 @@ impl Walker<'_> {
         let tokens = self.tokens;
         let mut depth = 0_u32;
         let mut here = at;
-        while here < at + MAX_ANGLES {
+        while here < at + MAX_ANGLES && !tokens.is_tired() {
             match tokens.of(here) {
                 b"<" => depth += 1,
                 b">" if tokens.is(here - 1, "-") || tokens.is(here - 1, "=") => {}
@@ -77,7 +76,7 @@ impl Walker<'_> {
 
     /// Returns whether a token that begins a line is further to the right than the statement.
     fn indents(&self, at: usize) -> bool {
-        column(self.tokens.text, self.tokens.range(at).start) > self.column
+        self.tokens.column(at) > self.column
     }
 
     /// Returns the last token of a value.
