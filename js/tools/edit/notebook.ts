@@ -76,7 +76,7 @@ async function toValueEdit(
       index,
       options.path,
     );
-  return { jsonPointer: only.pointer, newText: sourceAsJson(only.source, text) };
+  return { place: { is: "value", pointer: only.pointer }, newText: sourceAsJson(only.source, text) };
 }
 
 /** Returns a source as JSON in the layout of the notebook: a list of lines, each on a line of the file. */

@@ -13,11 +13,14 @@ import { anchorAt, definitionOf, definitionsIn } from "../lib/definitions.ts";
 import { encodeUtf8 } from "../lib/text.ts";
 import { type EncodedValueEdit, lineEditOfValue } from "./value-line.ts";
 
-/** An edit of a text or of lines, as the engine takes it, of the value at a JSON pointer, or of a definition. */
+/** A place that is named by what the file means: the value at a JSON pointer, or the definition of a symbol. */
+export type NamedPlace =
+  | { readonly is: "value"; readonly pointer: string }
+  | { readonly is: "definition"; readonly symbol: string };
+
+/** An edit of a text or of lines, as the engine takes it; or of a named place, which is replaced or inserted beside. */
 export interface ValueEdit extends EditInput {
-  readonly jsonPointer?: string | undefined;
-  /** The name of the definition to replace, or to insert beside. */
-  readonly symbol?: string | undefined;
+  readonly place?: NamedPlace | undefined;
 }
 
 /** The type of the file, and the signal of the call. */
@@ -37,16 +40,12 @@ export async function planEditsWithValues(
   options: EditOptions,
   file: EditedFile,
 ): Promise<BytesPlan> {
-  const { mime, signal } = file;
+  const { signal } = file;
   const applied: AppliedEdit[] = [];
   let bytes = before;
   let plan: BytesPlan | undefined;
   for (const [index, edit] of edits.entries()) {
-    const { jsonPointer, symbol, ...plain } = edit;
-    const value = { pointer: jsonPointer ?? "", value: edit.newText ?? "", encoding: options.encoding, mime };
-    const ofSymbol =
-      symbol === undefined ? plain : await lineEditOfSymbol(bytes, { ...plain, symbol }, options, signal);
-    const one = jsonPointer === undefined ? ofSymbol : await lineEditOf(bytes, value, signal);
+    const one = await engineEditOf(bytes, edit, options, file);
     plan = await engine().planEditsBytesAsync(bytes, [one], { ...options, signal });
     if (!plan.ok) return { ok: false, error: withEditIndex(plan.error, index) };
     for (const done of plan.edits) applied.push({ ...done, index });
@@ -63,6 +62,20 @@ export async function planEditsWithValues(
   });
   const replacements = applied.reduce((sum, { matches }) => sum + matches, 0);
   return { ok: true, bytes, replacements, edits: applied, diff };
+}
+
+/** Returns an edit as the engine takes it: of a named place, that of its lines. */
+async function engineEditOf(
+  bytes: Uint8Array,
+  { place, ...edit }: ValueEdit,
+  options: EditOptions,
+  { mime, signal }: EditedFile,
+): Promise<EditInput> {
+  if (place === undefined) return edit;
+  if (place.is === "definition")
+    return lineEditOfSymbol(bytes, { ...edit, symbol: place.symbol }, options, signal);
+  const { pointer } = place;
+  return lineEditOf(bytes, { pointer, value: edit.newText ?? "", encoding: options.encoding, mime }, signal);
 }
 
 /**

@@ -29,7 +29,7 @@ import type { EditRequest } from "../edit/schema.ts";
 import type { EditArgs, EditFileData, EditOutcome } from "../generated/types.ts";
 import { NOTEBOOK_MIME, planNotebookEdits } from "../edit/notebook.ts";
 import { withAnchorRetries, withEditRetries } from "../edit/retry.ts";
-import { planEditsWithValues, type ValueEdit } from "../edit/value.ts";
+import { type NamedPlace, planEditsWithValues, type ValueEdit } from "../edit/value.ts";
 import { maxAnswerBytes } from "../lib/text.ts";
 
 /** The content of the file to edit, and its state. */
@@ -290,11 +290,16 @@ async function engineEdits(
       to: edit.to,
       unchanged: anchors && (await areCurrent([edit.from, edit.to])),
       insert: edit.insert,
-      jsonPointer: edit.json_pointer,
-      symbol: edit.symbol,
+      place: placeOf(edit),
     });
   }
   return edits;
+}
+
+/** Returns the place that an edit names by a pointer or a symbol; undefined for one that names text or lines. */
+function placeOf({ json_pointer: pointer, symbol }: EditArgs): NamedPlace | undefined {
+  if (pointer !== undefined) return { is: "value", pointer };
+  return symbol === undefined ? undefined : { is: "definition", symbol };
 }
 
 /** Returns the bytes after the edits, in the file's own encoding. @throws BINARY_FILE, ENCODING_ERROR */
