@@ -127,7 +127,6 @@ export const PAGE_OPTIONS: Options<PageCallOptions> = options("PageCallOptions",
   forceText: flag(),
   startByte: integer(0),
   anchors: flag(),
-  lineHashes: flag(),
   wholeFileBytes: integer(0),
   signal: signalOption,
 });

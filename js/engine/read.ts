@@ -82,8 +82,6 @@ export interface PageRequest {
   readonly startByte?: number | undefined;
   /** Return an anchor for each line: six characters that identify the line and its neighbours. Default false. */
   readonly anchors?: boolean | undefined;
-  /** Return the hashes of all lines of the file. Default false. */
-  readonly lineHashes?: boolean | undefined;
   /** The size in bytes above which a file is refused with TOO_LARGE when `maxLines` is null. Default 20 MiB. */
   readonly wholeFileBytes?: number | undefined;
 }
@@ -104,6 +102,11 @@ export interface ReadThreads {
   inspect(bytes: Uint8Array, options?: InspectOptions & Signalled): Promise<Inspection>;
   /** Does the same as {@link ReadEngine.readPage}. */
   readPage(bytes: Uint8Array, request?: PageRequest, name?: string, options?: Signalled): Promise<Page>;
+  /**
+   * Returns the hashes of the lines of a whole content: a text with a line of five characters for each, which a line diff
+   * compares instead of the content. Null for a content that is not text, and for more than 20,000 lines.
+   */
+  lineHashes(bytes: Uint8Array, options?: Signalled): Promise<string | null>;
   /** Does the same as {@link ReadEngine.decodeText}. */
   decodeText(bytes: Uint8Array, encoding?: string, options?: Signalled): Promise<DecodedText>;
   /** Returns true when the name of a file tells a language whose definitions can be found. Needs no other thread. */
@@ -197,6 +200,14 @@ function makeReadThreads(binding: FileExports): ReadThreads {
         binding.readPageAsync && (() => binding.readPageAsync?.(...args, signal)),
       );
       return decodePage(new Unpacker(packed));
+    },
+    async lineHashes(bytes, { signal } = {}) {
+      const hashes = await onThread(
+        { size: bytes.length, signal },
+        () => binding.lineHashes(bytes),
+        binding.lineHashesAsync && (() => binding.lineHashesAsync?.(bytes, signal)),
+      );
+      return hashes ?? null;
     },
     async decodeText(bytes, encoding = "auto", { signal } = {}) {
       const packed = await onThread(

@@ -66,6 +66,7 @@ const cases: Record<string, (engine: Engine) => unknown> = {
   "a page": (e) => e.readPage(utf8(before), { startLine: 2, maxLines: 2, anchors: true }, "a.md"),
   "a page refused": (e) => e.readPage(Uint8Array.of(0, 1, 2, 3), {}),
   "a page, later": (e) => e.reading.readPage(utf8(before), { maxLineChars: 2 }),
+  "line hashes": (e) => Promise.all([utf8(before), utf8("a\0b\n")].map((one) => e.reading.lineHashes(one))),
   "bytes as text": (e) => e.decodeText(Uint8Array.of(0xff, 0xfe, 0x61, 0)),
   "bytes that are no text": (e) => e.decodeText(Uint8Array.of(0xff, 0xfe, 97, 0, 0x3d), "utf-16"),
   "text as bytes": (e) => e.encodeText("é", "latin1"),

@@ -6,6 +6,9 @@ import { KINDS, place } from "./harness.ts";
 const lines = (count: number, changed: Readonly<Record<number, string>> = {}): string =>
   Array.from({ length: count }, (_, n) => `${changed[n + 1] ?? `line ${n + 1}`}\n`).join("");
 
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const utf16 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "utf16le"));
+
 const knows = { knows: true, guard: "warn" } as const satisfies WorkspaceOptions;
 
 describe.each(KINDS)("a file on %s that another program changed since it was read", (kind) => {
@@ -18,6 +21,25 @@ describe.each(KINDS)("a file on %s that another program changed since it was rea
     expect(second.text).toMatch(/\n\[changed since you read it: lines 7, 40-42, by another program\]$/u);
     expect(second.data).toMatchObject({ changed: "lines 7, 40-42, by another program" });
     expect((await ws.call("read_file", { path: "a.txt" })).text).not.toContain("changed");
+  });
+
+  test.each([
+    ["a part of it", { max_lines: 1 }, (text: string) => utf8(text)],
+    ["all of it", {}, (text: string) => utf8(text)],
+    ["its text behind a byte order mark", {}, (text: string) => utf8(`\uFEFF${text}`)],
+    ["its text in UTF-16", {}, (text: string) => utf16(`\uFEFF${text}`)],
+    ["text with a byte that is none", {}, (text: string) => Uint8Array.of(...utf8(text), 0xff, 10)],
+    ["a definition in it", { symbol: "f" }, (text: string) => utf8(`def f():\n    pass\n${text}`)],
+  ])("is told of by its lines when the caller read %s", async (_, args, encoded) => {
+    const { ws, foreign } = await place(kind, {}, knows);
+    const content = "one\ntwo\nthree\n";
+    await foreign("a.py", encoded(content));
+    await ws.readFile({ path: "a.py", ...args });
+    await foreign("a.py", encoded(content.replace("two", "2")));
+    const line = "symbol" in args ? 4 : 2;
+    expect(await ws.readFile({ path: "a.py" })).toMatchObject({
+      changed: `line ${line}, by another program`,
+    });
   });
 
   test("is told of by stat and grep, until it is read", async () => {

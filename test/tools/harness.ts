@@ -22,7 +22,7 @@ export interface Fixture {
   /** Where a link points; undefined where there is none. */
   target(path: string): Promise<string | undefined>;
   /** Writes behind the workspace's back. */
-  foreign(path: string, content: string): Promise<void>;
+  foreign(path: string, content: string | Uint8Array): Promise<void>;
 }
 
 /** Kinds of storage. */
@@ -102,7 +102,7 @@ async function inMemory(seed: Seed, options: Omit<WorkspaceOptions, "root" | "ba
     text: async (path) => toText(await bytes(path)),
     target: async (path) => backend.readLink(at(path)).catch(() => undefined),
     foreign: async (path, content) => {
-      await backend.writeText(at(path), content);
+      await backend.writeBytes(at(path), toBytes(content));
     },
   };
 }

@@ -376,6 +376,15 @@ export declare function isOutlined(name: string): boolean
 export declare function lineAnchors(text: string): string
 
 /**
+ * Returns the hashes of the lines of a content; null for one that is not text, and for too many
+ * lines.
+ */
+export declare function lineHashes(bytes: Uint8Array): string | null
+
+/** Like `line_hashes`, on another thread. */
+export declare function lineHashesAsync(bytes: Uint8Array): Promise<string | null>
+
+/**
  * The real path of a file, and its content with its packed `EntryStat`; or an error in place of
  * each, as JSON.
  */

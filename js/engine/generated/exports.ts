@@ -168,6 +168,13 @@ export interface FileExports {
   /** Like `readPage`, on another thread. */
   readPageAsync?(bytes: Uint8Array, name: string, request: string, signal?: AbortSignal): Promise<Packed>;
   /**
+   * Returns the hashes of the lines of a content; null for one that is not text, and for too many
+   * lines.
+   */
+  lineHashes(bytes: Uint8Array): string | null | undefined;
+  /** Like `lineHashes`, on another thread. */
+  lineHashesAsync?(bytes: Uint8Array, signal?: AbortSignal): Promise<string | null | undefined>;
+  /**
    * Decodes a content to a packed `DecodedText`. Not named `decodeText`, because the JavaScript
    * that wasm-bindgen generates has a function of that name.
    */

@@ -333,12 +333,6 @@ export interface Page {
    * was not read completely, and for its neighbours.
    */
   readonly anchors: string | null;
-  /**
-   * The hashes of all lines of the file, if requested: a text with a line of five characters
-   * for each, which a line diff compares instead of the file. null for a file that was not
-   * read completely, and for one of more than 20,000 lines.
-   */
-  readonly lineHashes: string | null;
   /** `sha256:…` of all bytes; null when they were not all read. */
   readonly hash: string | null;
   /** The MIME type. */
@@ -373,7 +367,6 @@ export function decodePage(from: Unpacker): Page {
     long: from.list(() => decodeLongLine(from)),
     cutLines: from.list(() => nums[from.at++] as number),
     anchors: from.optStr(),
-    lineHashes: from.optStr(),
     hash: from.optStr(),
     mime: from.str(),
     lossy: nums[from.at++] === 1,
@@ -637,7 +630,6 @@ export function decodeFilePage(from: Unpacker): FilePage {
     long: from.list(() => decodeLongLine(from)),
     cutLines: from.list(() => nums[from.at++] as number),
     anchors: from.optStr(),
-    lineHashes: from.optStr(),
     hash: from.optStr(),
     mime: from.str(),
     lossy: nums[from.at++] === 1,

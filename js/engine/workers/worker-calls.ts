@@ -49,6 +49,7 @@ function workerCallsOf(binding: Binding): CallsByName {
     },
     inspect: binding.inspect,
     readPage: binding.readPage,
+    lineHashes: binding.lineHashes,
     parsePatch: binding.parsePatch,
     merge3: binding.merge3,
     composeHunks: binding.composeHunks,
@@ -129,6 +130,7 @@ export function withWorkerPool(binding: Binding, pool: Pick<WorkerPool, "run">):
       run(bytes.length, "inspect", [bytes, name, complete], signal),
     readPageAsync: (bytes, name, request, signal) =>
       run(bytes.length, "readPage", [bytes, name, request], signal),
+    lineHashesAsync: (bytes, signal) => run(bytes.length, "lineHashes", [bytes], signal),
     searchAllAsync: (options, contents, limits, signal) =>
       pool.run(
         "searchAll",

@@ -13,6 +13,7 @@ import { FilewrightError } from "../../engine/errors.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { currentVersion, toConflict } from "../lib/contents.ts";
+import { lineHashesOf } from "../lib/line-hashes.ts";
 import { plural } from "../../engine/escape.ts";
 import type { Answer, Call, Plan } from "../lib/tool.ts";
 import type { Change, MakeDirectory, Outcome, Put, Remove, Transfer } from "./change.ts";
@@ -198,14 +199,8 @@ async function noteAsSeen(change: Change, { written: { version } }: Outcome, cal
   if (isForgotten) return seen.note(path, undefined);
   const hash = await (now.hash ?? engine().onThreads.sha256(now.bytes));
   seen.note(path, version, hash);
-  if (call.settings.knows) await keepLineHashes(now.bytes, hash, call);
-}
-
-/** Keeps the line hashes of a written content, by which a later answer tells what another program changed in it. */
-async function keepLineHashes(bytes: Uint8Array, hash: string, { seen, signal }: Call): Promise<void> {
-  const request = { maxLines: 1, contentBytes: 1, lineHashes: true, forceText: true };
-  const { lineHashes } = await engine().reading.readPage(bytes, request, "", { signal });
-  if (lineHashes !== null) seen.lineHashes.keep(hash, lineHashes);
+  // By these a later answer tells what another program changed in the file.
+  if (call.settings.knows) seen.lineHashes.keep(hash, await lineHashesOf(now.bytes, call.signal));
 }
 
 /**

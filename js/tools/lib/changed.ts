@@ -5,10 +5,11 @@
  * The lines are found by a diff of the line hashes of both contents (`crates/core/src/page/line_hashes.rs`), so the
  * content that was read need not be kept.
  */
-import { hashOf } from "../../backends/fallback/fallback.ts";
+import type { VersionedBytes } from "../../backends/backend.ts";
 import { engine } from "../../engine/current.ts";
 import { fromEngine } from "../../engine/errors.ts";
 import { escapeControls, plural } from "../../engine/escape.ts";
+import { lineHashesOf, MAX_COMPARED_BYTES } from "./line-hashes.ts";
 import { type LineRange, mergeRanges } from "./line-ranges.ts";
 import { takesBack } from "../../schema/tool-facts.ts";
 import type { MadeBy } from "./past.ts";
@@ -23,8 +24,8 @@ export interface PresentFile {
   readonly version?: string | undefined;
   /** The hash of the content; null where it was not read completely. */
   readonly hash: string | null;
-  /** The hashes of its lines; null where there are none. */
-  readonly lineHashes: string | null;
+  /** The line hashes of the content that has the hash; null where it has none, undefined where they are not known. */
+  readonly lineHashes: string | null | undefined;
 }
 
 /** Returns what changed in a file, after `changed since you read it`; undefined when nothing did, or it was not read. */
@@ -34,8 +35,7 @@ export async function changeOf(call: Call, now: PresentFile): Promise<string | u
   if (seen.hash === undefined || now.hash === null || seen.hash === now.hash) return undefined;
   const made = await madeBy(call, now.path, now.hash);
   const before = call.seen.lineHashes.of(seen.hash);
-  const lines =
-    before === undefined || now.lineHashes === null ? undefined : changedLinesText(before, now.lineHashes);
+  const lines = changedLinesText(before, now.lineHashes);
   return `${lines === undefined ? "" : `${lines}, `}by ${whoText(made)}`;
 }
 
@@ -48,22 +48,44 @@ export async function changeAt(
   if (!call.settings.knows) return undefined;
   const seen = call.seen.recall(path);
   if (seen?.hash === undefined || isSameVersion(seen, version)) return undefined;
-  return changeOf(call, await presentFile(call, path));
+  const now = await presentFile(call, path);
+  return now === undefined ? undefined : changeOf(call, now);
 }
 
 const isSameVersion = (seen: SeenFile, version: string | undefined): boolean =>
   version !== undefined && seen.version === version;
 
-/** Returns a file as it is now, with the hashes of its lines. */
-async function presentFile({ fs, signal }: Call, path: string): Promise<PresentFile> {
-  const request = { maxLines: 1, contentBytes: 1, lineHashes: true, forceText: true, signal };
+/** Returns a file as it is now, with its line hashes; undefined where it cannot be read. */
+async function presentFile(call: Call, path: string): Promise<PresentFile | undefined> {
   try {
-    const { version, hash, lineHashes } = await fs.readLines(path, request);
-    return { path, version, hash: hash ?? (await hashOf(fs, path, signal)), lineHashes };
+    const { bytes, version, hash } = await presentContent(call, path);
+    return { path, version, hash, lineHashes: bytes && (await lineHashesOf(bytes, call.signal)) };
   } catch (thrown) {
     const error = fromEngine(thrown);
     if (error.code === "CANCELLED") throw error;
-    return { path, hash: null, lineHashes: null };
+    return undefined;
+  }
+}
+
+/** The content of a file as it is now. */
+export interface PresentContent {
+  readonly version: string | undefined;
+  readonly hash: string;
+  /** The bytes that have the hash; undefined for a content whose lines are too many bytes to be compared. */
+  readonly bytes: Uint8Array | undefined;
+}
+
+/** Returns the content of a file as it is now. @throws FilewrightError where it cannot be read */
+export async function presentContent({ fs, signal }: Call, path: string): Promise<PresentContent> {
+  try {
+    const read = await fs.read(path, { maxBytes: MAX_COMPARED_BYTES, signal });
+    const { bytes, version } = read as VersionedBytes; // `null` only answers `ifNoneMatch`.
+    return { version, hash: await engine().onThreads.sha256(bytes), bytes };
+  } catch (thrown) {
+    const error = fromEngine(thrown);
+    if (error.code !== "TOO_LARGE") throw error;
+    const { hash, version } = await fs.hash(path, { signal });
+    return { version, hash, bytes: undefined };
   }
 }
 
@@ -81,8 +103,15 @@ export async function madeBy(call: Call, path: string, hash: string | null): Pro
 /** The most ranges of lines that a text names. */
 const MAX_SHOWN_RANGES = 4;
 
-/** Returns the changed lines of the present content, such as `lines 3, 40-52`; undefined where the hashes of all lines are the same. */
-export function changedLinesText(before: string, now: string): string | undefined {
+/**
+ * Returns the changed lines of the present content, such as `lines 3, 40-52`; undefined where the hashes of all lines are
+ * the same, and for contents without line hashes.
+ */
+export function changedLinesText(
+  before: string | null | undefined,
+  now: string | null | undefined,
+): string | undefined {
+  if (typeof before !== "string" || typeof now !== "string") return undefined;
   const changes = changedLines(before, now);
   if (changes.length === 0) return undefined;
   const shown = changes.slice(0, MAX_SHOWN_RANGES).map(([first, last]) => rangeText(first, last));

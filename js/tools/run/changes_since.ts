@@ -9,8 +9,9 @@ import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { changesText, withoutLast } from "../render/changes.ts";
 import type { CheckedArgs } from "../generated/internal.ts";
 import type { ChangesSinceData, FileChange } from "../generated/types.ts";
-import { changedLinesText, madeBy, whoText } from "../lib/changed.ts";
+import { changedLinesText, madeBy, type PresentContent, presentContent, whoText } from "../lib/changed.ts";
 import { linesWithoutEndings, statOrNull } from "../lib/contents.ts";
+import { lineHashesOf } from "../lib/line-hashes.ts";
 import { rangesAfterChange } from "../lib/line-ranges.ts";
 import type { MadeBy, PathSince } from "../lib/past.ts";
 import { encodeUtf8 } from "../lib/text.ts";
@@ -19,25 +20,16 @@ import type { Answer, Call } from "../lib/tool.ts";
 
 type Args = CheckedArgs["changes_since"];
 
-/** The largest file whose changes are shown, in bytes. */
-const MAX_SHOWN_BYTES = 4 * 1024 * 1024;
 /** The characters above which a shown line is cut. */
 const MAX_LINE_CHARS = 500;
 /** The tokens that are kept free for the notes of an answer. */
 const NOTE_TOKENS = 60;
 
-/** A file as it is now; null for none. */
-type Present = {
-  readonly version: string | undefined;
-  readonly hash: string;
-  /** Undefined for a file that is too large to be shown. */
-  readonly bytes: Uint8Array | undefined;
-} | null;
-
 /** A changed file, before its change is shown. */
 interface Changed {
   readonly path: string;
-  readonly now: Present;
+  /** The file as it is now; null for none. */
+  readonly now: PresentContent | null;
   readonly by: MadeBy | undefined;
   /** The hash of the content that the caller knows; undefined where that is another one. */
   readonly knownHash: string | undefined;
@@ -90,7 +82,7 @@ async function changedSinceRead(path: string, call: Call): Promise<Changed | "un
   const seen = call.seen.recall(path);
   const stat = await statOrNull(call.fs, path);
   if (seen === undefined || (stat?.version !== undefined && stat.version === seen.version)) return undefined;
-  const now = stat?.isFile === true ? await present(path, call) : null;
+  const now = stat?.isFile === true ? await presentContent(call, path) : null;
   const { hash: knownHash } = seen;
   // A content of which only the version is known may be the same.
   if (now !== null && knownHash === undefined) return "unknown";
@@ -112,25 +104,13 @@ async function changedSincePlace(one: PathSince, call: Call): Promise<Changed | 
   const { path, by } = one;
   const stat = await statOrNull(call.fs, path);
   if (stat?.isFile === false) return undefined;
-  const now = stat === null ? null : await present(path, call);
+  const now = stat === null ? null : await presentContent(call, path);
   const before = await one.before();
   const hash = before instanceof Uint8Array ? engine().sha256(before) : before;
   // Not known before is no content that the file has now.
   if (hash !== undefined && hash === (now?.hash ?? null)) return undefined;
   const knownHash = typeof hash === "string" && hash === call.seen.recall(path)?.hash ? hash : undefined;
   return { path, now, by, knownHash, before };
-}
-
-/** Returns a file as it is now. Its content is held only where it can be shown. */
-async function present(path: string, { fs, signal }: Call): Promise<Present> {
-  const { size } = await fs.stat(path);
-  if (size > MAX_SHOWN_BYTES) {
-    const { hash } = await fs.hash(path, { signal });
-    return { version: undefined, hash, bytes: undefined };
-  }
-  const read = await fs.read(path, { maxBytes: MAX_SHOWN_BYTES, signal });
-  const { bytes, version } = read!;
-  return { version, hash: await engine().onThreads.sha256(bytes), bytes };
 }
 
 /** A change with its hunks. */
@@ -162,14 +142,14 @@ async function shownChange(changed: Changed, call: Call): Promise<ShownChange> {
   const file = { path: call.reader.display(path), what, by: whoText(by) } as const;
   if (now === null) return { file, hunks: [], note: () => call.seen.note(path, undefined) };
   const { bytes, hash, version } = now;
-  const lineHashes = bytes === undefined ? null : await lineHashesOf(bytes, call);
+  const lineHashes = bytes === undefined ? null : await lineHashesOf(bytes, call.signal);
   // What is not text, or too large, has no lines.
   if (bytes === undefined || lineHashes === null)
     return { file: { ...file, first_line: 1 }, hunks: [], note() {} };
   const known = knownHash === undefined ? undefined : call.seen.lineHashes.of(knownHash);
   const shown = await hunksOf(bytes, before, known, lineHashes);
   const seen = call.seen.recall(path);
-  const lines = known === undefined ? undefined : changedLinesText(known, lineHashes);
+  const lines = changedLinesText(known, lineHashes);
   return {
     file: withoutUndefined({ ...file, lines, first_line: shown === undefined ? 1 : undefined }),
     hunks: shown?.hunks ?? [],
@@ -182,22 +162,11 @@ async function shownChange(changed: Changed, call: Call): Promise<ShownChange> {
   };
 }
 
-/** Returns the line hashes of a content; null for one that is not text, and for too many lines. */
-async function lineHashesOf(bytes: Uint8Array, { signal }: Call): Promise<string | null> {
-  const request = { maxLines: 1, contentBytes: 1, lineHashes: true };
-  try {
-    return (await engine().reading.readPage(bytes, request, "", { signal })).lineHashes;
-  } catch (thrown) {
-    if (fromEngine(thrown).code === "BINARY_FILE") return null;
-    throw thrown;
-  }
-}
-
 /** Returns the hunks of a change: from the content before, or else the lines of the present one that are new. */
 async function hunksOf(
   bytes: Uint8Array,
   before: Uint8Array | null | undefined,
-  known: string | undefined,
+  known: string | null | undefined,
   lineHashes: string,
 ): Promise<Hunks | undefined> {
   if (before !== undefined) {
@@ -210,7 +179,7 @@ async function hunksOf(
       isCut: truncated,
     };
   }
-  if (known === undefined) return undefined;
+  if (typeof known !== "string") return undefined;
   const replaced = engine()
     .hunksBetween(encodeUtf8(known), encodeUtf8(lineHashes))
     .flatMap(({ changes }) => changes)

@@ -2,14 +2,15 @@
 import { hashOf } from "../../backends/fallback/fallback.ts";
 import type { Location } from "../../policy/index.ts";
 import { engine } from "../../engine/current.ts";
-import { FilewrightError } from "../../engine/errors.ts";
+import { FilewrightError, fromEngine } from "../../engine/errors.ts";
 import type { LongLine, Page, PageRequest } from "../../engine/read.ts";
 import { withContentsDigit } from "../lib/seen.ts";
-import { changeOf, type PresentFile } from "../lib/changed.ts";
+import { changeOf, type PresentFile, presentContent } from "../lib/changed.ts";
 import { assertFile, readPage, statOrNull } from "../lib/contents.ts";
 import { definitionOf, readDefinitions } from "../lib/definitions.ts";
 import { imageFacts } from "../render/image.ts";
 import { BYTES_PER_MIB } from "../lib/limits.ts";
+import { lineHashesOf, MAX_COMPARED_BYTES } from "../lib/line-hashes.ts";
 import { linesShownByPage } from "../lib/line-ranges.ts";
 import { pageWarning } from "../render/page.ts";
 import { type KnownFile, renderFile } from "../render/renderings.ts";
@@ -49,20 +50,60 @@ export async function runReadFile(args: CheckedReadFileArgs, call: Call): Promis
     return readRendered(args, call, at, { mime, size, encoding });
   }
   if (!plain) assertSvgSize(page, at);
-  return { data: await seenPage(page, args, call, at) };
+  return { data: await seenPage({ page, bytes: undefined }, args, call, at) };
+}
+
+/** A page, with the content from which it was read where that is in memory. */
+interface ReadPage {
+  readonly page: Page;
+  readonly bytes: Uint8Array | undefined;
 }
 
 /** Records what a page shows, and returns its data. */
 async function seenPage(
-  page: Page,
+  read: ReadPage,
   args: CheckedReadFileArgs,
   call: Call,
   at: Location,
 ): Promise<ReadFileData> {
-  const changed = await changeBeforeRead(call, { ...page, path: at.path });
-  call.seen.note(at.path, page.version, page.hash, linesShownByPage(page, args.start_byte));
+  const { page } = read;
+  const { version, hash } = page;
+  const lineHashes = await lineHashesOfPage(read, call, at);
+  const changed = await changeBeforeRead(call, { path: at.path, version, hash, lineHashes });
+  call.seen.note(at.path, version, hash, linesShownByPage(page, args.start_byte));
   noteAnchors(page, at, call);
   return withoutUndefined({ ...readFileDataOf(page, call.reader.display(at.path)), changed });
+}
+
+/**
+ * Returns the line hashes of the content of a page, where the workspace knows; undefined where the file has another
+ * content by now. The file is read for them only if the page shows a part of a content whose line hashes are not kept.
+ */
+async function lineHashesOfPage(
+  { page, bytes }: ReadPage,
+  call: Call,
+  { path }: Location,
+): Promise<string | null | undefined> {
+  const { hash, size } = page;
+  if (!call.settings.knows || hash === null || size > MAX_COMPARED_BYTES) return undefined;
+  const kept = call.seen.lineHashes.of(hash);
+  if (kept !== undefined) return kept;
+  try {
+    const content = bytes ?? contentIn(page) ?? (await presentContent(call, path)).bytes;
+    const isOfPage = content !== undefined && (await engine().onThreads.sha256(content)) === hash;
+    return isOfPage ? await lineHashesOf(content, call.signal) : undefined;
+  } catch (thrown) {
+    const error = fromEngine(thrown);
+    if (error.code === "CANCELLED") throw error;
+    return undefined;
+  }
+}
+
+/** Returns the content of a file of which a page has every byte. */
+function contentIn({ content, size, encoding, bom, lossy, truncated }: Page): Uint8Array | undefined {
+  if (encoding !== "utf-8" || bom || lossy || truncated) return undefined;
+  const bytes = encodeUtf8(content);
+  return bytes.length === size ? bytes : undefined;
 }
 
 /** Records that the caller received the anchors of a page, if it has some. */
@@ -89,7 +130,8 @@ async function readSymbol(
   const page = await pageWithin(args, call, (textBytes) =>
     engine().reading.readPage(file.bytes, { ...request, textBytes }, at.path, { signal: call.signal }),
   );
-  return { data: await seenPage({ ...page, version: file.version }, args, call, at) };
+  const { bytes, version } = file;
+  return { data: await seenPage({ page: { ...page, version }, bytes }, args, call, at) };
 }
 
 /** Refuses an SVG that is too large to be shown as text. @throws FilewrightError TOO_LARGE */
@@ -105,7 +147,7 @@ function assertSvgSize({ mime, size }: Page, at: Location): void {
 async function changeBeforeRead(call: Call, now: PresentFile): Promise<string | undefined> {
   if (!call.settings.knows) return undefined;
   const changed = await changeOf(call, now);
-  if (now.hash !== null && now.lineHashes !== null) call.seen.lineHashes.keep(now.hash, now.lineHashes);
+  if (now.hash !== null && now.lineHashes !== undefined) call.seen.lineHashes.keep(now.hash, now.lineHashes);
   return changed;
 }
 
@@ -167,7 +209,6 @@ function pageRequestOf(args: CheckedReadFileArgs, call: Call): PageRequest {
     encoding: args.encoding,
     forceText: args.force_text,
     anchors: args.anchors,
-    lineHashes: call.settings.knows,
     startByte: args.start_byte,
     wholeFileBytes: call.settings.limits.wholeFileBytes,
   };
@@ -264,7 +305,7 @@ async function readRendered(
     });
   const page = await pageWithin(args, call, read);
   const { content, warning, data: facts, hash, version, firstLine } = made;
-  const changed = await changeBeforeRead(call, { path: at.path, version, hash, lineHashes: null });
+  const changed = await changeBeforeRead(call, { path: at.path, version, hash, lineHashes: undefined });
   // A rendering shows the whole content in another form, but for single pages and values.
   if (args.pages === undefined && args.json_pointer === undefined) call.seen.note(at.path, version, hash);
   const shown = readFileDataOf(page, call.reader.display(at.path));
@@ -295,7 +336,6 @@ function pageOfRenderedText(
   const read = engine().readPage(encodeUtf8(content), {
     ...request,
     anchors: false, // The shown text may be a part of a line.
-    lineHashes: false,
     startLine: start < 0 ? start : Math.max(1, start - first + 1),
     startByte: undefined,
     encoding: "utf-8",

@@ -6,7 +6,7 @@ use super::{AlsoAsync, Utf16Text};
 use crate::error::Result;
 use crate::options::Options;
 use crate::pack::Packed;
-use crate::page::{PageRequest, page};
+use crate::page::{self, PageRequest, page};
 use crate::pattern::glob::Globs;
 use crate::pattern::ignore::{self, Stack};
 use crate::pattern::policy::{self, PathRules, RulesConfig};
@@ -26,6 +26,12 @@ pub fn inspect(bytes: &[u8], name: &str, complete: bool) -> AlsoAsync<Packed> {
 /// Returns a page of a content, a packed `Page`. `request` is JSON.
 pub fn read_page(bytes: &[u8], name: &str, request: &str) -> AlsoAsync<Packed> {
     Ok(page(bytes, name, &PageRequest::from_json(request)?)?.packed())
+}
+
+/// Returns the hashes of the lines of a content; null for one that is not text, and for too many
+/// lines.
+pub fn line_hashes(bytes: &[u8]) -> AlsoAsync<Option<String>> {
+    Ok(page::line_hashes(bytes))
 }
 
 /// Decodes a content to a packed `DecodedText`. Not named `decode_text`, because the JavaScript

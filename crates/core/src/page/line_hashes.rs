@@ -1,4 +1,5 @@
-//! The hashes of all lines of a file, by which a later page of it tells which lines have changed.
+//! The hashes of all lines of a content, by which a later one of the same file tells which lines have
+//! changed.
 //!
 //! They are a text with one short line for each line of the file, so that the line diff compares
 //! them as it compares files. A hash has 30 bits: two different lines are taken for equal once in a
@@ -6,7 +7,7 @@
 
 use super::index::line_ends;
 use crate::anchor::line_hash;
-use crate::encoding::LineFeedCode;
+use crate::{encoding, sniff};
 
 /// The maximum number of lines of a file whose lines are hashed.
 const MAX_HASHED_LINES: usize = 20_000;
@@ -14,8 +15,21 @@ const MAX_HASHED_LINES: usize = 20_000;
 const HASH_CHARS: usize = 5;
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Returns the hashes of the lines, line endings included; `None` for too many lines.
-pub(super) fn line_hashes(bytes: &[u8], unit: LineFeedCode) -> Option<String> {
+/// Returns the hashes of the lines of a whole content, line endings included: a text with a line of
+/// five characters for each. `None` for a content that is not text, and for more than 20,000 lines.
+///
+/// ```
+/// use filewright_core::page::line_hashes;
+/// let hashes = line_hashes(b"one\ntwo\none\n").unwrap();
+/// let [first, second, third] = hashes.lines().collect::<Vec<_>>()[..] else { panic!() };
+/// assert!(first == third && first != second);
+/// ```
+pub fn line_hashes(bytes: &[u8]) -> Option<String> {
+    if !sniff::sniff(bytes, "", true).kind.is_text() {
+        return None;
+    }
+    let found = encoding::detect(bytes, true);
+    let (bytes, unit) = (&bytes[found.bom..], found.encoding.unit());
     let mut hashes = Vec::with_capacity((bytes.len() / 32 + 1) * (HASH_CHARS + 1));
     let (mut from, mut lines) = (0, 0);
     for to in line_ends(bytes, unit).chain(std::iter::once(bytes.len())) {
@@ -40,12 +54,9 @@ pub(super) fn line_hashes(bytes: &[u8], unit: LineFeedCode) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::{PageRequest, page};
 
     fn hashes(bytes: &[u8]) -> Vec<String> {
-        let request = PageRequest { line_hashes: true, ..Default::default() };
-        let text = page(bytes, "", &request).unwrap().line_hashes.unwrap();
-        text.lines().map(str::to_owned).collect()
+        line_hashes(bytes).unwrap().lines().map(str::to_owned).collect()
     }
 
     #[test]
@@ -67,10 +78,10 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_too_many_lines_has_none() {
-        let request = PageRequest { line_hashes: true, ..Default::default() };
-        let lines = |count| page(&b"a\n".repeat(count), "", &request).unwrap().line_hashes;
+    fn a_content_of_too_many_lines_or_that_is_no_text_has_none() {
+        let lines = |count| line_hashes(&b"a\n".repeat(count));
         assert!(lines(MAX_HASHED_LINES).is_some());
         assert!(lines(MAX_HASHED_LINES + 1).is_none());
+        assert!(line_hashes(b"a\0b\n").is_none());
     }
 }

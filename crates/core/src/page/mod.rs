@@ -17,6 +17,7 @@ mod source;
 mod window;
 
 pub use index::LineIndex;
+pub use line_hashes::line_hashes;
 pub use request::{LineNumberFormat, PageRequest};
 pub use source::{CHUNK_BYTES, MemorySource, Source};
 
@@ -81,10 +82,6 @@ crate::wire! {
         /// The line anchors, six characters for each line, if requested; `------` for a line that
         /// was not read completely, and for its neighbours.
         pub anchors: Option<String>,
-        /// The hashes of all lines of the file, if requested: a text with a line of five characters
-        /// for each, which a line diff compares instead of the file. `None` for a file that was not
-        /// read completely, and for one of more than 20,000 lines.
-        pub line_hashes: Option<String>,
         /// `sha256:…` of all bytes; `None` when they were not all read.
         pub hash: Option<String>,
         /// The MIME type.
@@ -196,9 +193,6 @@ pub fn page(bytes: &[u8], name: &str, request: &PageRequest) -> Result<Page> {
     index.extend_to_end(&mut source)?;
     let mut page = page_from_source(&mut source, &mut index, &facts, request)?;
     page.hash = Some(crate::hash::sha256(bytes));
-    if request.line_hashes {
-        page.line_hashes = line_hashes::line_hashes(&bytes[facts.bom..], facts.encoding.unit());
-    }
     Ok(page)
 }
 
@@ -270,7 +264,6 @@ pub fn page_from_source(
         long: window.long,
         cut_lines: window.cut_lines,
         anchors,
-        line_hashes: None,
         hash: None,
         mime: facts.sniffed.mime,
         lossy: window.lossy,

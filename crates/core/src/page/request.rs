@@ -45,8 +45,6 @@ pub struct PageRequest {
     pub start_byte: Option<u64>,
     /// True if line anchors are requested.
     pub anchors: bool,
-    /// True if the hashes of all lines of the file are requested.
-    pub line_hashes: bool,
     /// The maximum size in bytes of a file of which all lines are requested (`max_lines: None`); a
     /// larger one is refused.
     pub whole_file_bytes: u64,
@@ -72,7 +70,6 @@ impl Default for PageRequest {
             force_text: false,
             start_byte: None,
             anchors: false,
-            line_hashes: false,
             whole_file_bytes: 20 << 20,
         }
     }
@@ -114,7 +111,6 @@ impl PageRequest {
             force_text: options.flag("forceText", false)?,
             start_byte: options.number("startByte")?,
             anchors: options.flag("anchors", false)?,
-            line_hashes: options.flag("lineHashes", false)?,
             whole_file_bytes: options.number("wholeFileBytes")?.unwrap_or(default.whole_file_bytes),
         })
     }

@@ -286,7 +286,7 @@ fn stateful_text_is_decoded_from_any_line() {
 fn requests_cross_as_json() {
     let request = PageRequest::from_json(
         r#"{"startLine":-5,"maxLines":null,"maxLineChars":0,"encoding":"latin1","forceText":true,
-            "startByte":7,"anchors":true,"lineHashes":true,"contentBytes":9,"textBytes":8,"lineNumbers":"arrow","wholeFileBytes":6}"#,
+            "startByte":7,"anchors":true,"contentBytes":9,"textBytes":8,"lineNumbers":"arrow","wholeFileBytes":6}"#,
     );
     assert_eq!(
         request,
@@ -301,7 +301,6 @@ fn requests_cross_as_json() {
             force_text: true,
             start_byte: Some(7),
             anchors: true,
-            line_hashes: true,
             whole_file_bytes: 6,
         })
     );

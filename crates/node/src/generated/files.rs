@@ -31,6 +31,19 @@ pub fn read_page_async(bytes: Uint8Array, name: String, request: String) -> Prom
     Promise::on_node_thread(move || exports::read_page(&bytes, &name, &request))
 }
 
+/// Returns the hashes of the lines of a content; null for one that is not text, and for too many
+/// lines.
+#[napi]
+pub fn line_hashes(bytes: &[u8]) -> napi::Result<Option<String>> {
+    result_of(|| exports::line_hashes(bytes))
+}
+
+/// Like `line_hashes`, on another thread.
+#[napi]
+pub fn line_hashes_async(bytes: Uint8Array) -> Promise<Option<String>> {
+    Promise::on_node_thread(move || exports::line_hashes(&bytes))
+}
+
 /// Decodes a content to a packed `DecodedText`. Not named `decode_text`, because the JavaScript
 /// that wasm-bindgen generates has a function of that name.
 #[napi]

@@ -19,6 +19,13 @@ pub fn read_page(bytes: &[u8], name: &str, request: &str) -> Result<PackedResult
     js(exports::read_page(bytes, name, request))
 }
 
+/// Returns the hashes of the lines of a content; null for one that is not text, and for too many
+/// lines.
+#[wasm_bindgen(js_name = lineHashes)]
+pub fn line_hashes(bytes: &[u8]) -> Result<Option<String>, JsValue> {
+    js(exports::line_hashes(bytes))
+}
+
 /// Decodes a content to a packed `DecodedText`. Not named `decode_text`, because the JavaScript
 /// that wasm-bindgen generates has a function of that name.
 #[wasm_bindgen(js_name = decodeBytes)]
