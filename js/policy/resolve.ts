@@ -78,6 +78,8 @@ export interface Resolver {
   mayRead(path: string): boolean;
   /** Returns true when the content at a real path is a secret that may not be read without a grant. */
   secret(real: string): boolean;
+  /** Returns true where the content at a real path may be read without a grant only if it holds no secret. */
+  checksContent(real: string): boolean;
   /** Returns the rows of the table of places that apply to a real path. */
   place(real: string): PlaceVerdict;
   /** Returns the facts that a call needs about a real path that it writes. */
@@ -206,6 +208,7 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
     return reachable && !rules.check(path).denied;
   };
   const secret = (real: string): boolean => rules.check(real).secret;
+  const checksContent = (real: string): boolean => policy.secrets === "grant" && !rules.check(real).opened;
   const rowOf = (row: number | undefined): PlaceRow => placeRow(row ?? -1, policy.places ?? []);
   const place = (real: string): PlaceVerdict => {
     const { protected: refused, asks, row, secretRow } = rules.check(real);
@@ -222,6 +225,7 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
     mayWrite,
     mayRead,
     secret,
+    checksContent,
     place,
     written: cachedWritten({ isTemporary, place }),
     display,

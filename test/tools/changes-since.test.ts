@@ -95,6 +95,32 @@ describe.each(KINDS)("changes_since on %s", (kind) => {
     expect((await one.call("changes_since", {})).text).toBe("a.txt gone: by agent B (delete, just now)");
     expect((await one.call("changes_since", {})).text).toBe("Nothing changed.");
   });
+
+  test.each([true, false])(
+    "does not show an earlier content that holds a private key, knows %s",
+    async (knows) => {
+      const key = `-----BEGIN RSA PRIVATE KEY-----\n${"secretbytes".repeat(6)}\n-----END RSA PRIVATE KEY-----\n`;
+      const { ws, foreign } = await place(kind, { "n.txt": "mine\n", "old.txt": key }, { knows });
+      const [one, other] = [await ws.agent("A"), await ws.agent("B")];
+      await one.readFile({ path: "n.txt" });
+      expect((await one.call("read_file", { path: "old.txt" })).error?.code).toBe("GRANT_DENIED");
+      await ws.mark("start");
+      await foreign("n.txt", key);
+      for (const path of ["n.txt", "old.txt"]) {
+        await other.delete({ path });
+        await other.writeFile({ path, content: "clean\n" });
+      }
+      for (const since of ["start", "read"]) {
+        const told = await one.call("changes_since", { since });
+        expect(told.text).toContain("n.txt changed");
+        expect(JSON.stringify(told)).not.toContain("secretbytes");
+      }
+      const open = await place(kind, { "old.txt": key }, { knows, access: { secrets: "allow" } });
+      await open.ws.mark("start");
+      await (await open.ws.agent("B")).writeFile({ path: "old.txt", content: "clean\n" });
+      expect((await open.ws.call("changes_since", { since: "start" })).text).toContain("-secretbytes");
+    },
+  );
 });
 
 describe("changes_since", () => {

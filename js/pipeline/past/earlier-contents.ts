@@ -1,4 +1,5 @@
 /** Earlier contents of files, from what the log keeps to take changes back. */
+import { holdsSecret, SECRET_HEAD_BYTES } from "../../backends/confined/rules.ts";
 import type { PreImage } from "../../backends/transaction/pre-image.ts";
 import { engine } from "../../engine/current.ts";
 import type { HistoryRecord, Log } from "../../log/index.ts";
@@ -10,25 +11,42 @@ import { placeOf } from "./place.ts";
 /** The number of the last changes of a file whose records are read. */
 export const MAX_LOOKED_CHANGES = 20;
 
-/** Returns a content that a file had, by its hash; undefined where the log does not keep it. */
-export async function contentBefore(log: Log, path: string, hash: string): Promise<Uint8Array | undefined> {
+/** The log of a caller, and what the caller may read of it. */
+export interface ReadLog {
+  readonly log: Log;
+  /** Returns true where the content at a path may be read only if it holds no secret. */
+  checksContent(path: string): boolean;
+}
+
+/** Returns a content that a file had, by its hash; undefined where the log does not keep it, or it holds a secret. */
+export async function contentBefore(
+  from: ReadLog,
+  path: string,
+  hash: string,
+): Promise<Uint8Array | undefined> {
+  const { log } = from;
   const records = (await log.list()).filter(({ paths }) => paths.includes(path));
   for (const record of records.slice(0, MAX_LOOKED_CHANGES)) {
-    const bytes = await bytesFound(log, record, path);
+    const bytes = await bytesFound(from, record, path);
     if (bytes !== undefined && bytes !== null && engine().sha256(bytes) === hash) return bytes;
   }
   return undefined;
 }
 
-/** Returns the content that a change found; null for no file, undefined where it is not known. */
+/**
+ * Returns the content that a change found; null for no file, undefined where it is not known. A content that the caller
+ * could not read, because it holds a secret, is not known.
+ */
 async function bytesFound(
-  log: Log,
+  { log, checksContent }: ReadLog,
   record: HistoryRecord,
   path: string,
 ): Promise<Uint8Array | null | undefined> {
   const states = await statesOfChange(log, record, (one) => one === path);
   const state = states.find((one) => one.path === path);
-  return state === undefined ? undefined : bytesOf(state.image);
+  const bytes = state === undefined ? undefined : bytesOf(state.image);
+  if (bytes === undefined || bytes === null || !checksContent(path)) return bytes;
+  return holdsSecret(bytes.subarray(0, SECRET_HEAD_BYTES)) ? undefined : bytes;
 }
 
 function bytesOf(image: PreImage | null): Uint8Array | null | undefined {
@@ -42,10 +60,11 @@ function bytesOf(image: PreImage | null): Uint8Array | null | undefined {
  * @throws NOT_FOUND, LIMIT_EXCEEDED when the log no longer reaches back to the place
  */
 export async function pathsSince<By>(
-  log: Log,
+  from: ReadLog,
   since: string,
   byOf: (record: HistoryRecord) => By | undefined,
 ): Promise<readonly PathSince<By>[]> {
+  const { log } = from;
   const after = await changesAfter(log, await placeOf(log, since));
   const found = new Map<string, { oldest: HistoryRecord; by: By }>();
   for (const record of after) {
@@ -56,6 +75,6 @@ export async function pathsSince<By>(
   return [...found].map(([path, { oldest, by }]) => ({
     path,
     by,
-    before: () => bytesFound(log, oldest, path),
+    before: () => bytesFound(from, oldest, path),
   }));
 }

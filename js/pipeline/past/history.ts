@@ -18,7 +18,7 @@ import type { Session } from "../session.ts";
 import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
 import type { UndoableHistory } from "../../tools/lib/past.ts";
 import { putBackUse } from "../../tools/lib/put-back.ts";
-import { contentBefore, MAX_LOOKED_CHANGES, pathsSince } from "./earlier-contents.ts";
+import { contentBefore, MAX_LOOKED_CHANGES, pathsSince, type ReadLog } from "./earlier-contents.ts";
 import { changesOfPlan, putBackPath } from "./put-back.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 
@@ -142,7 +142,8 @@ async function changedNonDirectories(fs: Files, paths: readonly string[]): Promi
  */
 export function historyOfCaller(session: Session, agent: string | undefined): UndoableHistory {
   const { log } = session.past;
-  const { display } = session.files.resolver;
+  const { display, checksContent } = session.files.resolver;
+  const readLog = (): ReadLog => ({ log: withStage(session, false).past.log, checksContent });
   const { running } = session.scheduling;
   const isOwn = ({ callId, agent: by }: HistoryEntry): boolean =>
     agent === undefined ? by === undefined && running.changes.has(callId) : by === agent;
@@ -174,9 +175,9 @@ export function historyOfCaller(session: Session, agent: string | undefined): Un
       }
       return undefined;
     },
-    contentBefore: (path, hash) => contentBefore(withStage(session, false).past.log, path, hash),
+    contentBefore: (path, hash) => contentBefore(readLog(), path, hash),
     since: (place, all) =>
-      pathsSince(withStage(session, false).past.log, place, (record) => {
+      pathsSince(readLog(), place, (record) => {
         const change = toHistoryEntry(record, display);
         const by = { change, isOwn: isOwn(change) };
         return all || !by.isOwn ? by : undefined;
