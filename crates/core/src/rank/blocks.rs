@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::tokens::{Term, Tokenizer};
+use super::tokens::{Term, Tokenizer, hash};
 use crate::definitions::{Definition, Kind, definitions, language_of};
 use crate::encoding::{Encoding, encoding_from_bom};
 use crate::search::is_binary_head;
@@ -15,8 +15,6 @@ use crate::search::is_binary_head;
 pub const MAX_BLOCK_LINES: u32 = 60;
 /// The maximum size in bytes of a file that is ranked. Larger ones are generated or data.
 pub const MAX_RANKED_BYTES: u64 = 1 << 20;
-/// The names of files that say nothing; their directory does.
-const NAMELESS: [&str; 5] = ["index", "mod", "__init__", "lib", "main"];
 
 /// The definition with which a block begins.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +24,8 @@ pub(super) struct Heading {
     pub kind: Kind,
     /// The term of its whole name.
     pub name: Term,
+    /// The hash of its name as written.
+    pub spelling: Term,
 }
 
 /// Some consecutive lines of a file.
@@ -61,8 +61,6 @@ pub struct FileBlocks {
     occurrences: Vec<Occurrence>,
     /// The terms of the path, without the ending.
     pub(super) path: Vec<Term>,
-    /// The terms of the name, or of the directory for a name such as `index`.
-    pub(super) stem: Vec<Term>,
 }
 
 /// The places in which a term is counted.
@@ -107,9 +105,6 @@ impl FileBlocks {
         let mut file = Self::default();
         let words = path_words(path);
         tokenizer.terms(words.as_bytes(), |term, _| file.path.push(term));
-        let mut names = words.rsplit('/').filter(|name| !NAMELESS.contains(name));
-        let name = names.next().unwrap_or_default();
-        tokenizer.terms(name.as_bytes(), |term, _| file.stem.push(term));
         let mut counting = Counting::default();
         file.cut(text, &found, &mut |block, definition| {
             let text = |of: &Definition| text.get(of.name.clone()).unwrap_or_default();
@@ -123,7 +118,8 @@ impl FileBlocks {
                 tokenizer.terms(text(parent), |term, _| counting.add(term, block, Field::Parent));
                 around = parent.parent;
             }
-            Heading { line: definition.start_line, kind: definition.kind, name: whole }
+            let spelling = hash(text(definition));
+            Heading { line: definition.start_line, kind: definition.kind, name: whole, spelling }
         });
         let (mut at, mut line, mut block) = (0, 1, 0);
         tokenizer.terms(text, |term, offset| {
@@ -194,7 +190,7 @@ impl FileBlocks {
     pub fn bytes(&self) -> usize {
         self.occurrences.capacity() * size_of::<Occurrence>()
             + self.blocks.capacity() * size_of::<Block>()
-            + (self.path.capacity() + self.stem.capacity()) * size_of::<Term>()
+            + self.path.capacity() * size_of::<Term>()
     }
 }
 

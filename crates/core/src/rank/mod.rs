@@ -5,7 +5,7 @@
 //! put in order ([`rank_blocks`]), and the lines that matched are shown ([`pack_block`]).
 //!
 //! - `tokens` cuts texts into terms, `query` and `vocabulary` queries;
-//! - `blocks` cuts files, `files` and `order` rank, with the constants of `weights`;
+//! - `blocks` cuts files, `files`, `order` and `naming` rank, with the constants of `weights`;
 //! - `code_search` does all of it for contents that a caller passes;
 //! - `excerpt` selects lines, `numbers` computes what must be equal on every platform.
 //!
@@ -17,6 +17,7 @@ mod blocks;
 mod code_search;
 mod excerpt;
 mod files;
+mod naming;
 mod numbers;
 mod order;
 mod query;

@@ -7,6 +7,7 @@
 
 use super::blocks::FileBlocks;
 use super::files::{FileRanking, saturated};
+use super::naming::naming;
 use super::query::{Kind, RankQuery};
 use crate::definitions;
 
@@ -41,6 +42,8 @@ struct Scored {
     at: RankedBlock,
     has_match: bool,
     defines: bool,
+    /// It defines a symbol that is written just so.
+    is_exact: bool,
 }
 
 /// Returns the blocks of `files` that fit a query best, at most `limit`. `rarity` is
@@ -68,7 +71,7 @@ pub fn rank_blocks(
         let of_file = files[one.at.file].score / best_file;
         one.at.score = weights.mix * one.at.score / best_block + (1.0 - weights.mix) * of_file;
     }
-    lift_files(query, files, &mut scored);
+    lift_files(query, rarity, files, &mut scored);
     let mut found: Vec<RankedBlock> = scored
         .into_iter()
         .filter(|one| one.has_match && (one.defines || query.kind != Kind::Definition))
@@ -104,6 +107,7 @@ fn score_file(
         },
         has_match: false,
         defines: block.heading.is_some_and(|heading| query.symbols.contains(&heading.name)),
+        is_exact: block.heading.is_some_and(|heading| query.spellings.contains(&heading.spelling)),
     }));
     for (term, rare) in query.terms.iter().zip(rarity) {
         let in_path = of.path.iter().filter(|&&other| other == term.term).count() as f64;
@@ -149,7 +153,7 @@ fn share_with_neighbours(blocks: &mut [Scored], share: f64) {
 
 /// Lifts the best block of each file by what speaks for the file, and blocks that define a symbol of
 /// the query; lowers those of tests and examples.
-fn lift_files(query: &RankQuery, files: &[RankedFile<'_>], scored: &mut [Scored]) {
+fn lift_files(query: &RankQuery, rarity: &[f64], files: &[RankedFile<'_>], scored: &mut [Scored]) {
     let weights = &query.weights;
     let mut sums = vec![0.0; files.len()];
     let mut best: Vec<Option<usize>> = vec![None; files.len()];
@@ -161,17 +165,23 @@ fn lift_files(query: &RankQuery, files: &[RankedFile<'_>], scored: &mut [Scored]
         }
     }
     let most = sums.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let asks = |stem: &u32| {
-        let own = |term: &&super::query::QueryTerm| term.instead_of.is_none();
-        query.terms.iter().filter(own).any(|term| term.term == *stem)
-    };
+    let mut names = vec![0.0; files.len()];
     for (at, file) in files.iter().enumerate() {
         let Some(best) = best[at] else { continue };
-        let named = if file.blocks.stem.last().is_some_and(asks) { weights.stem } else { 0.0 };
-        scored[best].at.score += weights.coherence * sums[at] / most + named;
+        let named = naming(query, rarity, file.path);
+        names[at] = weights.name_parts * named.parts + weights.name_words * named.words;
+        scored[best].at.score +=
+            weights.coherence * sums[at] / most + (1.0 - weights.name_spread) * names[at];
     }
     for one in scored {
-        one.at.score += if one.defines { weights.symbol } else { 0.0 };
+        let named = names[one.at.file];
+        one.at.score += weights.name_spread * named;
+        if query.is_symbol {
+            let symbol = if one.defines { weights.symbol } else { 0.0 };
+            let exact = if one.is_exact { weights.exact } else { 0.0 };
+            let agrees = if named > 0.0 { 1.0 + weights.agrees } else { 1.0 };
+            one.at.score += (symbol + exact) * agrees;
+        }
         if !query.wants_noise && is_noise(files[one.at.file].path) {
             one.at.score *= weights.noise;
         }
@@ -181,6 +191,7 @@ fn lift_files(query: &RankQuery, files: &[RankedFile<'_>], scored: &mut [Scored]
 /// The names of directories whose files are seldom meant.
 const NOISE_FOLDERS: &[&str] = &[
     "__tests__",
+    "_examples",
     "_vendor",
     "benches",
     "benchmark",
@@ -193,11 +204,14 @@ const NOISE_FOLDERS: &[&str] = &[
     "generated",
     "legacy",
     "mocks",
+    "samples",
     "spec",
     "test",
+    "test_suite",
     "testdata",
     "testing",
     "tests",
+    "testsuite",
     "third_party",
     "v1",
     "vendor",

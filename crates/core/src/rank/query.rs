@@ -1,6 +1,7 @@
 //! The terms of a query.
 
-use super::tokens::{Term, Tokenizer, parts_of, term_of};
+use super::naming::stemmed;
+use super::tokens::{Term, Tokenizer, hash, parts_of, term_of};
 use super::vocabulary::{OTHER_WORDS, STOP_WORDS};
 use super::weights::Weights;
 use crate::error::Result;
@@ -36,9 +37,15 @@ pub struct QueryTerm {
 #[derive(Clone, Debug)]
 pub struct RankQuery {
     pub(super) terms: Vec<QueryTerm>,
-    /// The identifiers that the query names as symbols: those of several parts, and with
-    /// [`Kind::Definition`] every word.
+    /// The words themselves without their endings, each with the index of its term.
+    pub(super) words: Vec<(String, usize)>,
+    /// The identifiers that the query names as symbols: those of several parts, and every one with
+    /// [`Kind::Definition`] or in a query without a space.
     pub(super) symbols: Vec<Term>,
+    /// The hashes of all identifiers as written.
+    pub(super) spellings: Vec<Term>,
+    /// True if the query is a symbol and not a sentence: it has no space.
+    pub(super) is_symbol: bool,
     pub(super) kind: Kind,
     /// True if the query asks for tests or examples, so that they do not count less.
     pub(super) wants_noise: bool,
@@ -69,8 +76,16 @@ impl RankQuery {
 
     /// Parses a text with the given weights.
     pub fn new(text: &str, kind: Kind, weights: Weights) -> Self {
-        let (terms, symbols) = (Vec::new(), Vec::new());
-        let mut query = Self { terms, symbols, kind, wants_noise: kind == Kind::Test, weights };
+        let mut query = Self {
+            terms: Vec::new(),
+            words: Vec::new(),
+            symbols: Vec::new(),
+            spellings: Vec::new(),
+            is_symbol: !text.trim().contains(char::is_whitespace),
+            kind,
+            wants_noise: kind == Kind::Test,
+            weights,
+        };
         for every_word in [false, true] {
             // A query of nothing but stop words is about these.
             if every_word && !query.terms.is_empty() {
@@ -102,7 +117,8 @@ impl RankQuery {
         if parts.len() > 1 {
             self.add(whole, 1.0, None);
         }
-        if parts.len() > 1 || self.kind == Kind::Definition {
+        self.spellings.push(hash(identifier.as_bytes()));
+        if parts.len() > 1 || self.is_symbol || self.kind == Kind::Definition {
             self.symbols.push(whole);
         }
     }
@@ -110,6 +126,7 @@ impl RankQuery {
     fn add_word(&mut self, word: &str) {
         let term = term_of(word);
         let Some(at) = self.add(term, 1.0, None) else { return };
+        self.words.push((stemmed(word), at));
         for (_, others) in OTHER_WORDS.iter().filter(|(known, _)| term_of(known) == term) {
             for other in *others {
                 self.add(term_of(other), self.weights.other_word, Some(at));

@@ -49,6 +49,40 @@ fn the_intended_block_is_first() {
 }
 
 #[test]
+fn a_symbol_that_is_the_whole_query_is_found_where_it_is_defined_as_written() {
+    let files = [
+        ("all.py", "def serialize(a):\n    Serializer(a, Serializer, serializer)\n"),
+        ("out.py", "class Serializer:\n    def run(self):\n        pass\n"),
+    ];
+    for (query, expected) in [("Serializer", "out.py:1-1"), ("serialize", "all.py:1-3")] {
+        assert_eq!(found(&files, query, Kind::Any)[0], expected, "{query}");
+    }
+}
+
+#[test]
+fn a_symbol_within_a_sentence_is_a_word_like_others() {
+    let files = [
+        ("a.py", "def base64(n):\n    return n\n"),
+        ("b.py", "def decode(text, padding):\n    return strip(text, padding, base64)\n"),
+    ];
+    assert_eq!(found(&files, "decode base64 text with padding", Kind::Any)[0], "b.py:1-3");
+}
+
+#[test]
+fn a_file_whose_name_fits_is_first() {
+    let body = "def run(panic):\n    middleware(panic)\n";
+    let cases = [
+        ["a/recoverer.py", "a/logger.py"],
+        ["recovery/__init__.py", "a/logger.py"],
+        ["panics.py", "panics_of_other_things.py"],
+    ];
+    for [expected, other] in cases {
+        let best = found(&[(other, body), (expected, body)], "panic recovery", Kind::Any);
+        assert!(best[0].starts_with(expected), "{best:?}");
+    }
+}
+
+#[test]
 fn identifiers_are_cut_where_case_and_digits_change() {
     let cases = [
         ("parseHTTPBody2", "parse http body 2"),

@@ -118,7 +118,7 @@ fn part_len(rest: &[u8]) -> usize {
 }
 
 /// The hash of FNV-1a in 64 bits, of which both halves are combined.
-fn hash(letters: &[u8]) -> Term {
+pub(super) fn hash(letters: &[u8]) -> Term {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for &byte in letters {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
