@@ -15,6 +15,11 @@ use crate::search::is_binary_head;
 pub const MAX_BLOCK_LINES: u32 = 60;
 /// The maximum size in bytes of a file that is ranked. Larger ones are generated or data.
 pub const MAX_RANKED_BYTES: u64 = 1 << 20;
+/// The maximum number of definitions around one whose names count for its blocks, so that the time is
+/// linear in the text.
+const MAX_PARENTS: usize = 8;
+/// The bytes of a name that count, for the same reason: a heading can be as long as its file.
+const MAX_NAME_BYTES: usize = 200;
 
 /// The definition with which a block begins.
 #[derive(Clone, Copy, Debug)]
@@ -107,16 +112,19 @@ impl FileBlocks {
         tokenizer.terms(words.as_bytes(), |term, _| file.path.push(term));
         let mut counting = Counting::default();
         file.cut(text, &found, &mut |block, definition| {
-            let text = |of: &Definition| text.get(of.name.clone()).unwrap_or_default();
+            let text = |of: &Definition| {
+                let name = text.get(of.name.clone()).unwrap_or_default();
+                &name[..name.len().min(MAX_NAME_BYTES)]
+            };
             let mut whole = 0;
             tokenizer.terms(text(definition), |term, _| {
                 counting.add(term, block, Field::Name);
                 whole = term;
             });
-            let mut around = definition.parent;
-            while let Some(parent) = around.and_then(|parent| found.get(parent as usize)) {
+            let outer = |of: &Definition| of.parent.and_then(|parent| found.get(parent as usize));
+            let around = std::iter::successors(outer(definition), |parent| outer(parent));
+            for parent in around.take(MAX_PARENTS) {
                 tokenizer.terms(text(parent), |term, _| counting.add(term, block, Field::Parent));
-                around = parent.parent;
             }
             let spelling = hash(text(definition));
             Heading { line: definition.start_line, kind: definition.kind, name: whole, spelling }
