@@ -1,7 +1,7 @@
 //! Languages that close with `end`: Ruby, Lua and Elixir.
 
 use super::found::Found;
-use super::lexer::{Sort, Tokens};
+use super::tokens::{Sort, Tokens};
 use super::{Kind, Language};
 
 /// A block that is not closed.

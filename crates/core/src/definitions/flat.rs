@@ -2,7 +2,7 @@
 //! scripts of components.
 
 use super::found::Found;
-use super::lexer::{Sort, Tokens};
+use super::tokens::{Sort, Tokens};
 use super::{Definition, Kind};
 use crate::text::lines;
 

@@ -2,7 +2,7 @@
 
 use super::Kind;
 use super::found::Found;
-use super::lexer::{Sort, Tokens};
+use super::tokens::{Sort, Tokens};
 
 /// A definition whose end is not reached.
 struct Open {

@@ -2,47 +2,13 @@
 //!
 //! One loop over the bytes; what is special about the strings of a language is in [`literals`].
 
-use std::cell::Cell;
 use std::collections::HashMap;
-use std::ops::Range;
 
 use super::literals::{self, Literal};
+use super::tokens::{Sort, Token, Tokens, UNPAIRED};
 
 /// More tokens than this are not kept: a text of brackets would otherwise need 12 times its size.
 const MAX_TOKENS: usize = 6 << 20;
-
-/// The kind of a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sort {
-    /// Letters, digits and `_`, also a number.
-    Word,
-    /// A string, character, regular expression or template.
-    Literal,
-    /// `(`, `[` or `{`.
-    Open,
-    /// `)`, `]` or `}`.
-    Close,
-    /// Any other single byte.
-    Sign,
-}
-
-/// A token. It has the size of three `u32`, as there can be millions.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Token {
-    /// The offset of the first byte.
-    pub start: u32,
-    /// The offset after the last byte; of a bracket the index of its partner, or [`UNPAIRED`].
-    end: u32,
-    /// What it is.
-    pub sort: Sort,
-    /// Whether it is the first of its line.
-    pub first: bool,
-    /// The column after the spaces and tabs before it, where a tab goes to the next eighth.
-    pub column: u16,
-}
-
-/// The partner of a bracket without one.
-const UNPAIRED: u32 = u32::MAX;
 
 /// How strings and comments of a language are written.
 #[derive(Debug)]
@@ -61,178 +27,22 @@ pub(super) struct Lexicon {
     pub attributes: bool,
 }
 
-/// The tokens of a text, and where its comments are.
-#[derive(Debug)]
-pub(super) struct Tokens<'a> {
-    /// The text.
-    pub text: &'a [u8],
-    list: Vec<Token>,
-    /// The first and the last byte of each comment that begins its line.
-    pub comments: Vec<(u32, u32)>,
-    /// The offset of each `#define` of the preprocessor.
-    pub defines: Vec<u32>,
-    /// The bytes that were read for literals that turned out to be none or shorter.
-    wasted: Cell<usize>,
-    /// The tokens that were looked at ahead of a walk.
-    steps: Cell<usize>,
-    /// The line break or the end of the text after the heredocs that begin on the present line.
-    pub heredocs: Cell<Option<usize>>,
-    /// The offsets after each word that can end a heredoc.
-    labels: HashMap<&'a [u8], Vec<u32>>,
-}
-
-impl<'a> Tokens<'a> {
-    /// Cuts a text.
-    pub fn new(text: &'a [u8], lexicon: &Lexicon) -> Self {
-        let heredocs = lexicon.literals.iter().any(|one| matches!(one, Literal::Heredoc(_)))
-            && memchr::memmem::find(text, b"<<").is_some();
-        let tokens = Self {
-            text,
-            list: Vec::new(),
-            comments: Vec::new(),
-            defines: Vec::new(),
-            wasted: Cell::new(0),
-            steps: Cell::new(0),
-            heredocs: Cell::new(None),
-            labels: if heredocs { literals::labels(text) } else { HashMap::new() },
-        };
-        let mut lexer = Lexer {
-            tokens,
-            lexicon,
-            at: 0,
-            first: true,
-            column: 0,
-            open: Vec::new(),
-            conditions: Vec::new(),
-        };
-        lexer.run();
-        lexer.tokens
-    }
-
-    /// The number of tokens.
-    pub fn len(&self) -> usize {
-        self.list.len()
-    }
-
-    /// Returns a token.
-    pub fn get(&self, index: usize) -> Option<&Token> {
-        self.list.get(index)
-    }
-
-    /// Returns the text of a token; that of a bracket is its byte.
-    pub fn of(&self, index: usize) -> &'a [u8] {
-        let Some(token) = self.list.get(index) else { return b"" };
-        let end = match token.sort {
-            Sort::Open | Sort::Close => token.start + 1,
-            _ => token.end,
-        };
-        &self.text[token.start as usize..end as usize]
-    }
-
-    /// Returns whether a token is this text.
-    pub fn is(&self, index: usize, text: &str) -> bool {
-        self.of(index) == text.as_bytes()
-    }
-
-    /// Returns whether a token is a word.
-    pub fn is_word(&self, index: usize) -> bool {
-        self.get(index).is_some_and(|token| token.sort == Sort::Word)
-    }
-
-    /// Returns whether a token is a word that can be a name.
-    pub fn is_name(&self, index: usize) -> bool {
-        self.is_word(index) && !self.of(index).first().is_some_and(u8::is_ascii_digit)
-    }
-
-    /// Returns whether a token is the first of its line.
-    pub fn is_first(&self, index: usize) -> bool {
-        self.get(index).is_some_and(|token| token.first)
-    }
-
-    /// Returns the index of the bracket that closes this one; that of the last token if none does.
-    pub fn partner(&self, index: usize) -> usize {
-        match self.get(index) {
-            Some(Token { sort: Sort::Open | Sort::Close, end, .. }) if *end != UNPAIRED => {
-                *end as usize
-            }
-            Some(Token { sort: Sort::Close, .. }) => index,
-            _ => self.len().saturating_sub(1).max(index),
-        }
-    }
-
-    /// Returns the index after a token and what it encloses.
-    pub fn after(&self, index: usize) -> usize {
-        match self.get(index) {
-            Some(Token { sort: Sort::Open, .. }) => self.partner(index) + 1,
-            _ => index + 1,
-        }
-    }
-
-    /// Returns the index [`after`](Tokens::after) a token, for a look ahead.
-    pub fn skip(&self, index: usize) -> usize {
-        if self.step() { self.after(index) } else { self.len() }
-    }
-
-    /// Returns the next index, for a look ahead.
-    pub fn next(&self, index: usize) -> usize {
-        if self.step() { index + 1 } else { self.len() }
-    }
-
-    /// Returns the first of at most `count` tokens from an index for which a condition holds.
-    pub fn find(
-        &self,
-        from: usize,
-        count: usize,
-        condition: impl Fn(usize) -> bool,
-    ) -> Option<usize> {
-        (from..from + count).take_while(|_| self.step()).find(|&at| condition(at))
-    }
-
-    /// Counts a step of a look ahead; returns whether there may be one.
-    fn step(&self) -> bool {
-        self.steps.set(self.steps.get() + 1);
-        !self.is_tired()
-    }
-
-    /// Returns whether so many tokens were looked at again and again that no more is looked for: a
-    /// look ahead finds the end of the text. Ordinary code takes fewer than three steps for each
-    /// token.
-    pub fn is_tired(&self) -> bool {
-        self.steps.get() > 24 * self.list.len() + (1 << 16)
-    }
-
-    /// Notes bytes that were read in vain.
-    pub fn waste(&self, bytes: usize) {
-        self.wasted.set(self.wasted.get() + bytes);
-    }
-
-    /// Returns whether so many bytes were read in vain that literals are no more looked for which
-    /// are read far before they turn out to be none.
-    pub fn is_wasteful(&self) -> bool {
-        self.wasted.get() > 4 * self.text.len()
-    }
-
-    /// Returns the offset after the first line with a label of a heredoc that begins after an offset.
-    pub fn label_after(&self, label: &[u8], from: usize) -> Option<usize> {
-        let ends = self.labels.get(label)?;
-        ends.get(ends.partition_point(|&end| end as usize <= from)).map(|&end| end as usize)
-    }
-
-    /// Returns the column of a token that is the first of its line.
-    pub fn column(&self, index: usize) -> u16 {
-        self.get(index).map_or(0, |token| token.column)
-    }
-
-    /// Returns the range of bytes of a token.
-    pub fn range(&self, index: usize) -> Range<usize> {
-        let start = self.get(index).map_or(self.text.len(), |token| token.start as usize);
-        start..start + self.of(index).len()
-    }
-
-    /// Returns whether two tokens follow each other without a space.
-    pub fn joined(&self, index: usize) -> bool {
-        self.get(index + 1).is_some_and(|next| self.range(index).end == next.start as usize)
-    }
+/// Cuts a text.
+pub(super) fn cut<'a>(text: &'a [u8], lexicon: &Lexicon) -> Tokens<'a> {
+    let has_heredocs = lexicon.literals.iter().any(|one| matches!(one, Literal::Heredoc(_)))
+        && memchr::memmem::find(text, b"<<").is_some();
+    let labels = if has_heredocs { literals::labels(text) } else { HashMap::new() };
+    let mut lexer = Lexer {
+        tokens: Tokens::none(text, labels),
+        lexicon,
+        at: 0,
+        first: true,
+        column: 0,
+        open: Vec::new(),
+        conditions: Vec::new(),
+    };
+    lexer.run();
+    lexer.tokens
 }
 
 /// The state of the loop.

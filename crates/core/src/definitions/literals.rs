@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::lexer::{Sort, Tokens};
+use super::tokens::{Sort, Tokens};
 use crate::text::lines;
 
 /// Deeper holes than this are taken as text.

@@ -10,13 +10,14 @@
 //! preprocessor that open different brackets, can be missed.
 //!
 //! Time is linear in the text, whatever it is, and nothing recurses. What looks ahead counts: tokens
-//! by [`lexer::Tokens::skip`], bytes by [`lexer::Tokens::waste`]. Where a text has used up its
+//! by [`tokens::Tokens::skip`], bytes by [`tokens::Tokens::waste`]. Where a text has used up its
 //! share, which ordinary code does not, definitions are missed. A text of more than [`MAX_BYTES`] has
 //! none.
 
 mod braces;
 mod ended;
 mod flat;
+mod form;
 mod found;
 mod indented;
 mod language;
@@ -24,6 +25,7 @@ mod lexer;
 mod literals;
 mod outline;
 mod rules;
+mod tokens;
 
 pub use language::{Language, language_of, language_of_shebang};
 pub use outline::{Outline, OutlineEntry, outline};

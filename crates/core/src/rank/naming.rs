@@ -1,7 +1,7 @@
 //! How well the name of a file fits the words of a query: the strongest sign of a good answer.
 
 use super::query::RankQuery;
-use super::tokens::{parts_of, stem};
+use super::tokens::{parts_of, stemmed};
 
 /// The names of files that say nothing; their directory does.
 const NAMELESS: [&str; 5] = ["index", "mod", "__init__", "lib", "main"];
@@ -36,11 +36,6 @@ pub(super) fn naming(query: &RankQuery, rarity: &[f64], path: &str) -> Naming {
         parts: asked.count() as f64 / parts.len() as f64,
         words: named.map(|(_, rare)| rare).sum::<f64>() / whole,
     }
-}
-
-/// Returns a word in lower case without its ending.
-pub(super) fn stemmed(word: &str) -> String {
-    String::from_utf8_lossy(stem(&mut word.as_bytes().to_vec())).into_owned()
 }
 
 /// Reports whether two words without their endings are one, as `recover` and `recovery`.

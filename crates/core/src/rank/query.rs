@@ -1,7 +1,6 @@
 //! The terms of a query.
 
-use super::naming::stemmed;
-use super::tokens::{Term, Tokenizer, hash, parts_of, term_of};
+use super::tokens::{Term, Tokenizer, hash, parts_of, stemmed, term_of};
 use super::vocabulary::{OTHER_WORDS, STOP_WORDS};
 use super::weights::Weights;
 use crate::error::Result;

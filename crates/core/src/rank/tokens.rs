@@ -201,3 +201,8 @@ pub(super) fn stem(word: &mut Vec<u8>) -> &[u8] {
     }
     word
 }
+
+/// Returns a word in lower case without its ending.
+pub(super) fn stemmed(word: &str) -> String {
+    String::from_utf8_lossy(stem(&mut word.as_bytes().to_vec())).into_owned()
+}

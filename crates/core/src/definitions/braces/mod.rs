@@ -10,9 +10,9 @@ mod script;
 mod tail;
 mod typed;
 
+use super::form::{Callable, Form, Mark, Rules};
 use super::found::Found;
-use super::lexer::{Sort, Tokens};
-use super::rules::{Callable, Form, Mark, Rules};
+use super::tokens::{Sort, Tokens};
 use super::{Kind, Language};
 
 /// The most attributes, modifiers and parts of a path that are read before a name.

@@ -1,6 +1,6 @@
 //! Types of C and C++, `typedef`, and the methods of Objective-C.
 
-use super::super::lexer::Sort;
+use super::super::tokens::Sort;
 use super::super::{Kind, Language};
 use super::{Begun, Body, Walker, place_of};
 

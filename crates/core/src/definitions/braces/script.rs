@@ -1,7 +1,7 @@
 //! JavaScript and TypeScript: members of classes and objects, and functions that are assigned.
 
 use super::super::Kind;
-use super::super::lexer::{Sort, Tokens};
+use super::super::tokens::{Sort, Tokens};
 use super::{Begun, Body, MAX_MARKS, Place, Walker};
 
 /// Returns whether a brace begins an object and no block, by the tokens before it.

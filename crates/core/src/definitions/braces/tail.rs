@@ -1,7 +1,7 @@
 //! Where a definition ends.
 
-use super::super::lexer::Sort;
-use super::super::rules::Callable;
+use super::super::form::Callable;
+use super::super::tokens::Sort;
 use super::Walker;
 
 /// Angle brackets longer than this are comparisons.

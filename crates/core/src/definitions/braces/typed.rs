@@ -1,6 +1,6 @@
 //! Functions of languages that write the type before the name: C, C++, C#, Java, Dart.
 
-use super::super::lexer::Sort;
+use super::super::tokens::Sort;
 use super::super::{Kind, Language};
 use super::{Begun, Body, Place, Walker};
 
