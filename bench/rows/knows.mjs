@@ -96,6 +96,7 @@ async function qualityOf(questions, search) {
 
 export async function* rows({ load }) {
   const { LocalBackend, SandboxPolicy } = await load("index.node.js");
+  const { searchCode } = await load("backends/search/search-code.js");
   const corpus = makeKnowsCorpus();
   for (const half of ["dev", "held"]) {
     const { files: all, questions } = questionsAbout(corpus, half);
@@ -108,7 +109,7 @@ export async function* rows({ load }) {
         writeFileSync(join(tree, path), text);
       }
       const backend = new LocalBackend({ policy: SandboxPolicy.readOnly(tree) });
-      const search = async (query) => (await backend.searchCode(tree, { query, limit: 50 })).blocks;
+      const search = async (query) => (await searchCode(backend, tree, { query, limit: 50 })).blocks;
       const begun = performance.now();
       await search(questions[0].query);
       const first_ms = performance.now() - begun;

@@ -6,7 +6,14 @@
  * a type error in each wrapper that has not decided about it.
  */
 import type { Signalled } from "../engine/errors.ts";
-import type { FindQuery, FindResult, SearchQuery, SearchResult } from "../engine/search-types.ts";
+import type {
+  CodeSearchQuery,
+  CodeSearchResult,
+  FindQuery,
+  FindResult,
+  SearchQuery,
+  SearchResult,
+} from "../engine/search-types.ts";
 import type { FileAbilities, Files } from "./files.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import type { ChangedNode } from "./overlay/draft.ts";
@@ -36,6 +43,8 @@ export interface Shortcuts {
   readonly ownCursors: boolean;
   /** Returns searches that answer only what a policy allows; undefined where the files have to be walked. */
   readonly searchUnder: SearchUnder;
+  /** The ranked search of the files, which answers only what they show. It is called by `searchCode` (`search/search-code.ts`). */
+  readonly searchCode: SearchCode;
   /** Returns the files as they are at one moment, which a confined backend searches instead of the storage. */
   readonly moments: MomentOf | undefined;
   /** The form of the paths. The rules of a policy compare names by it (`windows-paths.ts`). */
@@ -67,6 +76,9 @@ export interface OwnSearches {
   find(root: string, query: FindQuery & Signalled): Promise<FindResult | undefined>;
 }
 
+/** Finds the blocks below a directory that fit a question best; undefined where the files have to be walked. */
+type SearchCode = (root: string, query: CodeSearchQuery & Signalled) => Promise<CodeSearchResult | undefined>;
+
 /** Those who search files under a policy, and what it allows. */
 interface Searcher {
   readonly policy: SandboxPolicy;
@@ -86,6 +98,7 @@ const NONE: Shortcuts = Object.freeze({
   readAhead: undefined,
   ownCursors: false,
   searchUnder: () => undefined,
+  searchCode: async () => undefined,
   moments: undefined,
   paths: "posix",
   refusesLinks: false,

@@ -11,8 +11,6 @@ import type { Page, PageRequest } from "../engine/read.ts";
 import type {
   FindQuery,
   FindResult,
-  CodeSearchQuery,
-  CodeSearchResult,
   FuzzyQuery,
   FuzzyResult,
   SearchQuery,
@@ -104,9 +102,6 @@ export abstract class CompleteFiles extends Able implements Files {
   }
   async findFiles(root: string, query: Omit<FuzzyQuery, "rank"> & Signalled): Promise<FuzzyResult> {
     return (await derived()).rankFiles(this, root, query);
-  }
-  async searchCode(root: string, query: CodeSearchQuery & Signalled): Promise<CodeSearchResult> {
-    return (await derived()).searchCodeByWalk(this, root, query);
   }
   async listTree(root: string, request: TreeRequest): Promise<TreePage> {
     return (await derived()).walkedTree(this, root, request);

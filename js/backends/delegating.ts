@@ -23,7 +23,6 @@ const METHOD_NAMES: Readonly<Record<MethodName, true>> = {
   grep: true,
   find: true,
   findFiles: true,
-  searchCode: true,
   listTree: true,
   rename: true,
   copyFile: true,

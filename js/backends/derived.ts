@@ -4,6 +4,6 @@
  */
 export { copyContent, copyTree, moveEntry, removeEntries } from "./fallback/fallback-tree.ts";
 export { walkedTree } from "./fallback/tree-page.ts";
-export { searchCodeByWalk } from "./search/search-code.ts";
+export { searchCode } from "./search/search-code.ts";
 export { rankFiles } from "./search/search-fuzzy.ts";
 export { findByWalk, grepByWalk } from "./search/search.ts";

@@ -14,8 +14,6 @@ import type { Page, PageRequest } from "../engine/read.ts";
 import type {
   FindQuery,
   FindResult,
-  CodeSearchQuery,
-  CodeSearchResult,
   FuzzyQuery,
   FuzzyResult,
   SearchQuery,
@@ -103,8 +101,6 @@ export interface Files extends FsBackend {
    * query in order, best first. Paths are relative to `root`.
    */
   findFiles(root: string, query: Omit<FuzzyQuery, "rank"> & Signalled): Promise<FuzzyResult>;
-  /** Finds the blocks of files below a directory that fit a question best. Paths are relative to `root`. */
-  searchCode(root: string, query: CodeSearchQuery & Signalled): Promise<CodeSearchResult>;
   /**
    * Returns a page of the entries of a tree in one call. A directory below `root` that cannot be read is
    * listed without its content.

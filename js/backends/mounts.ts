@@ -129,6 +129,7 @@ export class MountBackend extends CompleteFiles {
         "readAhead",
         "ownCursors",
         "searchUnder",
+        "searchCode",
         "moments",
         "refusesLinks",
         "stage",

@@ -94,7 +94,7 @@ export const glob: Engine["glob"] = (...args) => engine().glob(...args);
  *
  * @example rankPaths("usbhub", ["drivers/usb/hub.c", "fs/inode.c"]).files[0]?.path; // "drivers/usb/hub.c"
  */
-export const rankPaths: Engine["rankPaths"] = (...args) => engine().rankPaths(...args);
+export const rankPaths: Engine["ranking"]["paths"] = (...args) => engine().ranking.paths(...args);
 
 /**
  * Finds the matches of a query in a text, line by line.

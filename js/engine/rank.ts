@@ -46,7 +46,7 @@ export interface CodeQuery {
 }
 
 /** Which blocks a ranked search returns. */
-export type CodeKind = "any" | "definition" | "test";
+type CodeKind = "any" | "definition" | "test";
 
 /** Some consecutive lines of a file that fit a query. */
 export interface CodeBlock {
@@ -61,7 +61,7 @@ export interface CodeBlock {
 }
 
 /** A line of a block. */
-export interface CodeLine {
+interface CodeLine {
   /** From 1. */
   readonly line: number;
   /** The line, at most 200 characters. */
@@ -78,18 +78,28 @@ export interface CodeRanking {
   show(index: number, content: Uint8Array): CodeBlock | undefined;
 }
 
-/** The functions of the engine for ranked searches: of paths by their letters, of contents by their words. */
-export interface RankEngine {
+/** Ranked searches: of paths by their letters, of contents by their words. */
+interface Rankings {
   /** Begins a ranked search of contents. @throws INVALID_ARGUMENT for a query without a word */
-  codeRanking(query: CodeQuery): CodeRanking;
+  code(query: CodeQuery): CodeRanking;
   /** Ranks paths by some of their letters, in order. @throws INVALID_ARGUMENT for an empty query */
-  rankPaths(query: string, paths: readonly string[], options?: RankOptions): RankedPaths;
+  paths(query: string, paths: readonly string[], options?: RankOptions): RankedPaths;
 }
 
-/** Returns the functions of the engine for fuzzy path search, which call the given binding. */
+/** The functions of the engine for ranked searches. */
+export interface RankEngine {
+  /** Ranked searches of what is in memory. */
+  readonly ranking: Rankings;
+}
+
+/** Returns the functions of the engine for ranked searches, which call the given binding. */
 export function makeRankEngine(binding: FileExports): RankEngine {
+  return { ranking: makeRankings(binding) };
+}
+
+function makeRankings(binding: FileExports): Rankings {
   return {
-    codeRanking({ query, kind, limit }) {
+    code({ query, kind, limit }) {
       const raw = asEngineCall(() => new binding.CodeRanking(JSON.stringify({ query, kind, limit })));
       return {
         add: (path, content) => raw.add(path, content),
@@ -100,7 +110,7 @@ export function makeRankEngine(binding: FileExports): RankEngine {
         },
       };
     },
-    rankPaths(query, paths, { limit, typos } = {}) {
+    paths(query, paths, { limit, typos } = {}) {
       const text = paths.length === 0 ? "" : `${paths.join("\0")}\0`;
       const asked = JSON.stringify({ query, limit, typos });
       const from = new Unpacker(asEngineCall(() => binding.rankPaths(text, asked)));

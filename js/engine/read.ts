@@ -25,7 +25,6 @@ export type {
   FileKind,
   Inspection,
   LongLine,
-  Outline,
   OutlineEntry,
 } from "./generated/records.ts";
 

@@ -185,16 +185,13 @@ export interface FuzzyQuery extends RankOptions {
 /** The files that a fuzzy search of paths found, best match first. */
 export interface FuzzyResult extends RankedPaths {}
 
-/** The files of a ranked search. */
-export interface RankedFilesQuery extends Pick<WalkQuery, "hidden" | "respectIgnore" | "ignoreFiles"> {
+/** A ranked search of the contents below a directory, of what no ignore file excludes. */
+export interface CodeSearchQuery extends CodeQuery, Pick<WalkQuery, "ignoreFiles"> {
   /** Only files whose path matches one of these globs. */
   readonly glob?: string | readonly string[] | undefined;
   /** The time in milliseconds after which the search ends with what it has. Default: none. */
   readonly timeoutMs?: number | undefined;
 }
-
-/** A ranked search of the contents below a directory. */
-export type CodeSearchQuery = CodeQuery & RankedFilesQuery;
 
 /** The blocks that fit a question best, best first. */
 export interface CodeSearchResult {

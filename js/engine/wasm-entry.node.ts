@@ -73,7 +73,7 @@ export const lineAnchors: Engine["lineAnchors"] = (...args) => engine().lineAnch
 /** See `glob` of `filewright/engine`. */
 export const glob: Engine["glob"] = (...args) => engine().glob(...args);
 /** See `rankPaths` of `filewright/engine`. */
-export const rankPaths: Engine["rankPaths"] = (...args) => engine().rankPaths(...args);
+export const rankPaths: Engine["ranking"]["paths"] = (...args) => engine().ranking.paths(...args);
 /** See `grepText` of `filewright/engine`. */
 export const grepText: Engine["grepText"] = (...args) => engine().grepText(...args);
 /** See `grepTextAsync` of `filewright/engine`. */

@@ -14,8 +14,10 @@ import {
   timeoutSchema,
   WARNINGS_SCHEMA,
 } from "./lib/shared.ts";
-import { quoteForPeople } from "./lib/text.ts";
+import { countLines, quoteForPeople } from "./lib/text.ts";
+import { MAX_TOKENS_SCHEMA, TOKENS_SCHEMA } from "./lib/tokens.ts";
 import type { ReadingTool } from "./lib/tool.ts";
+import { blockText, withBestBlocks } from "./render/blocks.ts";
 
 const searching = lazily("ranked searches", () => import("./run/search_code.ts"));
 
@@ -36,11 +38,7 @@ const inputSchema = object(
         "any",
       ),
     ),
-    max_tokens: integer("About how long the answer may be.", {
-      default: 2000,
-      minimum: 100,
-      maximum: 100_000,
-    }),
+    max_tokens: { ...MAX_TOKENS_SCHEMA, default: 2000 },
     limit: integer("The most blocks given.", { default: 10, minimum: 1, maximum: 100 }),
     timeout_ms: timeoutSchema(),
   },
@@ -61,7 +59,8 @@ const outputSchema = object(
             last_line: integer("Inclusive."),
             lines: {
               type: "array",
-              description: "The line of the definition, and those with words of the query.",
+              description:
+                "The line of the definition, and those with words of the query. A first block alone beyond max_tokens has as many as fit.",
               items: named(
                 "FoundLine",
                 object({ line: integer("From 1."), text: text("At most 200 characters.") }, ["line", "text"]),
@@ -73,12 +72,12 @@ const outputSchema = object(
       ),
     },
     left_out: integer("Blocks that were found and do not fit into max_tokens."),
-    tokens: integer("About how long the blocks are."),
+    tokens: TOKENS_SCHEMA,
     files_searched: integer("Files searched."),
     complete: { type: "boolean", description: "Whether everything was searched." },
     warnings: WARNINGS_SCHEMA,
   },
-  ["blocks", "left_out", "tokens", "files_searched", "complete"],
+  ["blocks", "left_out", "files_searched", "complete"],
 );
 
 /** Finds the blocks of code that fit a question best. */
@@ -88,7 +87,7 @@ export const searchCode: ReadingTool<SearchCodeArgs, SearchCodeData> = {
   title: "Search code by meaning of words",
   traits: ["knowsRepository", "searches", "needsDirectory"],
   description: `Finds the functions, types and passages that fit a question best, best first: path:first-last, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
-It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer is at most about max_tokens long and says what was left out.`,
+It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer has at most max_tokens and says what was left out.`,
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -103,13 +102,12 @@ It compares words and names, not types: two functions with one name are not told
       `Found ${plural(blocks.length, "block")} for ${quoteForPeople(query)}`,
     fit: {
       shrink(data, _args, lines) {
-        let used = 0;
-        const blocks = data.blocks.filter((block) => {
-          used += block.lines.length + 2;
-          return used <= lines;
+        let left = lines;
+        return withBestBlocks(data, (text) => {
+          const isTaken = countLines(text) <= left;
+          if (isTaken) left -= countLines(text);
+          return isTaken;
         });
-        const left_out = data.left_out + data.blocks.length - blocks.length;
-        return { ...data, blocks, left_out };
       },
     },
   },
@@ -117,12 +115,6 @@ It compares words and names, not types: two functions with one name are not told
 
 /** Returns the text of an answer. */
 function codeText({ blocks, left_out, complete }: SearchCodeData, { query, kind }: SearchCodeArgs): string {
-  const groups = blocks.map(({ path: where, first_line, last_line, lines }) =>
-    [
-      `${escapeControls(where)}:${first_line}-${last_line}`,
-      ...lines.map(({ line, text: content }) => `${line}:${content}`),
-    ].join("\n"),
-  );
   const notes: string[] = [];
   if (blocks.length === 0 && left_out === 0)
     notes.push(
@@ -132,5 +124,5 @@ function codeText({ blocks, left_out, complete }: SearchCodeData, { query, kind 
     );
   if (left_out > 0) notes.push(`[${plural(left_out, "more block")}; a larger max_tokens gives them]`);
   if (!complete) notes.push("[the time was up before every file was searched]");
-  return [groups.join("\n\n"), ...notes].filter(Boolean).join("\n\n");
+  return [blocks.map(blockText).join("\n\n"), ...notes].filter(Boolean).join("\n\n");
 }

@@ -98,17 +98,18 @@ const cases: Record<string, (engine: Engine) => unknown> = {
   },
   "a query that no worker is there for": (e) => e.sentQuery({ pattern: "\\w{9}" }),
   "a pattern refused": (e) => e.compileQuery({ pattern: "a{2,1}" }),
-  "paths ranked": (e) => e.rankPaths("usbhb", ["drivers/usb/hub.c", "fs/inode.c", "usb/näh.c"], { limit: 2 }),
-  "nothing to rank by": (e) => e.rankPaths("", ["a"]),
+  "paths ranked": (e) =>
+    e.ranking.paths("usbhb", ["drivers/usb/hub.c", "fs/inode.c", "usb/näh.c"], { limit: 2 }),
+  "nothing to rank by": (e) => e.ranking.paths("", ["a"]),
   "code ranked": (e) => {
-    const ranking = e.codeRanking({ query: "closes sessions with a reason", limit: 2 });
+    const ranking = e.ranking.code({ query: "closes sessions with a reason", limit: 2 });
     const texts = ["def close_session(reason):\n    pass\n", "a\0b", "session = 1\n", "# reasons\n"].map(
       utf8,
     );
     const added = texts.map((content, at) => ranking.add(`${at}.${at === 3 ? "md" : "py"}`, content));
     return [added, ranking.rank(), [0, 1, 2].map((at) => ranking.show(at, texts[0]!))];
   },
-  "code ranked by no word": (e) => e.codeRanking({ query: "?" }),
+  "code ranked by no word": (e) => e.ranking.code({ query: "?" }),
   "what is ignored": (e) => {
     const deep = e.ignoreRules().enter("", [{ place: 0, content: utf8("/a\n!b\n*.o\n") }], true);
     return ["a", "x/a", "x.o", "b"].map((path) => deep.ignored(path, false));

@@ -156,7 +156,7 @@ describe("paths that are ranked in slices", () => {
     ["none matches", "zzzzqq", undefined],
   ])("have the order of one slice where %s", async (_, query, typos) => {
     for (const limit of [undefined, 3, 20_000]) {
-      const whole = engine().rankPaths(query, paths, { limit, typos });
+      const whole = engine().ranking.paths(query, paths, { limit, typos });
       expect(await rankYielding(query, paths, { limit, typos }, yielder)).toEqual(whole);
     }
   });

@@ -125,6 +125,26 @@ describe.each(KINDS)("max_tokens on %s", (kind) => {
     },
   );
 
+  test("bounds search_code, and what is left out is counted", async () => {
+    await forAll(kind, async ({ call, ws }) => {
+      const query = { query: "needle", limit: 100 };
+      const whole = await ws.call("search_code", { ...query, max_tokens: 1_000_000 });
+      const all = whole.data?.blocks ?? [];
+      const { data } = await call("search_code", query);
+      const { blocks, left_out } = data as { readonly blocks: typeof all; readonly left_out: number };
+      expect(blocks.length + left_out).toBe(all.length);
+      expect(Math.min(1, blocks.length)).toBe(Math.min(1, all.length));
+      for (const [at, block] of blocks.entries()) {
+        const lines = all[at]?.lines ?? [];
+        // Only the first block, alone, may have fewer lines.
+        expect(block).toEqual({
+          ...all[at],
+          lines: blocks.length > 1 ? lines : lines.slice(0, block.lines.length),
+        });
+      }
+    });
+  });
+
   test("bounds read_many_files, and what is left out is named", async () => {
     await forAll(kind, async ({ call }, texts) => {
       const { data } = await call("read_many_files", { paths: ["**"] });

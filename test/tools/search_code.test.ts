@@ -1,5 +1,6 @@
 /** `search_code`: the same blocks on every kind of storage, and never an old one. */
 import { describe, expect, test } from "vitest";
+import type { Workspace } from "../../js/index.node.ts";
 import { KINDS, place } from "./harness.ts";
 
 const SESSION = `import { log } from "./log.ts";
@@ -80,7 +81,7 @@ describe.each(KINDS)("search_code on %s", (kind) => {
     }
   });
 
-  test("is at most about as long as asked, and says what it left out", async () => {
+  test("is at most as long as asked, and says what it left out", async () => {
     const seed = Object.fromEntries(
       Array.from({ length: 9 }, (_, at) => [
         `f${at}.py`,
@@ -89,7 +90,7 @@ describe.each(KINDS)("search_code on %s", (kind) => {
     );
     const { ws } = await place(kind, seed);
     const { text, data } = await ws.call("search_code", { query: "wanted", max_tokens: 200 });
-    expect(Buffer.byteLength(text)).toBeLessThan(200 * 3.6 + 80);
+    expect(data?.tokens).toBeLessThanOrEqual(200);
     expect(data?.left_out).toBe(9 - (data?.blocks.length ?? 0));
     expect(text.endsWith(`[${data?.left_out} more blocks; a larger max_tokens gives them]`)).toBe(true);
   });
@@ -100,6 +101,46 @@ describe.each(KINDS)("search_code on %s", (kind) => {
     const { data } = await ws.call("search_code", { query: "close session reason" });
     expect(placesOf(data).filter((one) => one.startsWith("auth"))).toEqual([]);
     expect(placesOf(data)).toContain("docs/guide.md:1-3");
+  });
+
+  test("counts by the tokenizer of the host, and shows the first block as far as it fits", async () => {
+    const lines = Array.from({ length: 9 }, (_, at) => `  wanted(${at}); // ${"wanted ".repeat(9)}\n`);
+    const seed = { "f.ts": `export function wanted() {\n${lines.join("")}}\n`, "g.md": "wanted\n" };
+    const { ws } = await place(kind, seed, { limits: { tokens: (text) => text.length } });
+    const { text, data } = await ws.call("search_code", { query: "wanted", max_tokens: 300 });
+    expect(data?.tokens).toBe(text.length);
+    expect(text.length).toBeLessThanOrEqual(300);
+    expect(data?.blocks.map(({ path }) => path)).toEqual(["f.ts"]);
+    expect(data?.blocks[0]?.lines.length).toBeGreaterThan(1);
+    expect(data?.blocks[0]?.lines.length).toBeLessThan(10);
+    expect(data?.left_out).toBe(1);
+  });
+
+  test("each caller sees by its own access and rules, also in a fork", async () => {
+    const { ws } = await place(kind, tree, { access: { deny: ["docs/**"] } });
+    const files = async (one: Pick<Workspace, "call">) => {
+      const { ok, text, data } = await one.call("search_code", { query: "close session reason" });
+      expect(ok, text).toBe(true);
+      return new Set(placesOf(data).map((place) => place.split(":")[0]));
+    };
+    const all = ["auth/session.ts", "test/session.test.ts"];
+    const denied = await ws.agent("denied", { access: { deny: ["auth/**"] } });
+    const ruled = await ws.agent("ruled", { rules: [{ path: "**/*.test.ts", decision: "deny" }] });
+    const asked = await ws.agent("asked", { rules: [{ path: "auth/**", decision: "ask" }] });
+    // Every caller twice: none gets what another one has found.
+    for (let round = 0; round < 2; round++) {
+      expect(await files(ws)).toEqual(new Set(all));
+      expect(await files(denied)).toEqual(new Set(["test/session.test.ts"]));
+      expect(await files(ruled)).toEqual(new Set(["auth/session.ts"]));
+      expect(await files(asked)).toEqual(new Set(["test/session.test.ts"]));
+    }
+    const fork = await ws.fork();
+    await fork.call("write_file", { path: "auth/new.ts", content: "// a session is closed for a reason\n" });
+    expect(await files(fork)).toEqual(new Set([...all, "auth/new.ts"]));
+    expect(await files(await fork.agent("b", { access: { deny: ["auth/**"] } }))).toEqual(
+      new Set(["test/session.test.ts"]),
+    );
+    expect(await files(ws)).toEqual(new Set(all));
   });
 
   test("refuses a query without a word", async () => {

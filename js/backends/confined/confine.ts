@@ -12,7 +12,7 @@ import {
   provideShortcuts,
 } from "../abilities.ts";
 import { callChecks, checkCalls } from "../call-options.ts";
-import { CompleteFiles } from "../complete.ts";
+import { CompleteFiles, derived } from "../complete.ts";
 import { PassingFiles } from "../delegating.ts";
 import { LOCAL_TRANSFER_OPTIONS, LOCAL_WRITE_OPTIONS } from "../local/local-options.ts";
 import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
@@ -21,8 +21,6 @@ import type { Page, PageRequest } from "../../engine/read.ts";
 import type {
   FindQuery,
   FindResult,
-  CodeSearchQuery,
-  CodeSearchResult,
   FuzzyQuery,
   FuzzyResult,
   SearchQuery,
@@ -139,6 +137,11 @@ export class ConfinedFiles extends CompleteFiles {
           (async (root) => readAhead(await (await this.#opened).resolve(root, "read", "follow"))),
         // The cursors of a search are made here.
         ownCursors: true,
+        // That of the inner files would show what the policy hides.
+        searchCode: async (root, query) => {
+          const then = await this.#atMoment(query);
+          return then && (await derived()).searchCode(then, root, query);
+        },
         enterStage:
           enterStage &&
           ((stage) => {
@@ -545,9 +548,6 @@ export class ConfinedFiles extends CompleteFiles {
   }
   override async findFiles(root: string, query: Omit<FuzzyQuery, "rank"> & Signalled): Promise<FuzzyResult> {
     return (await this.#atMoment(query))?.findFiles(root, query) ?? super.findFiles(root, query);
-  }
-  override async searchCode(root: string, query: CodeSearchQuery & Signalled): Promise<CodeSearchResult> {
-    return (await this.#atMoment(query))?.searchCode(root, query) ?? super.searchCode(root, query);
   }
   override async listTree(root: string, request: TreeRequest): Promise<TreePage> {
     return (await this.#atMoment(request))?.listTree(root, request) ?? super.listTree(root, request);

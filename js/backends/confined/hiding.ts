@@ -59,6 +59,7 @@ export function hidePaths(inner: Files, hidden: HiddenPaths): Files {
       "contents",
       "ownCursors",
       "searchUnder",
+      "searchCode",
       "moments",
       "refusesLinks",
       "enterStage",

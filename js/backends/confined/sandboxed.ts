@@ -38,7 +38,7 @@ export class SandboxedBackend extends PassingFiles {
     this.#confined = confined;
     const { paths, maxAnswerBytes } = shortcutsOf(inner);
     inheritShortcuts(this, confined, {
-      passes: ["contents", "readAhead", "ownCursors", "stage", "enterStage", "keeper"],
+      passes: ["contents", "readAhead", "ownCursors", "searchCode", "stage", "enterStage", "keeper"],
       // Confined files are not confined again: policies are combined by intersection.
       drops: ["searchUnder", "moments", "refusesLinks", "checkNames", "confine", "recordedList"],
       gives: {

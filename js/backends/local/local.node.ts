@@ -140,6 +140,7 @@ export class LocalBackend extends CompleteFiles {
       paths: HOST_PATHS,
       ownCursors: true,
       maxAnswerBytes,
+      searchCode: (root, query) => this.#searchCode(root, query),
       // By the method, which a host may have replaced.
       confine: isOpen ? (within) => (this.confine ?? confine)(within) : undefined,
     });
@@ -354,8 +355,11 @@ export class LocalBackend extends CompleteFiles {
     return withPathInRejection(root, this.#search.findFiles(root, { ...query, index }));
   }
 
-  /** Finds the blocks of files below a directory that fit a question best. The first call reads every file. */
-  override async searchCode(root: string, query: CodeSearchQuery & Signalled): Promise<CodeSearchResult> {
+  /** Ranks blocks of files for `searchCode`; undefined where a host has its own way to read or search them. */
+  async #searchCode(root: string, query: CodeSearchQuery & Signalled): Promise<CodeSearchResult | undefined> {
+    const { read, readBytes, listDir, grep } = LocalBackend.prototype;
+    if (this.read !== read || this.readBytes !== readBytes || this.listDir !== listDir || this.grep !== grep)
+      return undefined;
     checkPath(root);
     return withPathInRejection(root, this.#search.searchCode(root, { ...query, index: this.#options.index }));
   }

@@ -84,6 +84,7 @@ export class OverlayBackend extends CompleteFiles {
       passes: ["ownCursors", "paths", "maxAnswerBytes"],
       drops: [
         "readAhead",
+        "searchCode",
         "moments",
         "refusesLinks",
         "stage",

@@ -1,9 +1,13 @@
-/** Ranked searches of contents over any backend, with the results of the native search of a disk. */
+/**
+ * Ranked searches of contents: by the search of the files where they have one (the shortcut `searchCode`), and for all
+ * others by a walk, with the same results.
+ */
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { CodeSearchQuery, CodeSearchResult } from "../../engine/search-types.ts";
-import type { CodeBlock } from "../../engine/rank.ts";
+import type { CodeBlock, CodeRanking } from "../../engine/rank.ts";
 import { Yielder } from "../../engine/yielder.ts";
+import { shortcutsOf } from "../abilities.ts";
 import type { Files } from "../files.ts";
 import { childOf } from "../paths.ts";
 import { WALK_AHEAD_FILES } from "./cached-walk.ts";
@@ -14,13 +18,25 @@ import { SearchWalk } from "./search-walk.ts";
 /** The maximum size in bytes of a file that is ranked, as `MAX_RANKED_BYTES` of `crates/core/src/rank`. */
 const MAX_RANKED_BYTES = 1 << 20;
 
-/** Reads every file below a directory and ranks its blocks. @throws INVALID_ARGUMENT, INVALID_GLOB, CANCELLED */
-export async function searchCodeByWalk(
+/**
+ * Finds the blocks of files below a directory that fit a question best. Paths are relative to
+ * `root`. @throws INVALID_ARGUMENT, INVALID_GLOB, CANCELLED, and the errors of the directory
+ */
+export async function searchCode(
+  files: Files,
+  root: string,
+  query: CodeSearchQuery & Signalled,
+): Promise<CodeSearchResult> {
+  return (await shortcutsOf(files).searchCode(root, query)) ?? walkAndRank(files, root, query);
+}
+
+/** Reads every file below a directory and ranks its blocks. */
+async function walkAndRank(
   backend: Files,
   root: string,
   query: CodeSearchQuery & Signalled,
 ): Promise<CodeSearchResult> {
-  const ranking = engine().codeRanking(query);
+  const ranking = engine().ranking.code(query);
   const globs = globsOf(query.glob, {});
   const wants = (path: string, { type }: { readonly type: string }) => type === "file" && globs.matches(path);
   const walk = new SearchWalk(backend, root, { query, globs, wants, from: "" });
@@ -52,7 +68,7 @@ export async function searchCodeByWalk(
 async function shownBlocks(
   backend: Files,
   root: string,
-  ranking: ReturnType<ReturnType<typeof engine>["codeRanking"]>,
+  ranking: CodeRanking,
 ): Promise<readonly CodeBlock[]> {
   const contents = new Map<string, Uint8Array | Error | undefined>();
   const blocks: CodeBlock[] = [];

@@ -54,7 +54,7 @@ export async function rankFiles(
 ): Promise<FuzzyResult> {
   const { query: letters, limit, typos, respectIgnore, ignoreFiles, signal } = query;
   // A bad query is refused before the tree is walked.
-  engine().rankPaths(letters, [], { limit, typos });
+  engine().ranking.paths(letters, [], { limit, typos });
   const names = { pattern: "**", type: "file", respectIgnore, ignoreFiles, signal } as const;
   const { paths } = await backend.find(root, names);
   return rankYielding(letters, paths, { limit, typos }, new Yielder({ signal }));
@@ -74,7 +74,7 @@ export async function rankYielding(
   options: RankOptions,
   yielder: Yielder,
 ): Promise<RankedPaths> {
-  const { rankPaths } = engine();
+  const { paths: rankPaths } = engine().ranking;
   if (paths.length <= PATHS_PER_SLICE) return rankPaths(query, paths, options);
   const { limit = DEFAULT_LIMIT, typos } = options;
   // Typos are allowed only where no path of any slice matches without.

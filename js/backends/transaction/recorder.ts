@@ -50,6 +50,7 @@ const PASSED = [
   "readAhead",
   "ownCursors",
   "searchUnder",
+  "searchCode",
   "moments",
   "paths",
   "refusesLinks",

@@ -45,7 +45,7 @@ export interface TreeSearch {
   searchCode(
     path: string,
     query: CodeSearchQuery & {
-      readonly index?: IndexUse | undefined;
+      readonly index: IndexUse | undefined;
       readonly signal?: AbortSignal | undefined;
     },
   ): Promise<CodeSearchResult>;

@@ -19,7 +19,7 @@ import type {
   WriteResult,
 } from "../../backends/backend.ts";
 import { checkCalls, standardChecks } from "../../backends/call-options.ts";
-import { CompleteFiles } from "../../backends/complete.ts";
+import { CompleteFiles, derived } from "../../backends/complete.ts";
 import type { TreePage, TreeRequest } from "../../backends/entry.ts";
 import { backendError, checkRange, checkSignal, tooLargeError } from "../../backends/failure.ts";
 import { sortEntries } from "../../backends/fallback/fallback.ts";
@@ -31,8 +31,6 @@ import { FilewrightError, type Signalled } from "../../engine/errors.ts";
 import type {
   FindQuery,
   FindResult,
-  CodeSearchQuery,
-  CodeSearchResult,
   FuzzyQuery,
   FuzzyResult,
   SearchQuery,
@@ -92,6 +90,10 @@ export function openBackend(storage: BackedStorage, origin?: ForkSearchOrigin): 
   };
   provideShortcuts(backend, {
     moments: async (options) => (await searches.moment(options)).fs,
+    searchCode: async (root, query) => {
+      const { fs } = await searches.moment({ signal: query.signal });
+      return (await derived()).searchCode(fs, root, query);
+    },
     enterStage,
   });
   const beginStage: BeginStage = (mayAssume) => new CallStage(noting, { contention, lock, mayAssume });
@@ -257,9 +259,6 @@ class PresentFiles extends FilesOfStorage {
   }
   override async findFiles(root: string, query: Omit<FuzzyQuery, "rank"> & Signalled): Promise<FuzzyResult> {
     return (await this.#moment(query.signal)).findFiles(root, query);
-  }
-  override async searchCode(root: string, query: CodeSearchQuery & Signalled): Promise<CodeSearchResult> {
-    return (await this.#moment(query.signal)).searchCode(root, query);
   }
   override async listTree(root: string, request: TreeRequest): Promise<TreePage> {
     return (await this.#moment(request.signal)).listTree(root, request);

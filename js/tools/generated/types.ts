@@ -1008,7 +1008,7 @@ export interface SearchCodeArgs {
   readonly glob?: string | readonly string[];
   /** definition: only blocks that define a name of the query. test: only tests. Default `"any"`. */
   readonly kind?: CodeKind;
-  /** About how long the answer may be. Default `2000`. */
+  /** The most tokens of the text. Default `2000`. */
   readonly max_tokens?: number;
   /** The most blocks given. Default `10`. */
   readonly limit?: number;
@@ -1016,7 +1016,7 @@ export interface SearchCodeArgs {
   readonly timeout_ms?: number;
 }
 
-/** The line of the definition, and those with words of the query. */
+/** The line of the definition, and those with words of the query. A first block alone beyond max_tokens has as many as fit. */
 export interface FoundLine {
   /** From 1. */
   readonly line: number;
@@ -1032,7 +1032,7 @@ export interface FoundBlock {
   readonly first_line: number;
   /** Inclusive. */
   readonly last_line: number;
-  /** The line of the definition, and those with words of the query. */
+  /** The line of the definition, and those with words of the query. A first block alone beyond max_tokens has as many as fit. */
   readonly lines: readonly FoundLine[];
 }
 
@@ -1042,8 +1042,8 @@ export interface SearchCodeData {
   readonly blocks: readonly FoundBlock[];
   /** Blocks that were found and do not fit into max_tokens. */
   readonly left_out: number;
-  /** About how long the blocks are. */
-  readonly tokens: number;
+  /** With max_tokens: the tokens of the text. */
+  readonly tokens?: number;
   /** Files searched. */
   readonly files_searched: number;
   /** Whether everything was searched. */
@@ -1416,7 +1416,7 @@ export interface ToolArgs {
   outline: OutlineArgs;
   /**
    * Finds the functions, types and passages that fit a question best, best first: path:first-last, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
-   * It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer is at most about max_tokens long and says what was left out.
+   * It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer has at most max_tokens and says what was left out.
    */
   search_code: SearchCodeArgs;
   /** Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory. */
@@ -1506,7 +1506,7 @@ export interface ToolData {
   outline: OutlineData;
   /**
    * Finds the functions, types and passages that fit a question best, best first: path:first-last, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
-   * It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer is at most about max_tokens long and says what was left out.
+   * It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer has at most max_tokens and says what was left out.
    */
   search_code: SearchCodeData;
   /** Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory. */

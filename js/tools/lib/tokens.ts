@@ -128,7 +128,7 @@ export class TokenRoom {
 }
 
 /** The tokens that are kept free for the notes of an answer. */
-const NOTE_TOKENS = 60;
+export const NOTE_TOKENS = 60;
 /** The most attempts with as many bytes as the last text suggests, after which each has half of the bytes before. */
 const MAX_FITTED_ROUNDS = 4;
 /** The bytes of a token, at most: a page of code has 3 to 5. */

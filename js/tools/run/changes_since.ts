@@ -15,15 +15,13 @@ import { lineHashesOf } from "../lib/line-hashes.ts";
 import { rangesAfterChange } from "../lib/line-ranges.ts";
 import type { MadeBy, PathSince } from "../lib/past.ts";
 import { encodeUtf8 } from "../lib/text.ts";
-import { TokenRoom } from "../lib/tokens.ts";
+import { NOTE_TOKENS, TokenRoom } from "../lib/tokens.ts";
 import type { Answer, Call } from "../lib/tool.ts";
 
 type Args = CheckedArgs["changes_since"];
 
 /** The characters above which a shown line is cut. */
 const MAX_LINE_CHARS = 500;
-/** The tokens that are kept free for the notes of an answer. */
-const NOTE_TOKENS = 60;
 
 /** A changed file, before its change is shown. */
 interface Changed {
