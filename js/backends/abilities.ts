@@ -43,7 +43,7 @@ export interface Shortcuts {
   readonly ownCursors: boolean;
   /** Returns searches that answer only what a policy allows; undefined where the files have to be walked. */
   readonly searchUnder: SearchUnder;
-  /** The ranked search of the files, which answers only what they show. It is called by `searchCode` (`search/search-code.ts`). */
+  /** The ranked search of the files, which answers only what they show; `searchCode` of `search/search-code.ts` calls it. */
   readonly searchCode: SearchCode;
   /** Returns the files as they are at one moment, which a confined backend searches instead of the storage. */
   readonly moments: MomentOf | undefined;

@@ -60,7 +60,7 @@ const outputSchema = object(
             lines: {
               type: "array",
               description:
-                "The line of the definition, and those with words of the query. A first block alone beyond max_tokens has as many as fit.",
+                "The line of the definition, and those with words of the query. Of a first block that is larger than max_tokens, those that fit.",
               items: named(
                 "FoundLine",
                 object({ line: integer("From 1."), text: text("At most 200 characters.") }, ["line", "text"]),
@@ -87,7 +87,7 @@ export const searchCode: ReadingTool<SearchCodeArgs, SearchCodeData> = {
   title: "Search code by meaning of words",
   traits: ["knowsRepository", "searches", "needsDirectory"],
   description: `Finds the functions, types and passages that fit a question best, best first: path:first-last, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
-It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer has at most max_tokens and says what was left out.`,
+It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer has at most max_tokens tokens and says what was left out.`,
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },

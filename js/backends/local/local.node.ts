@@ -361,7 +361,7 @@ export class LocalBackend extends CompleteFiles {
     if (this.read !== read || this.readBytes !== readBytes || this.listDir !== listDir || this.grep !== grep)
       return undefined;
     checkPath(root);
-    return withPathInRejection(root, this.#search.searchCode(root, { ...query, index: this.#options.index }));
+    return withPathInRejection(root, this.#search.searchCode(root, query, this.#options.index));
   }
 
   override async rename(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {

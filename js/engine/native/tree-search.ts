@@ -44,10 +44,8 @@ export interface TreeSearch {
   /** Finds the blocks of files that fit a question best. */
   searchCode(
     path: string,
-    query: CodeSearchQuery & {
-      readonly index: IndexUse | undefined;
-      readonly signal?: AbortSignal | undefined;
-    },
+    query: CodeSearchQuery & { readonly signal?: AbortSignal | undefined },
+    index: IndexUse | undefined,
   ): Promise<CodeSearchResult>;
 }
 
@@ -82,8 +80,8 @@ export function makeTreeSearch(roots: NativeRoots, Cancel: new () => CancelToken
       });
       return { files, total };
     },
-    async searchCode(path, { signal, ...query }) {
-      const options = JSON.stringify(query);
+    async searchCode(path, { signal, ...query }, index) {
+      const options = JSON.stringify({ ...query, index });
       const packed = await runCancellable(signal, Cancel, (token) => roots.searchCode(path, options, token));
       const from = new Unpacker(packed);
       const [filesSearched, unreadable, complete] = [from.num(), from.num(), from.num() === 1];

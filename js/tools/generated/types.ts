@@ -1016,7 +1016,7 @@ export interface SearchCodeArgs {
   readonly timeout_ms?: number;
 }
 
-/** The line of the definition, and those with words of the query. A first block alone beyond max_tokens has as many as fit. */
+/** The line of the definition, and those with words of the query. Of a first block that is larger than max_tokens, those that fit. */
 export interface FoundLine {
   /** From 1. */
   readonly line: number;
@@ -1032,7 +1032,7 @@ export interface FoundBlock {
   readonly first_line: number;
   /** Inclusive. */
   readonly last_line: number;
-  /** The line of the definition, and those with words of the query. A first block alone beyond max_tokens has as many as fit. */
+  /** The line of the definition, and those with words of the query. Of a first block that is larger than max_tokens, those that fit. */
   readonly lines: readonly FoundLine[];
 }
 
@@ -1416,7 +1416,7 @@ export interface ToolArgs {
   outline: OutlineArgs;
   /**
    * Finds the functions, types and passages that fit a question best, best first: path:first-last, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
-   * It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer has at most max_tokens and says what was left out.
+   * It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer has at most max_tokens tokens and says what was left out.
    */
   search_code: SearchCodeArgs;
   /** Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory. */
@@ -1506,7 +1506,7 @@ export interface ToolData {
   outline: OutlineData;
   /**
    * Finds the functions, types and passages that fit a question best, best first: path:first-last, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
-   * It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer has at most max_tokens and says what was left out.
+   * It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer has at most max_tokens tokens and says what was left out.
    */
   search_code: SearchCodeData;
   /** Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory. */
