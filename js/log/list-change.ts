@@ -30,6 +30,7 @@ import {
   toFrame,
   toStepResult,
 } from "../backends/transaction/step.ts";
+import { withOutcome } from "../backends/transaction/outcome.ts";
 import { Transaction, type TransactionOptions } from "../backends/transaction/transaction.ts";
 import { parentOf } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
@@ -116,9 +117,17 @@ class ListWithRecord {
     return this.#isWhole ? "undoable" : "nothing";
   }
 
-  /** Rolls back the steps that were made, or may have been, and returns the error to throw. */
+  /**
+   * Rolls back the steps that were made, or may have been, and returns the error to throw. A list that is whole stays in the
+   * history: the replaced files are gone, and only the notes about the change can have failed.
+   */
   async rolledBack(error: unknown): Promise<unknown> {
     if (this.#begun === undefined) return error;
+    if (this.#isWhole) {
+      this.close();
+      const failed = this.#parts.list.map(({ path }) => path);
+      return withOutcome(error, { conflicts: [], failed, remade: [] });
+    }
     const { plan, given, record: log } = this.#begun;
     const { retries, storage, limits } = this.#parts.place;
     // Without a sink: the record may have its end already, and an entry after that would make it a damaged one.

@@ -296,19 +296,22 @@ describe("a put that fails leaves the file as it was and no record:", () => {
     expect(made.text("a")).toBe("somebody else's");
     expect(await made.left()).toEqual([]);
   });
+});
 
-  test("when what follows it fails", async () => {
-    for (const path of ["a", "new"]) {
-      const made = place();
-      const then = (): void => {
-        throw new FilewrightError("INTERNAL", "as the test wants it");
-      };
-      const failed = putFile(made.log, made.disk, { path: made.at(path), then });
-      await expect(failed).rejects.toMatchObject({ code: "INTERNAL" });
-      expect([fs.readdirSync(made.root), made.text("a")]).toEqual([["a"], OLD]);
-      expect(await made.left()).toEqual([]);
-    }
-  });
+test("a made put stays, and can be undone, when what follows it fails", async () => {
+  for (const path of ["a", "new"]) {
+    const made = place();
+    const then = (): void => {
+      throw new FilewrightError("INTERNAL", "as the test wants it");
+    };
+    const callId = newCallId();
+    const failed = putFile(made.log, made.disk, { path: made.at(path), callId, then });
+    const details = { rolled_back: false, not_restored: [made.at(path)] };
+    await expect(failed).rejects.toMatchObject({ code: "INTERNAL", details });
+    expect([made.text(path), await made.left()]).toEqual([NEW, []]);
+    await undoChange(made.log, made.disk, await undoableChange(made.log, callId), { callId: newCallId() });
+    expect([fs.readdirSync(made.root), made.text("a")]).toEqual([["a"], OLD]);
+  }
 });
 
 test("a put that cannot be taken back at once is taken back before the next change of its path", async () => {
@@ -336,26 +339,6 @@ test("a put that cannot be taken back at once is taken back before the next chan
   await made.log.rollbacks.retry(disk, [{ path: made.at("a") }], (_, action) => action());
   expect(made.text("a")).toBe(OLD);
   expect(await made.left()).toEqual([]);
-});
-
-test("the record of a made put that cannot be taken back stays as the disk wrote it", async () => {
-  const made = place();
-  const disk = Object.assign(new PassingFiles(made.disk), {
-    writeBytes: async () => {
-      throw new FilewrightError("NO_SPACE", "full");
-    },
-  });
-  provideShortcuts(disk, { recordedList: () => shortcutsOf(made.disk).recordedList() });
-  const then = (): void => {
-    throw new FilewrightError("INTERNAL", "as the test wants it");
-  };
-  const callId = newCallId();
-  const failed = putFile(made.log, disk, { path: made.at("a"), callId, then });
-  await expect(failed).rejects.toMatchObject({ code: "INTERNAL", details: { not_restored: [made.at("a")] } });
-  const [left] = await made.left();
-  const key = recordKeyOf(fs.readFileSync(join(made.state, "journal/key")));
-  const { entries, end } = decodeRecord(join(made.state, "journal/open", `${left}`), key, callId, true);
-  expect([end, entries.map(({ entry }) => entry)]).toEqual(["whole", ["begin", "steps", "commit"]]);
 });
 
 /** Lets the disk write records without their end. */
@@ -561,4 +544,44 @@ describe("a call of a workspace", () => {
     expect(asked).toEqual(jobs);
     expect(await ws.history()).toHaveLength("history" in options ? 0 : 1);
   });
+});
+
+/** Calls a hook before or after each list that the addon makes. */
+function aroundCommits(around: { before?: () => void; after?: () => void }): void {
+  const { prototype } = requireAddon("this test").NativeRoots;
+  const own = prototype.commit as (...given: unknown[]) => Promise<never>;
+  const spy = vi.spyOn(prototype, "commit").mockImplementation(async function (this: unknown, ...given) {
+    around.before?.();
+    const made = await own.apply(this, given);
+    around.after?.();
+    return made;
+  });
+  afterThisTest(() => spy.mockRestore());
+}
+
+/** A workspace with the files of `contents`. */
+async function workspaceOf(contents: Readonly<Record<string, string>>) {
+  const base = fs.realpathSync(temporaryDirectory());
+  const at = (name: string): string => join(base, "ws", name);
+  fs.mkdirSync(at(""));
+  for (const [name, content] of Object.entries(contents)) fs.writeFileSync(at(name), content);
+  const ws = await openWorkspace({ root: at(""), stateDir: join(base, "state"), knows: true });
+  afterThisTest(() => ws.close());
+  const texts = () =>
+    Object.fromEntries(fs.readdirSync(at("")).map((name) => [name, fs.readFileSync(at(name), "utf8")]));
+  return { ws, at, texts };
+}
+
+/** Returns a patch that gives each file its name as content, from one line of `OLD`. */
+const patchOf = (...names: readonly string[]): string =>
+  names.map((name) => `--- a/${name}\n+++ b/${name}\n@@ -1 +1 @@\n-${OLD}+${name}\n`).join("");
+
+test("a call that is cancelled once its list is made has made it", async () => {
+  const { ws, texts } = await workspaceOf({ a: OLD, b: OLD });
+  const controller = new AbortController();
+  aroundCommits({ after: () => controller.abort() });
+  const { signal } = controller;
+  expect(await ws.call("apply_patch", { patch: patchOf("a", "b") }, { signal })).toMatchObject({ ok: true });
+  expect(texts()).toEqual({ a: "a\n", b: "b\n" });
+  expect(await ws.history()).toHaveLength(1);
 });

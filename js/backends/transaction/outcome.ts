@@ -3,7 +3,10 @@ import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import type { RollbackOutcome } from "./rollback.ts";
 
 /** Adds the paths that the rollback could not restore to an error. */
-export function withOutcome(error: unknown, outcome: RollbackOutcome): unknown {
+export function withOutcome(
+  error: unknown,
+  outcome: Pick<RollbackOutcome, "conflicts" | "failed" | "remade">,
+): unknown {
   const left = [...outcome.conflicts, ...outcome.failed];
   if (left.length === 0 && outcome.remade.length === 0) return error;
   // An error raised by a hook passes to the caller unchanged.

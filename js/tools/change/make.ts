@@ -199,8 +199,9 @@ async function noteAsSeen(change: Change, { written: { version } }: Outcome, cal
   if (isForgotten) return seen.note(path, undefined);
   const hash = await (now.hash ?? engine().onThreads.sha256(now.bytes));
   seen.note(path, version, hash);
-  // By these a later answer tells what another program changed in the file.
-  if (call.settings.knows) seen.lineHashes.keep(hash, await lineHashesOf(now.bytes, call.signal));
+  // By these a later answer tells what another program changed in the file. Without the signal of the call: the change
+  // is made, and a cancellation would take it back.
+  if (call.settings.knows) seen.lineHashes.keep(hash, await lineHashesOf(now.bytes, undefined));
 }
 
 /**
