@@ -13,7 +13,7 @@ const entries: Record<string, Readonly<Record<string, unknown>>> = {
 /** For the rooms above, reached through `engine()`. */
 const internal = [
   ...["info", "compileRules", "compileQuery", "sentQuery", "ignoreRules", "heldIndex"],
-  ...["joined", "placeTable", "holdsSecretContent", "gitPathIn", "windows", "outlineOfPatch"],
+  ...["joined", "placeTable", "holdsSecretContent", "gitPathIn", "windows", "outlineOfPatch", "lineHashes"],
 ];
 
 describeParity("an entry exports the engine's functions", () => {
