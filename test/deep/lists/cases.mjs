@@ -28,7 +28,7 @@ export function makeCase(random) {
   const foreign = random.chance(0.25) && others.length > 0 ? random.pick(others).path : undefined;
   return {
     ...{ files, list, foreign, rollback: list.length === 1 && random.chance(0.6) ? "try" : "always" },
-    ...{ durable: random.chance(0.2), isLinkAbove: random.chance(0.03), failsLate: random.chance(0.1) },
+    ...{ durable: random.chance(0.2), isLinkAbove: random.chance(0.03) },
   };
 }
 
@@ -147,9 +147,7 @@ async function play(filewright, made, { base, byDisk }) {
   let ways = "";
   const run = async (own, commit) => {
     ways += commit === undefined ? "steps " : "job ";
-    const answer = await carryOut(plan, { fs: own, commit, settings, signal: undefined, seen });
-    if (made.failsLate) throw Object.assign(new Error("late"), { code: "late" });
-    return answer;
+    return carryOut(plan, { fs: own, commit, settings, signal: undefined, seen });
   };
   const about = { callId, tool: "apply_patch", rollback: made.rollback };
   const planned = { list: listedChanges(changes), found: async () => undefined };
