@@ -15,6 +15,7 @@ import {
   type ListedPut,
   type ListOptions,
   type ListOutcome,
+  MAX_LISTED,
   markOf,
   type RecordedList,
   UNKNOWN_MOMENT,
@@ -105,6 +106,7 @@ class ListWithRecord {
     const made = await this.#make(list, options);
     if (!("missing" in made.end)) return this.#outcomeOf(list, made);
     const whole = withDirectories(list, made.end.missing);
+    if (whole.length > MAX_LISTED) return this.#leaveToSteps();
     const again = await this.#make(whole, options);
     // Another program removes directories meanwhile.
     return "missing" in again.end ? this.#leaveToSteps() : this.#outcomeOf(whole, again);

@@ -500,6 +500,10 @@ describe("a call of a workspace", () => {
       call: ["write_file", { path: "d/new", content: NEW }],
       jobs: ["commit", "commit"],
     },
+    "that makes more directories than a list has changes is made by steps": {
+      call: ["write_file", { path: `${"d/".repeat(256)}new`, content: NEW }],
+      jobs: ["commit", "writeBytes"],
+    },
     "that removes a file is one job": {
       call: ["delete", { path: "a" }],
       jobs: ["commit"],

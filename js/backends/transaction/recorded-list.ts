@@ -40,6 +40,9 @@ interface ListedRemoval {
 /** One change of a list. No two changes of a list have the same path. */
 export type ListedChange = ListedPut | ListedDirectory | ListedRemoval;
 
+/** The most changes of a list, with its directories: the event loop prepares the record of all of them in one turn. */
+export const MAX_LISTED = 256;
+
 /** The options of all writes of a list. */
 export type ListOptions = Pick<WriteOptions, "durability" | "signal">;
 

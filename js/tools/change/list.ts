@@ -2,11 +2,8 @@
  * The list of a change in the form in which a disk makes it in one job, together with its record
  * (`js/backends/transaction/recorded-list.ts`). A list that has anything else is made by steps.
  */
-import type { ListedChange } from "../../backends/transaction/recorded-list.ts";
+import { type ListedChange, MAX_LISTED } from "../../backends/transaction/recorded-list.ts";
 import type { Change, Put, Remove } from "./change.ts";
-
-/** The most changes of a list: the event loop prepares the record of all of them in one turn. */
-const MAX_LISTED = 256;
 
 /** The most bytes that a list replaces. The record gets them in memory. */
 const MAX_REPLACED_BYTES: number = 64 * 1024 * 1024;
