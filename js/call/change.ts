@@ -15,7 +15,7 @@ import type { FilesFound, FoundFile } from "../backends/transaction/step-maker.t
 import { checkAborted, FilewrightError } from "../engine/errors.ts";
 import { forEachYielding, Yielder } from "../engine/yielder.ts";
 import type { Confirm } from "../hooks/confirm.ts";
-import type { About, Made } from "../log/index.ts";
+import { type About, type Made, needsSteps } from "../log/index.ts";
 import type { AdmittedCall } from "../pipeline/enter.ts";
 import type { Fact, Facts } from "../pipeline/facts.ts";
 import { applyGuarded, assertSeen, isGuardRefusal } from "../pipeline/guard.ts";
@@ -187,12 +187,12 @@ async function commit(approved: ApprovedChange): Promise<Made<Answer<unknown>>> 
     session.staging.stage?.refresh();
   // True once the plan was made after the locks were taken.
   let isPlannedLocked = locks === early?.locks;
-  let { plan } = approved;
+  let attempt: Attempt = { plan: approved.plan, isBySteps: false };
   try {
-    for (let attempt = 1; ; attempt++) {
+    for (let count = 1; ; count++) {
       checkAborted(call.signal);
-      const made = await applyOnce(approved, plan, attempt === MAX_PLANS_PER_CALL);
-      if (made !== undefined) return made;
+      const made = await applyOnce(approved, attempt, count === MAX_PLANS_PER_CALL);
+      if ("result" in made) return made;
       if (locks.mustLock()) {
         // These locks bring the present state, so the next plan need not refresh it.
         locks = await lockAgain(approved, locks);
@@ -200,9 +200,9 @@ async function commit(approved: ApprovedChange): Promise<Made<Answer<unknown>>> 
       }
       if (!locks.isShared || isPlannedLocked) session.staging.stage?.refresh();
       isPlannedLocked = true;
-      const next = await tool.plan(args, call, plan);
+      const next = await tool.plan(args, call, attempt.plan);
       if (next.kind === "settled") return settledChange(next.answer);
-      plan = next;
+      attempt = { plan: next, isBySteps: made.isBySteps };
     }
   } finally {
     facts.tell({ what: "waited", reason: "lock", ms: locks.waitedMs });
@@ -232,34 +232,42 @@ async function locksOf({ change, keys, reviewed }: ApprovedChange): Promise<Held
   return acquireLocks(session, keys, call, optimistic);
 }
 
-/** Applies a plan; undefined for a conflict after which another plan is made, unless this is the last one. */
+/** A plan, and whether it is made by steps even where it is a list that the disk can make. */
+interface Attempt {
+  readonly plan: ChangingPlan;
+  readonly isBySteps: boolean;
+}
+
+/** Applies a plan; the way of the next one for a conflict after which another plan is made, unless this is the last one. */
 async function applyOnce(
   approved: ApprovedChange,
-  plan: ApprovedChange["plan"],
+  attempt: Attempt,
   isLast: boolean,
-): Promise<Made<Answer<unknown>> | undefined> {
+): Promise<Made<Answer<unknown>> | Pick<Attempt, "isBySteps">> {
   try {
-    return await apply(approved, plan);
+    return await apply(approved, attempt);
   } catch (error) {
     if (approved.reviewed !== undefined || isLast || !mayPlanAgain(approved, error)) throw error;
-    return undefined;
+    return { isBySteps: attempt.isBySteps || needsSteps(error) };
   }
 }
 
 /** Returns true for a conflict with another writer, after which the change can be planned on what is there now. */
-function mayPlanAgain({ change: { session } }: ApprovedChange, error: unknown): boolean {
+function mayPlanAgain({ change: { session } }: ApprovedChange, error: unknown): error is FilewrightError {
   if (!(error instanceof FilewrightError) || error.code !== "CONFLICT") return false;
+  // Files that could not be restored are no state to plan on.
+  if (error.details?.["rolled_back"] === false) return false;
   if (session.gates.guard === "refuse" && isGuardRefusal(error)) return false;
   return !isWrongAssumption(session, error);
 }
 
 /** Applies a plan under the locks, and adds its effects to the facts. */
-async function apply(approved: ApprovedChange, plan: ApprovedChange["plan"]): Promise<Made<Answer<unknown>>> {
+async function apply(approved: ApprovedChange, attempt: Attempt): Promise<Made<Answer<unknown>>> {
   const { change, places, reviewed, allowedBy } = approved;
   const { session, tool, uses, call, facts } = change;
   const effectsNow = session.observers.hashes ? await effectsFrom(uses, call) : undefined;
   call.timer.untimed?.();
-  const { result: answer, undo } = await applyRecorded(approved, plan);
+  const { result: answer, undo } = await applyRecorded(approved, attempt);
   facts.tell({ what: "changed", effects: await effectsNow?.(), allowedBy });
   if (reviewed !== undefined) facts.tell(reviewOf(reviewed));
   const isUnasked = places.length > 0 && session.gates.confirmFor(tool.name) === undefined;
@@ -270,7 +278,7 @@ async function apply(approved: ApprovedChange, plan: ApprovedChange["plan"]): Pr
 /** Applies a plan so that it can be rolled back, after comparing the approved state with the current one. */
 async function applyRecorded(
   approved: ApprovedChange,
-  plan: ApprovedChange["plan"],
+  { plan, isBySteps }: Attempt,
 ): Promise<Made<Answer<unknown>>> {
   const { change, reviewed, isUnreviewed, allowedBy } = approved;
   const { session, tool, uses, call } = change;
@@ -300,7 +308,7 @@ async function applyRecorded(
     if (reviewed !== undefined) await assertStateUnchanged(reviewed, { uses, call: own });
     return applyGuarded({ ...change, call: own }, plan);
   };
-  const list = plan.kind === "act" ? undefined : listedChanges(plan.changes);
+  const list = plan.kind === "act" || isBySteps ? undefined : listedChanges(plan.changes);
   const planned = { list, found: () => filesFound(approved, plan) };
   const made = await session.past.log.append(call.fs, about, run, planned);
   held?.committed();

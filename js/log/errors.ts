@@ -44,3 +44,14 @@ export function cannotBeReviewedError(): FilewrightError {
     { complete: true, hint: "the host can open the workspace with a history" },
   );
 }
+
+/** Creates the error of a list that was taken back, because only steps can make the change. */
+export function needsStepsError(): FilewrightError {
+  const details = { reason: "steps" };
+  return new FilewrightError("CONFLICT", "the files cannot be changed in one job", { details });
+}
+
+/** Returns true for the error of a list that was taken back, after which the change is planned again and made by steps. */
+export function needsSteps(error: FilewrightError): boolean {
+  return error.details?.["reason"] === "steps";
+}

@@ -16,7 +16,7 @@ export type {
 export { makeRecordLog, type RecordLog } from "./record-log.ts";
 export type { LogOptions } from "./options.ts";
 export { newCallId } from "./call-id.ts";
-export { cannotBeReviewedError } from "./errors.ts";
+export { cannotBeReviewedError, needsSteps } from "./errors.ts";
 export type { LeftReason } from "./rewind/plan.ts";
 export { NO_RECOVERY, recoveryProblemOf } from "./recovery.ts";
 export type { RunLocked as Locked } from "./recover-record.ts";

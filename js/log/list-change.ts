@@ -3,7 +3,8 @@
  *
  * The record has the entries that the same list has when it is made by steps, so that nothing else need know of this way.
  * What the disk refuses before anything has changed is made by steps: a record that cannot be begun, a path through a
- * link. The same is done after a rollback where only one step cannot be made in this way.
+ * link. Where it turns out later that one step cannot be made in this way, the list is rolled back, and its caller plans
+ * again.
  */
 import type { Files } from "../backends/files.ts";
 import { backendError, isUncertain } from "../backends/failure.ts";
@@ -38,6 +39,7 @@ import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { lastMoment, noteMoment } from "./call-id.ts";
+import { needsStepsError } from "./errors.ts";
 import type { RollbackRetries } from "./recovery.ts";
 import type { RecordOnDisk, RecordFiles } from "./store.ts";
 import type { Made } from "./log.ts";
@@ -70,7 +72,8 @@ interface BegunList {
 
 /**
  * Makes a change whose list writes the record as well, or else makes it by steps.
- * @throws any error of `run`, after the rollback
+ * @throws any error of `run`, after the rollback; {@link needsSteps} for a list that was begun and has to be made by steps,
+ *   with another plan: a restored file has another version
  */
 export async function changeAsList<T>(
   parts: ListParts,
@@ -83,14 +86,14 @@ export async function changeAsList<T>(
     result = await run(parts.fs, change.commit);
   } catch (error) {
     const left = await change.rolledBack(error);
-    if (change.isForSteps && left === error) return bySteps();
+    if (change.isForSteps && !change.hasBegun) return bySteps();
     throw left;
   }
   return { result, undo: change.close() };
 }
 
 class ListWithRecord {
-  /** True when nothing is changed, or will be once it is rolled back, and the change has to be made by steps. */
+  /** True for a change that has to be made by steps. */
   isForSteps = false;
   /** The list, once it was made or may have been. */
   #begun: BegunList | undefined;
@@ -99,6 +102,11 @@ class ListWithRecord {
 
   constructor(parts: ListParts) {
     this.#parts = parts;
+  }
+
+  /** True when steps were made, or may have been. */
+  get hasBegun(): boolean {
+    return this.#begun !== undefined;
   }
 
   readonly commit: CommitList = async (options) => {
@@ -206,7 +214,7 @@ class ListWithRecord {
 
   #leaveToSteps(): never {
     this.isForSteps = true;
-    throw new FilewrightError("CONFLICT", "the change is made by steps");
+    throw needsStepsError();
   }
 
   /** Ends a list of which the disk does not say what was made: all steps may have been, unless the error excludes it. */

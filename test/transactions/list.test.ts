@@ -5,7 +5,7 @@ import { provideShortcuts, shortcutsOf } from "../../js/backends/abilities.ts";
 import { PassingFiles } from "../../js/backends/delegating.ts";
 import type { VersionedBytes, WriteOptions } from "../../js/backends/backend.ts";
 import { tryLock } from "../../js/backends/local/lock.node.ts";
-import type { CommitList, CommitRecorded } from "../../js/backends/transaction/recorded-list.ts";
+import type { CommitList, CommitRecorded, ListedPut } from "../../js/backends/transaction/recorded-list.ts";
 import type { RecordEntry } from "../../js/backends/transaction/step.ts";
 import { requireAddon } from "../../js/engine/load.node.ts";
 import { listedChanges } from "../../js/tools/change/list.ts";
@@ -588,4 +588,21 @@ test("a call that is cancelled once its list is made has made it", async () => {
   expect(await ws.call("apply_patch", { patch: patchOf("a", "b") }, { signal })).toMatchObject({ ok: true });
   expect(texts()).toEqual({ a: "a\n", b: "b\n" });
   expect(await ws.history()).toHaveLength(1);
+});
+
+test("a list that was begun and has to be made by steps is taken back and planned again", async () => {
+  const made = place();
+  const error = new FilewrightError("UNSUPPORTED_OPERATION", "kept", { details: { reason: "aside" } });
+  const commit: CommitRecorded = async ([first]) => {
+    const { path, bytes: content } = first as ListedPut;
+    return { steps: [await made.disk.writeBytes(path, content)], end: { at: 1, error } };
+  };
+  provideShortcuts(made.disk, { recordedList: () => commit });
+  const about = { callId: newCallId(), tool: "apply_patch", rollback: "always" } as const;
+  const was = (await made.disk.read(made.at("a"))) as VersionedBytes;
+  const list = listedChanges([putOf(made.at("a"), NEW, was), putOf(made.at("new"), NEW, null)]);
+  const write = async (_: Files, own?: CommitList) => makeList(own as CommitList);
+  const change = made.log.append(made.disk, about, write, { list, found: async () => undefined });
+  await expect(change).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "steps" } });
+  expect([fs.readdirSync(made.root), made.text("a"), await made.left()]).toEqual([["a"], OLD, []]);
 });
