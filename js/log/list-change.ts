@@ -8,7 +8,7 @@
  */
 import type { Files } from "../backends/files.ts";
 import { backendError, isUncertain } from "../backends/failure.ts";
-import { imageOfFile, type PreImage } from "../backends/transaction/pre-image.ts";
+import { bitsOfWrite, imageOfFile, type PreImage } from "../backends/transaction/pre-image.ts";
 import {
   type CommitList,
   type CommitRecorded,
@@ -286,7 +286,7 @@ function finalOf(change: ListedChange, at: number): PreImage | null {
 }
 
 function afterOf({ bytes, hash, mode }: ListedPut): PreImage {
-  return withoutUndefined({ type: "file", size: bytes.length, hash, mode });
+  return withoutUndefined({ type: "file", size: bytes.length, hash, ...bitsOfWrite(mode) });
 }
 
 /** Returns the step of a change, as `StepMaker` has it. */

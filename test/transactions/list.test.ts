@@ -606,3 +606,12 @@ test("a list that was begun and has to be made by steps is taken back and planne
   await expect(change).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "steps" } });
   expect([fs.readdirSync(made.root), made.text("a"), await made.left()]).toEqual([["a"], OLD, []]);
 });
+
+test("a patch of a file with the set-user-id bit can be undone", async () => {
+  const { ws, at, texts } = await workspaceOf({ a: OLD });
+  fs.chmodSync(at("a"), 0o4755);
+  expect(await ws.call("apply_patch", { patch: patchOf("a") })).toMatchObject({ ok: true });
+  const [record] = await ws.history();
+  await ws.undo(record?.callId ?? "");
+  expect(texts()).toEqual({ a: OLD });
+});

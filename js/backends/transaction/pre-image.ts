@@ -66,6 +66,14 @@ export interface CaptureBudget {
   readonly mostCopied: number;
 }
 
+/** The mode bits that a write of a content leaves: those to read, write and execute, and sticky. */
+const WRITTEN_BITS = 0o1777;
+
+/** Returns the permission bits that a write with the option `mode` leaves; empty without the option. */
+export function bitsOfWrite(mode: number | undefined): Pick<PreImage, "mode"> {
+  return mode === undefined ? {} : { mode: mode & WRITTEN_BITS };
+}
+
 /** Returns the state of an entry, without content. */
 export function preImageOf(stat: FsStat): PreImage {
   const { type, size, mode, target, version, fileId, mtime } = stat;

@@ -16,7 +16,14 @@ import { encodeText } from "../text.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { engine } from "../../engine/current.ts";
 import type { FileKeeper } from "./file-keeper.ts";
-import { captureFile, imageOfFile, preImageOf, type PreImage, withoutMode } from "./pre-image.ts";
+import {
+  bitsOfWrite,
+  captureFile,
+  imageOfFile,
+  preImageOf,
+  type PreImage,
+  withoutMode,
+} from "./pre-image.ts";
 import { changeDetectingFacts } from "./rollback.ts";
 import { type NewStep, toStepResult } from "./step.ts";
 import {
@@ -216,7 +223,7 @@ class Recorder {
       type: "file",
       size: bytes.length,
       hash: options.hash ?? (await engine().onThreads.sha256(bytes)),
-      ...(options.mode === undefined ? {} : { mode: options.mode }),
+      ...bitsOfWrite(options.mode),
     };
     const setsAside = aside && before?.type === "file";
     return this.#steps.pathStep(before === null ? "create" : "write", real, before, after, setsAside);
