@@ -590,6 +590,26 @@ test("a call that is cancelled once its list is made has made it", async () => {
   expect(await ws.history()).toHaveLength(1);
 });
 
+test("a cancelled call leaves what another program has made with the same content", async () => {
+  const CASES = [
+    ["write_file", { path: "n", content: NEW }, "n"],
+    ["write_file", { path: "a", content: NEW }, "a"],
+  ] as const;
+  for (const [tool, args, name] of CASES) {
+    const { ws, at, texts } = await workspaceOf({ a: OLD });
+    const controller = new AbortController();
+    const before = (): void => {
+      fs.writeFileSync(at(name), NEW);
+      controller.abort();
+    };
+    aroundCommits({ before });
+    const { signal } = controller;
+    expect(await ws.call(tool, args, { signal })).toMatchObject({ ok: false, error: { code: "CANCELLED" } });
+    expect(texts()).toEqual({ a: OLD, [name]: NEW });
+    vi.restoreAllMocks();
+  }
+});
+
 test("a list that was begun and has to be made by steps is taken back and planned again", async () => {
   const made = place();
   const error = new FilewrightError("UNSUPPORTED_OPERATION", "kept", { details: { reason: "aside" } });

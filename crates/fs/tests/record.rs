@@ -366,6 +366,7 @@ fn a_cancelled_list_tells_which_changes_are_made() {
         let count = made_of_list(&world);
         seen[count] = true;
         let entries = entries(&fs::read(record).unwrap()).len();
+        let begun = made.as_ref().map_or(0, |made| made.steps.len());
         match made.map(|made| made.end) {
             Ok(End::Made(_)) => {
                 assert_eq!((count, entries), (4, 6));
@@ -375,6 +376,8 @@ fn a_cancelled_list_tells_which_changes_are_made() {
             }
             Ok(End::Failed(at, error)) => {
                 assert_eq!(error.code, Code::Cancelled, "{looks}");
+                // A change that has no entry was not begun.
+                assert_eq!(begun, entries.saturating_sub(1), "{looks}");
                 // A list may be cancelled at any change while it is compared, before it has a record.
                 let is_compared = entries == 0 && count == 0;
                 assert!(is_compared || at == count, "{looks}");

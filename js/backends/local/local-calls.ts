@@ -256,6 +256,9 @@ export function recordedListsOf(
   return async (list, options, { place, asides, lines, durable, last }) => {
     const [first] = list;
     const path = first?.path ?? "/";
+    // A rejection would leave open whether the list was made.
+    if (options.signal?.aborted === true)
+      return { steps: [], end: { at: 0, error: backendError("CANCELLED", path) } };
     const flags = ofBackend.preserve === "strict" ? CHANGE_FLAGS.strict : 0;
     const contents: Uint8Array[] = [];
     const changes: object[] = [];

@@ -229,8 +229,12 @@ impl<'r> ChangeRecord<'r> {
         (self.facts, written.and(closed).map(|()| moment))
     }
 
-    /// Closes a record without an end. Returns the facts of the steps.
-    pub(crate) fn leave(self) -> Vec<StepFacts> {
+    /// Closes a record without an end. Returns the facts of the steps: none of a last one that has
+    /// no entry, because it has changed nothing.
+    pub(crate) fn leave(mut self) -> Vec<StepFacts> {
+        if !self.is_intended {
+            self.facts.pop();
+        }
         self.facts
     }
 
