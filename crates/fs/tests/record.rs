@@ -200,7 +200,8 @@ fn an_end_that_is_not_stored_is_told_after_the_change() {
             write(roots, &world.at("w/f"), file, &options, (false, &CancelToken::new())).unwrap();
         assert_eq!(made.moment, None, "{size}");
         assert_eq!(world.text("w/f"), "new");
-        assert_eq!(entries(&content_of(kept, BEFORE_BYTES)).len(), 2);
+        assert_eq!(entries(&content_of(&kept, BEFORE_BYTES)).len(), 2);
+        assert_eq!(rustix::fs::fstat(&kept).unwrap().st_size as u64, BEFORE_BYTES, "{size}");
         assert_clean(&world);
     }
 }

@@ -223,10 +223,17 @@ impl<'r> ChangeRecord<'r> {
         let moment = next_moment(last);
         let json = self.filled(self.texts.commit, moment);
         let (commit, mac) = self.entry(&json, b"", &self.previous);
-        let written = self.append(&[&commit, &mac]);
-        // A file system may report only now that it has not stored the record.
-        let closed = close_with_errors(self.file);
-        (self.facts, written.and(closed).map(|()| moment))
+        let file = rustix::io::fcntl_dupfd_cloexec(&self.file, 0).map_err(os_error);
+        let written = file.and_then(|file| {
+            self.append(&[&commit, &mac])?;
+            // A file system may report only now that it has not stored the record.
+            close_with_errors(file)
+        });
+        if written.is_err() {
+            // The change may be rolled back now, and a crash must not leave its record whole.
+            let _ = rustix::fs::ftruncate(&self.file, self.size);
+        }
+        (self.facts, written.map(|()| moment))
     }
 
     /// Closes a record without an end. Returns the facts of the steps: none of a last one that has
