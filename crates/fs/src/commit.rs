@@ -25,7 +25,7 @@ use crate::dir::tree::remove_temp_entry;
 use crate::read::MAX_RECORDED_BYTES;
 use crate::root::{FinalSymlink, MissingPolicy, ResolvedEntry, Roots, parent_of};
 use crate::transfer::mutate::MkdirOptions;
-use crate::write::aside::Conditions;
+use crate::write::aside::{Conditions, can_set_aside, no_aside_error};
 use crate::write::record::{ChangeRecord, StepFacts, no_record_error};
 use crate::write::{Durability, WriteOptions, Written};
 
@@ -223,18 +223,14 @@ impl Roots {
                     true
                 }
                 Change::Put { options, .. } => is_same(found, options.if_version.as_ref()),
-                Change::Remove(conditions) => {
-                    removed += found.map_or(0, |found| found.size);
-                    is_same(found, conditions.if_version.as_ref())
-                }
+                Change::Remove(conditions) => is_same(found, conditions.if_version.as_ref()),
             };
-            if removed > MAX_RECORDED_BYTES {
-                let large = Error::new(Code::TooLarge, "the removed files are too large");
-                return Err(no_record_error(large));
-            }
             if !is_as_found {
                 let changed = Error::new(Code::Conflict, "changed since it was read");
                 return Ok(Some(End::Failed(at, changed)));
+            }
+            if let Some(found) = found {
+                check_replaced(change, &place, &found, &mut removed).map_err(no_record_error)?;
             }
         }
         let left: Vec<_> = missing.difference(&made).collect();
@@ -310,6 +306,23 @@ impl Roots {
             let _ = remove_temp_entry(place.dir.as_fd(), aside);
         }
     }
+}
+
+/// Returns an error for a file that the list cannot replace or remove. `removed` is the size of the
+/// files that it removes, to which this one is added.
+fn check_replaced(
+    change: &Change<'_>,
+    place: &ResolvedEntry<'_>,
+    found: &Stat,
+    removed: &mut u64,
+) -> Result<()> {
+    if matches!(change, Change::Remove(_)) {
+        *removed += found.size;
+    }
+    if *removed > MAX_RECORDED_BYTES {
+        return Err(Error::new(Code::TooLarge, "the removed files are too large"));
+    }
+    if can_set_aside(place, found) { Ok(()) } else { Err(no_aside_error()) }
 }
 
 fn with_facts(facts: Vec<StepFacts>, written: Vec<Option<Written>>) -> Vec<MadeStep> {

@@ -174,6 +174,21 @@ fn statx(fd: &impl AsFd, name: impl rustix::path::Arg, flags: AtFlags) -> rustix
     })
 }
 
+/// Reports whether an entry is mounted at its name, as far as the system tells.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_mount_point(dir: impl AsFd, name: &[u8]) -> bool {
+    use rustix::fs::{StatxAttributes, StatxFlags};
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    let found = rustix::fs::statx(dir, name, flags, StatxFlags::empty());
+    found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+}
+
+/// Reports whether an entry is mounted at its name. Here only a directory can be.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn is_mount_point(_dir: impl AsFd, _name: &[u8]) -> bool {
+    false
+}
+
 /// Identifies a directory as one mount shows it: two descriptors with equal values resolve every
 /// name alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -8,7 +8,7 @@
 use std::os::fd::AsFd;
 
 use filewright_core::{Code, Error, Result};
-use rustix::fs::{AtFlags, RenameFlags};
+use rustix::fs::{Access, AtFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::cancel::CancelToken;
@@ -16,7 +16,7 @@ use crate::dir::errno::{changing_path_error, os_error};
 use crate::dir::for_each_name;
 use crate::dir::open_entries;
 use crate::dir::renaming::{is_renamed_entry, move_unless_exists};
-use crate::dir::stat::{Kind, Stat, Version};
+use crate::dir::stat::{Kind, Stat, Version, is_mount_point};
 use crate::dir::temp_name::{is_own_aside_name, is_temp_name, new_temp_name};
 use crate::dir::unlink;
 use crate::root::{ResolvedEntry, Roots};
@@ -45,6 +45,21 @@ pub fn aside_name() -> Vec<u8> {
 pub(crate) fn no_aside_error() -> Error {
     Error::new(Code::UnsupportedOperation, "the old entry cannot be set aside here")
         .detail("reason", "aside")
+}
+
+/// Reports whether a file can be replaced so that the old one stays in its directory, as far as this
+/// is known before. A file of another owner counts as one that cannot, unless this is root.
+pub(crate) fn can_set_aside(place: &ResolvedEntry<'_>, found: &Stat) -> bool {
+    let Some(name) = &place.name else { return false };
+    let user = rustix::process::geteuid();
+    if !user.is_root() {
+        let access = Access::WRITE_OK | Access::EXEC_OK;
+        let may_write = rustix::fs::accessat(&place.dir, &b"."[..], access, AtFlags::EACCESS);
+        if user.as_raw() != found.uid || may_write.is_err() {
+            return false;
+        }
+    }
+    !is_mount_point(&place.dir, name)
 }
 
 /// Returns a `CONFLICT` with a hint to read the file again.
