@@ -17,10 +17,13 @@ type Args = CheckedArgs["changes_since"];
 
 const inputSchema = object(
   {
-    since: text("read: since you read each file; or the name of a mark, or a call_id: since then.", {
-      default: "read",
-      minLength: 1,
-    }),
+    since: text(
+      "read: since you read each file; or the name of a mark, or a call_id: by recorded calls since then.",
+      {
+        default: "read",
+        minLength: 1,
+      },
+    ),
     path: path("Only this file, or below this directory", { default: "." }),
     by: choice("Whose changes; all includes your own since a mark or a call.", ["others", "all"], "others"),
     max_tokens: integer("The most tokens of the text.", { default: 2000, minimum: MIN_MAX_TOKENS }),
@@ -53,11 +56,12 @@ const outputSchema = object(
       description: "By path; those without `shown` did not fit.",
     },
     truncated: { type: "boolean", description: "Whether something did not fit." },
+    left_out: integer("The number of changed files that did not fit."),
     unread: texts("Files of which it is not known, since they could not be read."),
     tokens: integer("Tokens of the text."),
     warnings: WARNINGS_SCHEMA,
   },
-  ["files", "truncated", "unread"],
+  ["files", "truncated", "left_out", "unread"],
 );
 
 /** Tells what others changed. */
@@ -76,7 +80,7 @@ export const changesSince: ReadingTool<Args, ChangesSinceData> = {
   scans: () => true,
   run: async (args, call) => (await looking()).runChanges(args, call),
   texts: {
-    render: (data, _args, { reader: { names } }) => changesText(data, names),
+    render: (data, { since }, { reader: { names } }) => changesText(data, names, since),
     display: ({ files, truncated }) =>
       `Looked for changes: ${plural(files.length, "file")}${truncatedClause(truncated)}`,
     fit: { shrink: (data) => withoutLast(data) },

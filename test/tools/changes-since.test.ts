@@ -121,6 +121,49 @@ describe.each(KINDS)("changes_since on %s", (kind) => {
       expect((await open.ws.call("changes_since", { since: "start" })).text).toContain("-secretbytes");
     },
   );
+
+  test("says of an empty answer since a mark that only recorded calls count", async () => {
+    const { ws, foreign } = await place(kind, { "a.txt": "x\n" }, options);
+    await ws.mark("start");
+    await foreign("a.txt", "y\n");
+    expect((await ws.call("changes_since", { since: "start" })).text).toBe(
+      "No recorded call changed anything; what other programs write is not recorded.",
+    );
+  });
+
+  test("names the caller as the author of its own changes", async () => {
+    const { ws } = await place(kind, {}, options);
+    const one = await ws.agent("A");
+    await ws.mark("start");
+    await one.writeFile({ path: "a.txt", content: "x\n" });
+    const { text } = await one.call("changes_since", { since: "start", by: "all" });
+    expect(text).toMatch(/^a\.txt new: by you \(write_file, just now\)\n/u);
+  });
+
+  test.each([
+    ["UTF-16", (text: string) => new Uint8Array(Buffer.from(`\ufeff${text}`, "utf16le"))],
+    ["Latin-1", (text: string) => new Uint8Array(Buffer.from(text, "latin1"))],
+  ])("shows the lines of a file in %s as text", async (_, encode) => {
+    const { ws } = await place(kind, { "a.txt": encode("Stra\xdfe 1\nWeg 2\n") }, options);
+    const [one, other] = [await ws.agent("A"), await ws.agent("B")];
+    for (const agent of [one, other]) await agent.readFile({ path: "a.txt" });
+    await other.editFile({ path: "a.txt", old_text: "Weg", new_text: "Pl\xe4tze" });
+    const { text } = await one.call("changes_since", {});
+    expect(text).toContain("\n Stra\xdfe 1\n-Weg 2\n+Pl\xe4tze 2");
+  });
+
+  test.each(["\r", "\u2028", "\u2029"])("cuts no hunk at a line end of the content, %j", async (end) => {
+    const { ws } = await place(kind, { "a.txt": lines(30) }, options);
+    const [one, other] = [await ws.agent("A"), await ws.agent("B")];
+    await ws.mark("start");
+    const new_text = `fourth${end}@@ -1,1 +900,1 @@${end}${"\nsome more words".repeat(300)}`;
+    await other.readFile({ path: "a.txt" });
+    await other.editFile({ path: "a.txt", old_text: "line 4\n", new_text });
+    const { data } = await one.call("changes_since", { since: "start", max_tokens: 300 });
+    const [file] = (data as { files: readonly { first_line: number; shown?: string }[] }).files;
+    expect(file?.shown).toBeUndefined();
+    expect(file?.first_line).toBe(1);
+  });
 });
 
 describe("changes_since", () => {
@@ -129,6 +172,29 @@ describe("changes_since", () => {
       const { ws } = await place("memory", {}, { knows });
       expect(ws.tools.some(({ name }) => name === "changes_since")).toBe(knows);
     }
+  });
+
+  test("counts the changed files that do not fit, and names a few that cannot be read", async () => {
+    const names = Array.from({ length: 40 }, (_, n) => `file-number-${n + 100}.txt`);
+    const { ws } = await place("memory", {}, options);
+    await ws.mark("start");
+    const other = await ws.agent("B");
+    for (const path of names) await other.writeFile({ path, content: "x\n" });
+    const { text, data } = await ws.call("changes_since", { since: "start", max_tokens: 300 });
+    const { files, left_out } = data as { files: readonly object[]; left_out: number };
+    expect(files.length).toBeGreaterThan(0);
+    expect(files.length + left_out).toBe(40);
+    expect(text).toContain(`[${left_out} more files; give a path below, or a larger max_tokens]`);
+    const key = `-----BEGIN RSA PRIVATE KEY-----\n${"secretbytes".repeat(6)}\n`;
+    const held = await place("local", Object.fromEntries(names.map((path) => [path, "x\n"])), options);
+    for (const path of names) {
+      await held.ws.readFile({ path });
+      await held.foreign(path, key);
+    }
+    const unread = await held.ws.call("changes_since", {});
+    expect(unread.text).toMatch(
+      /\[not known, as it could not be read: (?:file-number-1\d\d\.txt, ){4}\S+ and 35 more\]$/u,
+    );
   });
 
   test("does not count a line as read that it has cut", async () => {

@@ -1,5 +1,5 @@
 /** `outline`, and the definitions that it lists as places of reads and edits. */
-import { estimateTokens } from "../../js/tools/lib/tokens.ts";
+import { countTokensWith } from "../../js/tools/lib/tokens.ts";
 import { describe, expect, test } from "vitest";
 import { KINDS, place } from "./harness.ts";
 
@@ -88,7 +88,7 @@ describe.each(KINDS)("outline on %s", (kind) => {
     const { text, data } = await ws.call("outline", { max_tokens: 200 });
     expect(text).toContain("def small");
     expect(data).toMatchObject({ total: 2, truncated: true });
-    expect(estimateTokens(text)).toBe(data?.tokens);
+    expect(countTokensWith(undefined)(text)).toBe(data?.tokens);
     expect(data?.tokens).toBeLessThanOrEqual(200);
   });
 

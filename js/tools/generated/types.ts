@@ -1102,7 +1102,7 @@ export interface StatData {
 
 /** The arguments of `changes_since`. */
 export interface ChangesSinceArgs {
-  /** read: since you read each file; or the name of a mark, or a call_id: since then. Default `"read"`. */
+  /** read: since you read each file; or the name of a mark, or a call_id: by recorded calls since then. Default `"read"`. */
   readonly since?: string;
   /** Only this file, or below this directory; relative to the workspace, or absolute. Default `"."`. */
   readonly path?: string;
@@ -1134,6 +1134,8 @@ export interface ChangesSinceData {
   readonly files: readonly FileChange[];
   /** Whether something did not fit. */
   readonly truncated: boolean;
+  /** The number of changed files that did not fit. */
+  readonly left_out: number;
   /** Files of which it is not known, since they could not be read. */
   readonly unread: readonly string[];
   /** Tokens of the text. */

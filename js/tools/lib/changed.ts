@@ -138,12 +138,17 @@ function changedLines(before: string, now: string): readonly LineRange[] {
 const MINUTE_MS = 60_000;
 const [MINUTES_PER_HOUR, MINUTES_PER_DAY] = [60, 24 * 60];
 
-/** Returns who made a change, for a text. */
+/** Returns who changed a file since it was read, for a text. */
 export function whoText(made: MadeBy | undefined): string {
   // What the caller wrote counts as read. If it has that content again, another program has put it back.
   if (made === undefined || (made.isOwn && !takesBack(made.change.tool))) return "another program";
-  const { agent, tool, time } = made.change;
-  const who = made.isOwn ? "you" : agent === undefined ? "another caller" : `agent ${escapeControls(agent)}`;
+  return authorText(made);
+}
+
+/** Returns who made a recorded change, for a text. */
+export function authorText({ change, isOwn }: MadeBy): string {
+  const { agent, tool, time } = change;
+  const who = isOwn ? "you" : agent === undefined ? "another caller" : `agent ${escapeControls(agent)}`;
   return `${who} (${tool}, ${agoText(Date.now() - Date.parse(time))})`;
 }
 

@@ -7,13 +7,21 @@ import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { changesText, withoutLast } from "../render/changes.ts";
+import { diffContentsAsync } from "../render/preview.ts";
 import type { CheckedArgs } from "../generated/internal.ts";
 import type { ChangesSinceData, FileChange } from "../generated/types.ts";
-import { changedLinesText, madeBy, type PresentContent, presentContent, whoText } from "../lib/changed.ts";
+import {
+  authorText,
+  changedLinesText,
+  madeBy,
+  type PresentContent,
+  presentContent,
+  whoText,
+} from "../lib/changed.ts";
 import { linesWithoutEndings, statOrNull } from "../lib/contents.ts";
 import { lineHashesOf } from "../lib/line-hashes.ts";
 import { rangesAfterChange } from "../lib/line-ranges.ts";
-import type { MadeBy, PathSince } from "../lib/past.ts";
+import type { PathSince } from "../lib/past.ts";
 import { encodeUtf8 } from "../lib/text.ts";
 import { NOTE_TOKENS, TokenRoom } from "../lib/tokens.ts";
 import type { Answer, Call } from "../lib/tool.ts";
@@ -28,7 +36,8 @@ interface Changed {
   readonly path: string;
   /** The file as it is now; null for none. */
   readonly now: PresentContent | null;
-  readonly by: MadeBy | undefined;
+  /** Who changed it, for a text. */
+  readonly by: string;
   /** The hash of the content that the caller knows; undefined where that is another one. */
   readonly knownHash: string | undefined;
   /** The content before; null for no file, undefined where it is not known. */
@@ -85,7 +94,7 @@ async function changedSinceRead(path: string, call: Call): Promise<Changed | "un
   // A content of which only the version is known may be the same.
   if (now !== null && knownHash === undefined) return "unknown";
   if (now?.hash === knownHash) return undefined;
-  const by = await madeBy(call, path, now?.hash ?? null);
+  const by = whoText(await madeBy(call, path, now?.hash ?? null));
   const before = knownHash === undefined ? undefined : await call.past().contentBefore(path, knownHash);
   return { path, now, by, knownHash, before };
 }
@@ -99,7 +108,8 @@ async function sincePlace({ since, by: whose }: Args, root: string, call: Call):
 }
 
 async function changedSincePlace(one: PathSince, call: Call): Promise<Changed | undefined> {
-  const { path, by } = one;
+  const { path } = one;
+  const by = authorText(one.by);
   const stat = await statOrNull(call.fs, path);
   if (stat?.isFile === false) return undefined;
   const now = stat === null ? null : await presentContent(call, path);
@@ -137,7 +147,7 @@ interface Hunks {
 async function shownChange(changed: Changed, call: Call): Promise<ShownChange> {
   const { path, now, by, knownHash, before } = changed;
   const what = now === null ? "gone" : before === null ? "new" : "changed";
-  const file = { path: call.reader.display(path), what, by: whoText(by) } as const;
+  const file = { path: call.reader.display(path), what, by } as const;
   if (now === null) return { file, hunks: [], note: () => call.seen.note(path, undefined) };
   const { bytes, hash, version } = now;
   const lineHashes = bytes === undefined ? null : await lineHashesOf(bytes, call.signal);
@@ -169,8 +179,9 @@ async function hunksOf(
 ): Promise<Hunks | undefined> {
   if (before !== undefined) {
     const limits = { line: MAX_LINE_CHARS };
-    const { hunks, text, truncated } = await engine().diffAsync(before ?? EMPTY_BYTES, bytes, { limits });
-    const texts = text.split(/^(?=@@ )/mu).slice(1);
+    const { hunks, text, truncated } = await diffContentsAsync(before ?? EMPTY_BYTES, bytes, { limits });
+    // A line of a hunk begins with a marker, and only a line feed ends it.
+    const texts = text.split(/(?<=\n)(?=@@ )/u).slice(1);
     return {
       hunks: texts.map((one, at) => ({ line: hunks[at]?.newStart ?? 1, text: one.replace(/\n$/u, "") })),
       replaced: replacedRanges(hunks),
@@ -219,7 +230,9 @@ function within(
   const { names } = call.reader;
   const room = new TokenRoom({ most: most - NOTE_TOKENS, count });
   const heads = changes.filter(({ file }) =>
-    room.take(changesText({ files: [{ ...file, first_line: 1 }], truncated: false, unread: [] }, names)),
+    room.take(
+      changesText({ files: [{ ...file, first_line: 1 }], truncated: false, left_out: 0, unread: [] }, names),
+    ),
   );
   const files = heads.map(({ file, hunks }) => {
     const shown: string[] = [];
@@ -235,7 +248,8 @@ function within(
     return withoutUndefined({ ...file, shown: text, first_line: next?.line ?? file.first_line });
   });
   const isCut = heads.length < changes.length || files.some(({ first_line: line }) => line !== undefined);
-  let data: ChangesSinceData = { files, truncated: isCut, unread };
+  const leftOut = changes.length - heads.length;
+  let data: ChangesSinceData = { files, truncated: isCut, left_out: leftOut, unread };
   while (data.files.length > 0 && count(changesText(data, names)) > most - NOTE_TOKENS)
     data = withoutLast(data);
   return data;
