@@ -100,7 +100,7 @@ About 30 languages are known, without comments and strings. The answer keeps to 
   aliases: PATH_ALIASES,
   parse: compileArgumentCheck("outline", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read", missing: "refuse" }],
-  scans: () => true,
+  scans: () => "partial",
   run: async (args, call) => (await outlining()).runOutline(args, call),
   texts: {
     render: (data) => outlineText(data),

@@ -120,7 +120,16 @@ export class TokenRoom {
 
   /** Takes a part if it fits, and returns whether it did. A smaller part may fit after one that did not. */
   take(lines: string): boolean {
-    const tokens = this.#count(`${lines}\n`);
+    return this.takeTokens(this.tokensOf(lines));
+  }
+
+  /** Returns the tokens that a part takes. */
+  tokensOf(lines: string): number {
+    return this.#count(`${lines}\n`);
+  }
+
+  /** Takes so many tokens if they are left, and returns whether they were. */
+  takeTokens(tokens: number): boolean {
     if (tokens > this.#left) return false;
     this.#left -= tokens;
     return true;

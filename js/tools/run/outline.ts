@@ -15,7 +15,7 @@ import { TokenRoom } from "../lib/tokens.ts";
 import { type Answer, type Call, locationError } from "../lib/tool.ts";
 import { findPaths } from "../lib/walks.ts";
 import { leftOutNote } from "../render/left-out.ts";
-import { outlineLines } from "../render/outline.ts";
+import { definitionLine, headLine } from "../render/outline.ts";
 
 type Args = CheckedArgs["outline"];
 
@@ -43,13 +43,15 @@ export async function runOutline(args: Args, call: Call): Promise<Answer<Outline
   const unread: { count: number; first: FilewrightError | undefined } = { count: 0, first: undefined };
   let late = false;
   for (const { path: root } of covered.roots) {
-    const { paths, unreadable } = await findPaths(call, root, {
+    const { paths, unreadable, complete } = await findPaths(call, root, {
       pattern: ["**/*"],
       hidden: args.hidden,
       respectIgnore: args.respect_ignore,
+      timeoutMs: Math.max(1, call.timer.timeLeft?.() ?? args.timeout_ms),
     });
     unread.count += unreadable;
-    late ||= await mapFiles(paths, args, call, map);
+    late ||= !complete;
+    if (await mapFiles(paths, args, call, map)) late = true;
   }
   const warnings = [
     closedRootsNote(covered, "mapped"),
@@ -139,6 +141,14 @@ async function anchorsOf(file: DefinedFile, at: Location, call: Call): Promise<(
   return (line) => anchor(line) + digit;
 }
 
+/** What a file gives with a number of levels. */
+interface Depth {
+  readonly levels: number;
+  readonly given: number;
+  /** The tokens of the lines of these definitions. */
+  readonly tokens: number;
+}
+
 /** A map of files that fills some room. */
 class OutlineMap {
   readonly #files: OutlinedFile[] = [];
@@ -162,11 +172,10 @@ class OutlineMap {
     }
     if (file.total === 0) return;
     this.#total++;
-    const deepest = file.definitions.reduce((most, { level }) => Math.max(most, level), 0);
-    for (let levels = deepest + 1; levels > 0; levels--) {
+    for (const { levels, given, tokens } of this.#depths(file)) {
+      if (!this.#room.takeTokens(tokens + this.#room.tokensOf(headLine(file, given)))) continue;
       const definitions = file.definitions.filter(({ level }) => level < levels);
-      if (!this.#room.take(outlineLines({ ...file, definitions }).join("\n"))) continue;
-      this.#truncated ||= definitions.length < file.definitions.length;
+      this.#truncated ||= given < file.definitions.length;
       this.#files.push({ ...file, definitions });
       return;
     }
@@ -174,15 +183,27 @@ class OutlineMap {
     this.#tooLarge ??= file;
   }
 
+  /** Returns for each number of levels how many definitions it gives, and the tokens of their lines; all levels first. */
+  #depths({ definitions }: OutlinedFile): readonly Depth[] {
+    const byLevel: { given: number; tokens: number }[] = [];
+    for (const one of definitions) {
+      const at = (byLevel[one.level] ??= { given: 0, tokens: 0 });
+      at.given++;
+      at.tokens += this.#room.tokensOf(definitionLine(one));
+    }
+    let [given, tokens] = [0, 0];
+    return Array.from(byLevel, (at, level) => {
+      given += at?.given ?? 0;
+      tokens += at?.tokens ?? 0;
+      return { levels: level + 1, given, tokens };
+    }).reverse();
+  }
+
   /** Returns the first definitions of a file that fit. */
   #firstOf(file: OutlinedFile): OutlinedFile {
-    const [head = ""] = outlineLines({ ...file, definitions: [] });
-    this.#room.take(head);
+    this.#room.take(headLine(file, 0));
     const top = file.definitions.filter(({ level }) => level === 0);
-    const end = top.findIndex((one) => {
-      const [, line = ""] = outlineLines({ ...file, definitions: [one] });
-      return !this.#room.take(line);
-    });
+    const end = top.findIndex((one) => !this.#room.take(definitionLine(one)));
     return { ...file, definitions: end === -1 ? top : top.slice(0, end) };
   }
 
