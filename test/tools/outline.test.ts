@@ -92,6 +92,26 @@ describe.each(KINDS)("outline on %s", (kind) => {
     expect(data?.tokens).toBeLessThanOrEqual(200);
   });
 
+  test("leaves out the deepest levels first, of a file that nests deeply as well", async () => {
+    const deep = Array.from({ length: 600 }, (_, n) => `${" ".repeat(n)}def f${n}():\n`).join("");
+    const { ws } = await place(kind, { "a.py": `${deep}${" ".repeat(600)}pass\n` });
+    const { text, data } = await ws.call("outline", { path: "a.py", max_tokens: 400 });
+    const [file] = data?.files ?? [];
+    expect(file?.total).toBe(600);
+    expect(file?.definitions.map(({ level }) => level)).toEqual(file?.definitions.map((_, n) => n));
+    expect(text).toContain(`[${600 - file!.definitions.length} of 600 definitions left out]`);
+    expect(data?.tokens).toBeLessThanOrEqual(400);
+    expect(file?.definitions.length).toBeGreaterThan(5);
+  });
+
+  test("gives what was found when its time is over", async () => {
+    const files = Array.from({ length: 300 }, (_, n) => [`${n}.py`, "def f():\n    pass\n".repeat(200)]);
+    const { ws } = await place(kind, Object.fromEntries(files));
+    const { ok, data } = await ws.call("outline", { timeout_ms: 1 });
+    expect(ok).toBe(true);
+    expect(data?.warnings).toEqual(["not all files were mapped: 1 ms were over"]);
+  });
+
   test("refuses a file of no known language, and one that is no text", async () => {
     const { ws } = await place(kind, { "a.txt": "a\n", "b.py": new Uint8Array([0, 1, 2, 0, 255]) });
     expect(await ws.call("outline", { path: "a.txt" })).toMatchObject({
@@ -121,6 +141,20 @@ describe.each(KINDS)("a definition by its name on %s", (kind) => {
     });
     expect(await ws.call("read_file", { path: "lib/a.go", symbol: "T.Run" })).toMatchObject({
       data: { start_line: 5, end_line: 6 },
+    });
+  });
+
+  test("is the one of the file itself where others inside have its name", async () => {
+    const code = "def parse(a):\n    return a\n\nclass X:\n    def parse(self):\n        return 1\n";
+    const { ws } = await place(kind, { "a.py": code, "b.py": `${code}\n${code}` });
+    expect(await ws.call("read_file", { path: "a.py", symbol: "parse" })).toMatchObject({
+      data: { start_line: 1, end_line: 2 },
+    });
+    expect(await ws.call("read_file", { path: "a.py", symbol: "X.parse" })).toMatchObject({
+      data: { start_line: 5, end_line: 6 },
+    });
+    expect(await ws.call("read_file", { path: "b.py", symbol: "parse" })).toMatchObject({
+      error: { code: "MATCH_NOT_UNIQUE" },
     });
   });
 

@@ -81,17 +81,19 @@ export function definitionOf(
       "UNSUPPORTED_FORMAT",
       `The definitions of ${path} cannot be told: its language is not known.`,
     );
-  const named = definitions.map((one) => ({ one, name: qualifiedName(one, definitions) }));
   const parts = symbol.split(/::|[.#/]/u).filter((part) => part !== "");
-  const fits = named.filter(({ one, name: qualified }) => one.name === symbol || endsIn(qualified, parts));
+  const fits = definitions.filter((one) => one.name === symbol || endsIn(one, definitions, parts));
   // The members of a type are elsewhere for a reader: its own definition is meant.
-  const own = fits.filter(({ one }) => one.kind !== "impl");
+  const own = fits.filter(({ kind }) => kind !== "impl");
   const found = own.length === 0 ? fits : own;
-  if (found.length === 1) return found[0]!.one;
+  // A name alone means the one definition of the file itself that has it, since nothing around it can be named.
+  const outermost = found.filter((one) => one.parent < 0 && one.name === symbol);
+  const [only] = outermost.length === 1 ? outermost : found;
+  if (only !== undefined && (found.length === 1 || outermost.length === 1)) return only;
   if (found.length > 1) {
     const candidates = found
       .slice(0, MAX_CANDIDATES)
-      .map(({ one, name: qualified }) => candidateOf(one, qualified));
+      .map((one) => candidateOf(one, qualifiedName(one, definitions)));
     const lines = candidates
       .map((one) => `\n${one.start_line}-${one.end_line}  ${escapeControls(one.name)}`)
       .join("");
@@ -136,11 +138,16 @@ interface SymbolCandidate {
 function qualifiedName(one: OutlineEntry, definitions: readonly OutlineEntry[]): readonly string[] {
   const names = [one.name];
   for (let { parent } = one; parent >= 0; parent = definitions[parent]!.parent)
-    names.unshift(definitions[parent]!.name);
-  return names;
+    names.push(definitions[parent]!.name);
+  return names.reverse();
 }
 
-function endsIn(names: readonly string[], parts: readonly string[]): boolean {
-  const from = names.length - parts.length;
-  return parts.length > 0 && from >= 0 && parts.every((part, index) => names[from + index] === part);
+/** Returns whether a definition has the last of some names, and those around it the others. */
+function endsIn(one: OutlineEntry, definitions: readonly OutlineEntry[], parts: readonly string[]): boolean {
+  let at: OutlineEntry | undefined = one;
+  for (const part of parts.toReversed()) {
+    if (at?.name !== part) return false;
+    at = definitions[at.parent];
+  }
+  return parts.length > 0;
 }
