@@ -187,9 +187,8 @@ class OutlineMap {
   #depths({ definitions }: OutlinedFile): readonly Depth[] {
     const byLevel: { given: number; tokens: number }[] = [];
     for (const one of definitions) {
-      const at = (byLevel[one.level] ??= { given: 0, tokens: 0 });
-      at.given++;
-      at.tokens += this.#room.tokensOf(definitionLine(one));
+      const { given, tokens } = byLevel[one.level] ?? { given: 0, tokens: 0 };
+      byLevel[one.level] = { given: given + 1, tokens: tokens + this.#room.tokensOf(definitionLine(one)) };
     }
     let [given, tokens] = [0, 0];
     return Array.from(byLevel, (at, level) => {
