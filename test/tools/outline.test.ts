@@ -186,6 +186,31 @@ describe.each(KINDS)("a definition by its name on %s", (kind) => {
     expect(await text("store.py")).toBe(expected);
   });
 
+  test.each([
+    ["a.ts", "function a() { } function b() { }\n", "a", "function a() { }"],
+    ["a.ts", "call(); function a() {\n}\n", "a", "function a() {\n}"],
+    ["a.ts", "function a() {\n} call();\n", "a", "function a() {\n}"],
+    ["a.ts", "class A { run() { return 1; } }\n", "run", "run() { return 1; }"],
+    ["a.c", "int a; int f() { return a; }\n", "f", "int f() { return a; }"],
+  ])("is not edited where it shares a line, %s %j", async (path, code, symbol, old_text) => {
+    const { ws, text } = await place(kind, { [path]: code });
+    for (const insert of [undefined, "before", "after"] as const) {
+      const edit = { path, symbol, new_text: "x", ...(insert === undefined ? {} : { insert }) };
+      const refused = await ws.call("edit_file", edit);
+      expect(refused).toMatchObject({ ok: false, error: { code: "INVALID_ARGUMENT" } });
+      expect(refused.text).toContain("give its text as old_text");
+    }
+    expect(await text(path)).toBe(code);
+    expect((await ws.call("edit_file", { path, old_text, new_text: "x" })).ok).toBe(true);
+    expect(await text(path)).toBe(code.replace(old_text, "x"));
+  });
+
+  test("is replaced with the comment at the end of its last line", async () => {
+    const { ws, text } = await place(kind, { "a.ts": "  export const a = 1; // one\nconst b = 2\n" });
+    await ws.editFile({ path: "a.ts", symbol: "a", new_text: "const a = 2;" });
+    expect(await text("a.ts")).toBe("const a = 2;\nconst b = 2\n");
+  });
+
   test("is found in the file's own encoding", async () => {
     const latin1 = Uint8Array.from("# caf\xe9\ndef a():\n    return '\xe0'\n", (c) => c.charCodeAt(0));
     const { ws, bytes } = await place(kind, { "a.py": latin1 });

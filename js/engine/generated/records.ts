@@ -22,6 +22,11 @@ export interface OutlineEntry {
   readonly endLine: number;
   /** The first line with the decorators, attributes and comments directly above. */
   readonly leadLine: number;
+  /**
+   * Whether its first and last line hold nothing else, so that they can be replaced as a
+   * whole.
+   */
+  readonly ownsLines: boolean;
   /** The index of the definition around this one, or -1. */
   readonly parent: number;
 }
@@ -36,6 +41,7 @@ export function decodeOutlineEntry(from: Unpacker): OutlineEntry {
     startLine: nums[from.at++] as number,
     endLine: nums[from.at++] as number,
     leadLine: nums[from.at++] as number,
+    ownsLines: nums[from.at++] === 1,
     parent: nums[from.at++] as number,
   };
 }

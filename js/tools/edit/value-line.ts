@@ -92,7 +92,8 @@ const HINT_BY_FORMAT: Partial<Record<StructuredFormat, string>> = {
   toml: QUOTE_HINT,
 };
 
-function invalidArgumentError(argument: string, what: string): FilewrightError {
+/** Returns the refusal of an argument of an edit. `what` is the rest of the sentence that begins with its name. */
+export function invalidArgumentError(argument: string, what: string): FilewrightError {
   return new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${what}.`, {
     complete: true,
     details: { tool: "edit_file", argument },

@@ -11,7 +11,7 @@ import { runOnThread } from "../../engine/workers/file-calls.ts";
 import { formatOf, isLongToParse } from "../../readers/index.ts";
 import { anchorAt, definitionOf, definitionsIn } from "../lib/definitions.ts";
 import { encodeUtf8 } from "../lib/text.ts";
-import { type EncodedValueEdit, lineEditOfValue } from "./value-line.ts";
+import { type EncodedValueEdit, invalidArgumentError, lineEditOfValue } from "./value-line.ts";
 
 /** A place that is named by what the file means: the value at a JSON pointer, or the definition of a symbol. */
 export type NamedPlace =
@@ -95,7 +95,8 @@ function withEditIndex(error: FilewrightError, index: number): FilewrightError {
 }
 
 /**
- * Returns the edit of the lines of a definition. @throws MATCH_NOT_FOUND, MATCH_NOT_UNIQUE, UNSUPPORTED_FORMAT
+ * Returns the edit of the lines of a definition. @throws MATCH_NOT_FOUND, MATCH_NOT_UNIQUE, UNSUPPORTED_FORMAT;
+ * INVALID_ARGUMENT where something else is on its first or last line
  */
 async function lineEditOfSymbol(
   bytes: Uint8Array,
@@ -104,7 +105,12 @@ async function lineEditOfSymbol(
   signal: AbortSignal | undefined,
 ): Promise<EditInput> {
   const defined = await definitionsIn(bytes, encoding, path, signal);
-  const { startLine, endLine, leadLine } = definitionOf(symbol, defined, path);
+  const { startLine, endLine, leadLine, ownsLines } = definitionOf(symbol, defined, path);
+  if (!ownsLines)
+    throw invalidArgumentError(
+      "symbol",
+      `names a definition that shares a line with other text (lines ${startLine}-${endLine}); give its text as old_text`,
+    );
   const anchor = anchorAt(defined.text);
   const from = edit.insert === "before" ? leadLine : edit.insert === "after" ? endLine : startLine;
   const to = edit.insert === undefined ? anchor(endLine) : undefined;

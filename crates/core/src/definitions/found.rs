@@ -44,7 +44,15 @@ pub(super) fn finish(
             around.pop();
         }
         let start_line = line_of(one.start);
-        let end_line = line_of(one.last.max(one.name.end.saturating_sub(1)));
+        let last = one.last.max(one.name.end.saturating_sub(1));
+        let end_line = line_of(last);
+        let first = if line_of(one.lead) == start_line { one.lead } else { one.start };
+        let first = first.min(one.start);
+        let line_start = match line_of(first) {
+            1 => 0,
+            line => breaks[line as usize - 2] as usize + 1,
+        };
+        let owns_lines = begins_line(text, line_start, first) && ends_line(text, last);
         let lead_line = lead(&comments, line_of(one.lead));
         let owner = one.owner.and_then(|name| types.get(&text[name]).copied());
         let parent = around.last().map(|&(index, _)| index);
@@ -62,10 +70,24 @@ pub(super) fn finish(
             start_line,
             end_line,
             lead_line,
+            owns_lines,
             parent,
         });
     }
     list
+}
+
+/// Returns whether only blanks are between the start of a line and an offset on it.
+fn begins_line(text: &[u8], line_start: usize, at: usize) -> bool {
+    let before = &text[line_start..at];
+    before.strip_prefix("\u{feff}".as_bytes()).unwrap_or(before).iter().all(u8::is_ascii_whitespace)
+}
+
+/// Returns whether only blanks, `;`, `,` and a comment to the end of the line are after an offset.
+fn ends_line(text: &[u8], last: usize) -> bool {
+    let rest = text.get(last + 1..).unwrap_or_default();
+    let code = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b';' | b','));
+    code.is_none_or(|at| matches!(rest[at], b'\n' | b'#') || rest[at..].starts_with(b"//"))
 }
 
 /// A comment by its lines, and the first line of those that end directly above each other.

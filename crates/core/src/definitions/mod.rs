@@ -101,6 +101,9 @@ pub struct Definition {
     /// The first line with the decorators, attributes and comments directly above; `start_line`
     /// where there are none.
     pub lead_line: u32,
+    /// Whether its first and last line hold nothing else, so that they can be replaced as a whole:
+    /// blanks, `;`, `,` and a comment to the end of the line aside.
+    pub owns_lines: bool,
     /// The index of the definition around this one, in the same list; always smaller than its own.
     pub parent: Option<u32>,
 }

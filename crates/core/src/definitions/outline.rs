@@ -23,6 +23,9 @@ crate::wire! {
         pub end_line: u64,
         /// The first line with the decorators, attributes and comments directly above.
         pub lead_line: u64,
+        /// Whether its first and last line hold nothing else, so that they can be replaced as a
+        /// whole.
+        pub owns_lines: bool,
         /// The index of the definition around this one, or -1.
         pub parent: i64,
     }
@@ -56,6 +59,7 @@ fn entry(text: &[u8], one: &Definition) -> OutlineEntry {
         start_line: one.start_line.into(),
         end_line: one.end_line.into(),
         lead_line: one.lead_line.into(),
+        owns_lines: one.owns_lines,
         parent: one.parent.map_or(-1, i64::from),
     }
 }

@@ -282,3 +282,19 @@ fn a_long_regular_expression_is_one() {
     let text = format!("x = /{}[\"]/;\nfunction a() {{}}\n", "ab".repeat(2_000));
     assert_eq!(shown(Language::JavaScript, &text), "function a 2-2\n");
 }
+
+#[test]
+fn a_definition_that_shares_a_line_with_something_else_does_not_own_its_lines() {
+    let owned = |language, text: &str| -> Vec<bool> {
+        definitions(language, text.as_bytes()).iter().map(|one| one.owns_lines).collect()
+    };
+    let script = language_of("a.ts").unwrap();
+    assert_eq!(owned(script, "function a() {\n}\n  export const b = 1; // one\n"), [true, true]);
+    assert_eq!(owned(script, "function a() { } function b() { }\n"), [false, false]);
+    assert_eq!(owned(script, "call(); function a() {\n}\n"), [false]);
+    assert_eq!(owned(script, "function a() {\n} call();\n"), [false]);
+    assert_eq!(owned(script, "class A { run() { } }\n"), [true, false]);
+    assert_eq!(owned(script, "class A {\n  @log run() {\n  }\n}\n"), [true, true]);
+    let python = language_of("a.py").unwrap();
+    assert_eq!(owned(python, "A = 1  # one\ndef f():\n    return 1\n"), [true, true]);
+}
