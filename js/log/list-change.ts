@@ -286,7 +286,7 @@ function finalOf(change: ListedChange, at: number): PreImage | null {
 }
 
 function afterOf({ bytes, hash, mode }: ListedPut): PreImage {
-  return withoutUndefined({ type: "file", size: bytes.length, hash, ...bitsOfWrite(mode) });
+  return withoutUndefined({ type: "file", size: bytes.length, hash, mode: bitsOfWrite(mode).mode });
 }
 
 /** Returns the step of a change, as `StepMaker` has it. */

@@ -14,6 +14,7 @@ const entries: Record<string, Readonly<Record<string, unknown>>> = {
 const internal = [
   ...["info", "compileRules", "compileQuery", "sentQuery", "ignoreRules", "heldIndex"],
   ...["joined", "placeTable", "holdsSecretContent", "gitPathIn", "windows", "outlineOfPatch", "lineHashes"],
+  ...["ranking", "outline", "isOutlined"],
 ];
 
 describeParity("an entry exports the engine's functions", () => {
