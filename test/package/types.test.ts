@@ -171,6 +171,7 @@ describe("an editor", () => {
         "call",
         "capabilities",
         "changes",
+        "changesSince",
         "close",
         "copy",
         "delete",
@@ -191,11 +192,13 @@ describe("an editor", () => {
         "marks",
         "mkdir",
         "move",
+        "outline",
         "policy",
         "readFile",
         "readManyFiles",
         "recovery",
         "rewind",
+        "searchCode",
         "stat",
         "tools",
         "undo",
@@ -268,7 +271,7 @@ describe("an editor", () => {
         },
         "option": {
           "text": "The limits of one call: bytes that it may read, keep in memory and return, and times.",
-          "type": "(property) WorkspaceOptions.limits?: Partial<Limits> | undefined",
+          "type": "(property) WorkspaceOptions.limits?: Partial<WorkspaceLimits> | undefined",
         },
       }
     `);
