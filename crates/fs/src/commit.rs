@@ -10,6 +10,7 @@
 //! `record` while nothing has changed, so that the caller makes the list in another way.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::os::fd::AsFd;
 
 use filewright_core::pattern::policy::Intent;
@@ -63,7 +64,8 @@ pub enum Change<'c> {
 /// The result of a list.
 #[derive(Debug)]
 pub struct Commit {
-    /// The changes that were begun. All were made, but for the last one of a list that failed.
+    /// The changes that were begun. After a failure at an index, the change there is among them only
+    /// if its step is in the record, and may have been made.
     pub steps: Vec<MadeStep>,
     /// The way in which it ended.
     pub end: End,
@@ -72,7 +74,7 @@ pub struct Commit {
 /// A change that was begun.
 #[derive(Debug)]
 pub struct MadeStep {
-    /// The version of what it has made; `None` for a removal.
+    /// The version of what it has made; `None` for a removal, and where the result is not known.
     pub version: Option<String>,
     /// The result of a write.
     pub written: Option<Written>,
@@ -155,8 +157,8 @@ impl Roots {
     /// Makes a list of changes and its record. The moment of the commit is after `last`.
     ///
     /// # Errors
-    /// With the reason `record`, nothing has changed: the list cannot be made or recorded here.
-    /// The error of a change is in the result, which tells what was made before.
+    /// With the reason `record`: nothing has changed, because the list cannot be made or recorded
+    /// here. The error of a change is in the result, with the changes that were made before it.
     pub fn commit<'c>(
         &self,
         list: &'c [ListedChange<'c>],
@@ -275,8 +277,8 @@ impl Roots {
         }
     }
 
-    /// Returns the end of a list whose change failed. A first change below a missing directory is
-    /// one that the caller makes first.
+    /// Returns the end of a list whose change failed. If the first change lacks directories above its
+    /// path, returns them for the caller to add.
     fn end_of_failure(&self, at: usize, change: &ListedChange<'_>, error: Error) -> Result<End> {
         let path = &change.path;
         let real = decode_name(path);
@@ -293,8 +295,10 @@ impl Roots {
                 return Ok(End::Missing(names.collect()));
             }
         }
-        let told = self.tell_layer::<()>(&[(&real, Intent::Write)], Err(error));
-        Ok(End::Failed(at, told.err().unwrap_or_else(malformed_error)))
+        match self.tell_layer::<Infallible>(&[(&real, Intent::Write)], Err(error)) {
+            Err(told) => Ok(End::Failed(at, told)),
+            Ok(never) => match never {},
+        }
     }
 
     /// Removes the entry that a change has set aside. One that stays is removed by a later sweep.
@@ -333,7 +337,8 @@ fn with_facts(facts: Vec<StepFacts>, written: Vec<Option<Written>>) -> Vec<MadeS
         .collect()
 }
 
-/// Reports whether an entry has the version that it had when the list was planned; `None` for none.
+/// Reports whether an entry has the metadata that it had when the list was planned; `None` for no
+/// entry. Equal content with other times is another entry, and the list is planned again.
 fn is_same(found: Option<Stat>, expected: Option<&Version>) -> bool {
     match (found, expected) {
         (None, None) => true,

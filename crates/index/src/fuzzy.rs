@@ -9,7 +9,7 @@ use filewright_core::pack::Packed;
 
 use crate::Session;
 use crate::lifecycle::{may_index_unasked, register_new_index};
-use crate::lookup::{find_index, lock_refreshed_state};
+use crate::lookup::{directory_gone_error, find_index, lock_refreshed_state};
 use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::walk::options::IndexMode;
 use filewright_fs::walk::{StopSignal, WalkRoot, threads};
@@ -84,11 +84,6 @@ pub fn find_files(
     index.build(&walk_root, false, &stop);
     stop.cancel.check()?;
     Ok(rank_indexed_files(&index, &walk_root, &walk_root, options, &stop).unwrap_or_default())
-}
-
-/// Returns the error for a directory that was deleted during the call.
-fn directory_gone_error() -> filewright_core::Error {
-    filewright_fs::dir::errno::os_error(rustix::io::Errno::NOENT)
 }
 
 /// Returns the result from an existing index, or `None` if none contains the directory.

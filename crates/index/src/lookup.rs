@@ -1,14 +1,37 @@
 //! Finds the index of a tree and brings its state up to date.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
+use filewright_core::Error;
+use filewright_fs::dir::errno::os_error;
 use filewright_fs::search::grep::Freshness;
 use filewright_fs::walk::{StopSignal, WalkRoot};
+use rustix::io::Errno;
 
 use crate::registry::REGISTRY;
 use crate::watch::state::{IndexState, ScanContext};
 use crate::{Index, IndexKey, LOCK_POLL_INTERVAL, Session, close_and_remove, without_final_slash};
+
+/// Locks what another thread may hold for long; `None` if `stop` ends the call first.
+pub(crate) fn lock_unless_stopped<'m, T>(
+    mutex: &'m Mutex<T>,
+    stop: &StopSignal<'_>,
+) -> Option<MutexGuard<'m, T>> {
+    loop {
+        match mutex.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(error)) => return Some(error.into_inner()),
+            Err(TryLockError::WouldBlock) if stop.now() => return None,
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_POLL_INTERVAL),
+        }
+    }
+}
+
+/// Returns the error for a directory that was deleted during the call.
+pub(crate) fn directory_gone_error() -> Error {
+    os_error(Errno::NOENT)
+}
 
 /// Applies all changes up to now to an index and returns its locked state, with how it was brought
 /// up to date. `None` if the index was closed, is invalid, or `stop` ends the call first. `base` is
@@ -21,16 +44,8 @@ pub(crate) fn lock_refreshed_state<'i>(
     strict: bool,
     stop: &StopSignal<'_>,
 ) -> Option<(MutexGuard<'i, IndexState>, Freshness)> {
-    let mut state = loop {
-        match index.state.try_lock() {
-            Ok(state) => break state,
-            Err(TryLockError::Poisoned(state)) => break state.into_inner(),
-            // Another thread is applying changes, perhaps many. This call waits, unless it is
-            // cancelled.
-            Err(TryLockError::WouldBlock) if stop.now() => return None,
-            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_POLL_INTERVAL),
-        }
-    };
+    // Another thread may be applying changes, perhaps many.
+    let mut state = lock_unless_stopped(&index.state, stop)?;
     // The index may have been closed while this call waited.
     if !index.listed.load(Ordering::Acquire) {
         return None;

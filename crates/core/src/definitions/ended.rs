@@ -8,7 +8,7 @@ use super::{Kind, Language};
 struct Block {
     /// The definition that it is the body of.
     found: Option<usize>,
-    /// Whether functions in it are methods.
+    /// Of Ruby: whether functions directly in it are methods.
     is_type: bool,
 }
 
@@ -20,7 +20,7 @@ struct Walker<'a> {
     blocks: Vec<Block>,
     /// Whether the next `do` belongs to the loop before it on the line.
     loops: bool,
-    /// The definition whose `do` is to come.
+    /// Of Elixir: the definition whose `do` is to come.
     pending: Option<usize>,
     /// The first token of the present line.
     line: usize,
@@ -43,7 +43,7 @@ pub(super) fn walk(language: Language, tokens: &Tokens<'_>) -> Vec<Found> {
             walker.line = at;
             walker.loops = false;
         }
-        at = if tokens.is_word(at) && !walker.is_name(at) && !tokens.is_tired() {
+        at = if tokens.is_word(at) && !walker.is_keyword_as_name(at) && !tokens.is_tired() {
             walker.word(at)
         } else {
             at + 1
@@ -60,7 +60,7 @@ pub(super) fn walk(language: Language, tokens: &Tokens<'_>) -> Vec<Found> {
 
 impl Walker<'_> {
     /// Returns whether a word is a name here, even if it is a keyword: `.class`, `:end`, `end:`.
-    fn is_name(&self, at: usize) -> bool {
+    fn is_keyword_as_name(&self, at: usize) -> bool {
         let tokens = self.tokens;
         let before = at.checked_sub(1).map_or(&b""[..], |before| tokens.of(before));
         let joined = at > 0 && tokens.joined(at - 1);
@@ -149,10 +149,7 @@ impl Walker<'_> {
         let kind = match tokens.of(at) {
             b"do" => {
                 let found = self.pending.take();
-                let is_type = found.is_some_and(|found| {
-                    matches!(self.found[found].kind, Kind::Module | Kind::Interface)
-                });
-                self.open(found, is_type);
+                self.open(found, false);
                 return at + 1;
             }
             b"fn" => {
@@ -178,14 +175,14 @@ impl Walker<'_> {
             name += 2;
         }
         let found = self.add(kind, tokens.range(name), at);
-        let (last, block) = self.elixir_end(name + 1);
+        let (last, block) = self.statement_end(name + 1);
         self.pending = block.then_some(found);
         self.found[found].last = tokens.range(last).end.saturating_sub(1);
         name + 1
     }
 
-    /// Returns the last token of a definition of Elixir, and whether `do` opens a block for it.
-    fn elixir_end(&self, from: usize) -> (usize, bool) {
+    /// Returns the last token of a statement, or the `do` that opens its block, and which of both.
+    fn statement_end(&self, from: usize) -> (usize, bool) {
         let tokens = self.tokens;
         let mut at = from;
         while let Some(token) = tokens.get(at) {
@@ -230,7 +227,7 @@ impl Walker<'_> {
             b"end" => self.close(at),
             word if self.is_constant(at, word) => {
                 let found = self.add(Kind::Constant, tokens.range(at), at);
-                let (last, _) = self.elixir_end(at + 2);
+                let (last, _) = self.statement_end(at + 2);
                 self.found[found].last = tokens.range(last).end.saturating_sub(1);
             }
             _ => {}
@@ -305,7 +302,7 @@ impl Walker<'_> {
         let found = self.add(self.function_kind(), range, at);
         let after = if tokens.is(next, "(") { tokens.after(next) } else { next };
         if tokens.is(after, "=") && !tokens.is_first(after) {
-            let (last, _) = self.elixir_end(after);
+            let (last, _) = self.statement_end(after);
             self.found[found].last = tokens.range(last).end.saturating_sub(1);
         } else {
             self.open(Some(found), false);

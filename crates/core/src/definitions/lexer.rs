@@ -54,7 +54,7 @@ struct Lexer<'a, 'l> {
     /// The column after the spaces and tabs that were just read.
     column: u16,
     open: Vec<u32>,
-    /// The open brackets at each `#if` around, and whether its branch is left out.
+    /// The number of open brackets at each `#if` around.
     conditions: Vec<usize>,
 }
 

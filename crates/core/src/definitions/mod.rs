@@ -1,6 +1,6 @@
 //! The definitions of a source text: functions, types, constants, headings, keys.
 //!
-//! A lexer for each family of languages ([`lexer`]) leaves out comments and strings and pairs the
+//! A lexer ([`lexer`]), with a lexicon for each language, leaves out comments and strings and pairs the
 //! brackets. A walker then looks at the beginning of each statement: [`braces`] for languages with
 //! `{}`, [`indented`] for Python, [`ended`] for languages that close with `end`, [`flat`] for texts
 //! whose lines say everything. The rules of a language are a table ([`rules`]).

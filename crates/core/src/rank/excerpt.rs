@@ -4,6 +4,7 @@ use super::query::RankQuery;
 use super::tokens::Tokenizer;
 use super::{order::RankedBlock, tokens::Term};
 use crate::pack::Packed;
+use crate::text::prefix_of_chars;
 
 /// The maximum number of lines shown of a block, besides that of its definition.
 const MAX_LINES: usize = 8;
@@ -47,9 +48,8 @@ pub fn pack_block(
     packed.num(shown.len() as u64);
     for (_, number, line) in shown {
         let line = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line));
-        let cut = line.char_indices().nth(MAX_LINE_CHARS).map_or(line.len(), |(at, _)| at);
         packed.num(number.into());
-        packed.str(&line[..cut]);
+        packed.str(prefix_of_chars(&line, MAX_LINE_CHARS));
     }
     has_match
 }

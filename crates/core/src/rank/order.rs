@@ -31,7 +31,7 @@ pub struct RankedBlock {
     pub first: u32,
     /// The last line, inclusive.
     pub last: u32,
-    /// The line of the definition with which it begins; 0 for none.
+    /// The line of the definition that it is a part of, which can be above `first`; 0 for none.
     pub heading: u32,
     /// The score; only its order means something.
     pub score: f64,
@@ -40,9 +40,11 @@ pub struct RankedBlock {
 /// A block that is being scored.
 struct Scored {
     at: RankedBlock,
+    /// A term of the query is in its text. A match in its path or in names around it lifts its score only.
     has_match: bool,
+    /// It defines a name with a term of the query.
     defines: bool,
-    /// It defines a symbol that is written just so.
+    /// It defines a name that is spelled like an identifier of the query.
     is_exact: bool,
 }
 
@@ -151,8 +153,8 @@ fn share_with_neighbours(blocks: &mut [Scored], share: f64) {
     }
 }
 
-/// Lifts the best block of each file by what speaks for the file, and blocks that define a symbol of
-/// the query; lowers those of tests and examples.
+/// Lifts the best block of each file by the matches of the file, and its blocks by its name; for a
+/// query without a space those that define its symbol; lowers those of tests and examples.
 fn lift_files(query: &RankQuery, rarity: &[f64], files: &[RankedFile<'_>], scored: &mut [Scored]) {
     let weights = &query.weights;
     let mut sums = vec![0.0; files.len()];
@@ -166,6 +168,8 @@ fn lift_files(query: &RankQuery, rarity: &[f64], files: &[RankedFile<'_>], score
     }
     let most = sums.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let mut names = vec![0.0; files.len()];
+    let lowers = |file: &RankedFile<'_>| !query.wants_noise && is_noise(file.path);
+    let noise: Vec<bool> = files.iter().map(lowers).collect();
     for (at, file) in files.iter().enumerate() {
         let Some(best) = best[at] else { continue };
         let named = naming(query, rarity, file.path);
@@ -182,7 +186,7 @@ fn lift_files(query: &RankQuery, rarity: &[f64], files: &[RankedFile<'_>], score
             let agrees = if named > 0.0 { 1.0 + weights.agrees } else { 1.0 };
             one.at.score += (symbol + exact) * agrees;
         }
-        if !query.wants_noise && is_noise(files[one.at.file].path) {
+        if noise[one.at.file] {
             one.at.score *= weights.noise;
         }
     }

@@ -183,7 +183,7 @@ impl<'a> Search<'a> {
 
     /// Reports whether the matches of a file must be left out because it contains a private key and
     /// is not granted. Only called for files with matches, because reading for keys takes time.
-    fn hides(&self, path: &[u8], holds_secret: impl FnOnce() -> bool) -> bool {
+    pub fn hides(&self, path: &[u8], holds_secret: impl FnOnce() -> bool) -> bool {
         self.walk_root.is_some_and(|walk_root| {
             let rules = walk_root.roots.rules();
             rules.hides_secrets()

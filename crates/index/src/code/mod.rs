@@ -21,7 +21,7 @@ use filewright_fs::walk::options::IndexMode;
 use filewright_fs::walk::{StopSignal, WalkRoot};
 
 use crate::lifecycle::{may_index_unasked, register_new_index};
-use crate::lookup::find_index;
+use crate::lookup::{directory_gone_error, find_index};
 use crate::{Index, IndexKey, Session, without_final_slash};
 pub(crate) use ranks::CachedRanks;
 use search::CodeSearch;
@@ -89,8 +89,7 @@ pub fn search_code(
     }
     // This directory may not be indexed for later calls, or another call is indexing it, so that an
     // index of names is built for this call only, and every file is read.
-    let key = IndexKey::of(&walk_root, names)
-        .ok_or_else(|| filewright_fs::dir::errno::os_error(rustix::io::Errno::NOENT))?;
+    let key = IndexKey::of(&walk_root, names).ok_or_else(directory_gone_error)?;
     let index = Index::new(key, &session.index_store);
     index.build(&walk_root, false, &stop);
     stop.cancel.check()?;

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use filewright_core::pattern::policy::holds_secret;
 use filewright_core::rank::{FileBlocks, MAX_RANKED_BYTES, Tokenizer, ranked_text};
-use filewright_core::text::path::decode_name;
 
 use crate::tree::{NO_NUMBER, Tree, stamp_of};
 use filewright_fs::dir::stat::{Kind, Stat};
@@ -56,22 +55,16 @@ pub(super) enum ReadFile {
 /// Reads files one after the other.
 pub(super) struct FileReader<'a> {
     opener: Opener<'a>,
-    walk_root: &'a WalkRoot<'a>,
     search: &'a Search<'a>,
     stop: &'a StopSignal<'a>,
     buffer: Vec<u8>,
 }
 
 impl<'a> FileReader<'a> {
-    /// `base` is the start of the index, and `walk_root` that of the query.
-    pub fn new(
-        base: &'a WalkRoot<'a>,
-        walk_root: &'a WalkRoot<'a>,
-        search: &'a Search<'a>,
-        stop: &'a StopSignal<'a>,
-    ) -> Self {
+    /// `base` is the start of the index.
+    pub fn new(base: &'a WalkRoot<'a>, search: &'a Search<'a>, stop: &'a StopSignal<'a>) -> Self {
         let opener = Opener::new(base, stop);
-        Self { opener, walk_root, search, stop, buffer: Vec::new() }
+        Self { opener, search, stop, buffer: Vec::new() }
     }
 
     /// Reads a file.
@@ -105,10 +98,8 @@ impl<'a> FileReader<'a> {
 
     /// Reports whether the policy hides the file: by another name, or by a key in its content.
     fn is_hidden(&self, stat: &Stat, path: &str) -> bool {
-        let rules = self.walk_root.roots.rules();
-        let real = || [&self.walk_root.real[..], &decode_name(path)].concat();
         self.search.hides_other_name(stat, path.as_bytes())
-            || rules.hides_secrets() && holds_secret(&self.buffer) && rules.asks_content(&real())
+            || self.search.hides(path.as_bytes(), || holds_secret(&self.buffer))
     }
 }
 

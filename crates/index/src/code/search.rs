@@ -1,9 +1,7 @@
 //! One ranked search below a directory that an index contains.
 
 use std::collections::HashMap;
-use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
-use std::thread;
-use std::time::Duration;
+use std::sync::{Arc, PoisonError};
 
 use filewright_core::pack::Packed;
 use filewright_core::rank::{
@@ -12,9 +10,9 @@ use filewright_core::rank::{
 };
 
 use super::CodeOptions;
-use super::ranks::{CachedRanks, RankedDoc, Ranks};
+use super::ranks::{RankedDoc, Ranks};
 use super::reader::{FilePlace, FileReader, ReadBlocks, ReadFile, read_blocks};
-use crate::lookup::lock_refreshed_state;
+use crate::lookup::{lock_refreshed_state, lock_unless_stopped};
 use crate::readers::ReadGuard;
 use crate::tree::view::QueryView;
 use crate::tree::{FileState, Tree};
@@ -61,15 +59,17 @@ impl CodeSearch<'_> {
         let search = Search::below(&self.options.files, self.walk_root);
         for attempt in 1..=MAX_ATTEMPTS {
             let start = self.start()?;
+            // The ranked files are locked while a query looks up files and ranks them, and never
+            // while it reads those that are not ranked.
             let (files, id) = {
-                let mut cached = self.lock_ranks(stop)?;
+                let mut cached = lock_unless_stopped(&self.index.ranks, stop)?;
                 let ranks = cached.below(&start);
                 (self.searched_files(&search, ranks, &start, stop)?, ranks.id())
             };
-            let reader = || FileReader::new(self.base, self.walk_root, &search, stop);
+            let reader = || FileReader::new(self.base, &search, stop);
             let read = read_blocks(&files.unread, stop, reader);
             let (complete, unreadable) = (read.complete, files.unreadable + read.unreadable);
-            let mut cached = self.lock_ranks(stop)?;
+            let mut cached = lock_unless_stopped(&self.index.ranks, stop)?;
             let ranks = cached.below(&start);
             if ranks.id() != id {
                 continue; // Another query has forgotten all files meanwhile.
@@ -93,20 +93,6 @@ impl CodeSearch<'_> {
             return Some(packed);
         }
         None
-    }
-
-    /// Waits for the ranked files; `None` when the call has to end. They are locked while a query
-    /// looks up files and ranks them, and never while it reads those that are not ranked.
-    fn lock_ranks(&self, stop: &StopSignal<'_>) -> Option<MutexGuard<'_, CachedRanks>> {
-        const WAIT: Duration = Duration::from_micros(500);
-        loop {
-            match self.index.ranks.try_lock() {
-                Ok(ranks) => return Some(ranks),
-                Err(TryLockError::Poisoned(error)) => return Some(error.into_inner()),
-                Err(TryLockError::WouldBlock) if stop.now() => return None,
-                Err(TryLockError::WouldBlock) => thread::sleep(WAIT),
-            }
-        }
     }
 
     /// Returns the path of the start of the search in the tree.

@@ -231,8 +231,8 @@ impl Walker<'_> {
             Place::Group(kind) => return self.go_spec(begun, kind, start),
             _ => {}
         }
-        let tagged = self.rules.words.iter().any(|(_, _, form)| *form == Form::Tagged);
-        if tagged && self.tokens.is(start, "typedef") {
+        let has_tags = || self.rules.words.iter().any(|(_, _, form)| *form == Form::Tagged);
+        if self.tokens.is(start, "typedef") && has_tags() {
             self.type_name(start);
         }
         if let Some(next) = self.by_word(begun) {
@@ -412,7 +412,7 @@ impl Walker<'_> {
     /// Takes a name and a body in braces, or the end of the statement.
     fn body(&mut self, begun: Begun, kind: Kind) -> Option<usize> {
         let name = self.name_after(begun.word)?;
-        if self.tokens.is(begun.word, "type") || self.is_property(name) {
+        if self.is_property(name) {
             return None;
         }
         let kind = self.kind_here(begun, kind);

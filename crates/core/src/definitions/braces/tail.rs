@@ -58,12 +58,8 @@ impl Walker<'_> {
             match tokens.of(at) {
                 b"{" => return (tokens.partner(at), Some(at)),
                 b";" => return (at, None),
-                b"=" if !tokens.is(at + 1, ">") && !tokens.is(at + 1, "{") => {
-                    return (self.to_end(at + 1), None);
-                }
-                b"=" if tokens.is(at + 1, "{") => {
-                    let last = self.to_end(at + 1);
-                    return (last, Some(at + 1));
+                b"=" if !tokens.is(at + 1, ">") => {
+                    return (self.to_end(at + 1), tokens.is(at + 1, "{").then_some(at + 1));
                 }
                 _ if by_column => return (self.to_end(at + 1), None),
                 _ if token.sort == Sort::Close || self.ends_before(at, true) => break,

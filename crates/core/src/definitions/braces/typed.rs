@@ -1,4 +1,5 @@
-//! Functions of languages that write the type before the name: C, C++, C#, Java, Dart.
+//! Functions that no word introduces: of languages that write the type before the name (C, C++, C#,
+//! Java, Dart), of shells and of R.
 
 use super::super::tokens::Sort;
 use super::super::{Kind, Language};

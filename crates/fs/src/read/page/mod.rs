@@ -102,7 +102,8 @@ fn page_of_open_file(
     page_of_large_file(fd, stat, name, request, cancel)
 }
 
-/// Returns a page of a file of up to [`MAX_WHOLE_READ_BYTES`], which is read completely, unless `check` refuses its bytes.
+/// Returns a page of a file of up to [`MAX_WHOLE_READ_BYTES`], which is read completely, unless `check`
+/// refuses its bytes.
 fn page_of_small_file(
     fd: impl AsFd,
     mut stat: Stat,
