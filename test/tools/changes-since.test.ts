@@ -87,6 +87,15 @@ describe.each(KINDS)("changes_since on %s", (kind) => {
     expect(later.files.map(({ path }) => path)).toEqual(["a.txt", "gone.txt"]);
   });
 
+  test("tells that a file is gone of which only the version is known, as of a copied directory", async () => {
+    const { ws } = await place(kind, { "d/a.txt": "x\n" }, { ...options, guard: "refuse" });
+    const [one, other] = [await ws.agent("A"), await ws.agent("B")];
+    await one.copy({ source: "d", destination: "e" });
+    await other.readFile({ path: "e/a.txt" });
+    await other.delete({ path: "e/a.txt" });
+    expect((await one.call("changes_since", {})).text).toContain("e/a.txt gone: by agent B");
+  });
+
   test("tells that a file that was read is gone, once", async () => {
     const { ws } = await place(kind, { "a.txt": "x\n" }, options);
     const [one, other] = [await ws.agent("A"), await ws.agent("B")];

@@ -104,6 +104,14 @@ describe.each(KINDS)("outline on %s", (kind) => {
     expect(file?.definitions.length).toBeGreaterThan(5);
   });
 
+  test("counts as a listing of the files that it shows, and of no other", async () => {
+    const guarded = { guard: "refuse", history: false } as const;
+    const { ws } = await place(kind, { "shown.py": "def a(): pass\n", "other.txt": "a\n" }, guarded);
+    await ws.call("outline", {});
+    expect(await ws.call("delete", { path: "other.txt" })).toMatchObject({ error: { code: "CONFLICT" } });
+    expect(await ws.call("delete", { path: "shown.py" })).toMatchObject({ ok: true });
+  });
+
   test("gives what was found when its time is over", async () => {
     const files = Array.from({ length: 300 }, (_, n) => [`${n}.py`, "def f():\n    pass\n".repeat(200)]);
     const { ws } = await place(kind, Object.fromEntries(files));

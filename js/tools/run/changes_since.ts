@@ -64,8 +64,8 @@ export async function runChanges(args: Args, call: Call): Promise<Answer<Changes
   }
   files.sort((a, b) => (a.file.path < b.file.path ? -1 : 1));
   const data = within(args.max_tokens, files, unread, call);
-  for (const { file, note } of files)
-    if (data.files.some((one) => one.path === file.path && one.first_line === undefined)) note();
+  const whole = new Set(data.files.filter((one) => one.first_line === undefined).map(({ path }) => path));
+  for (const { file, note } of files) if (whole.has(file.path)) note();
   return { data };
 }
 
@@ -93,7 +93,7 @@ async function changedSinceRead(path: string, call: Call): Promise<Changed | "un
   const { hash: knownHash } = seen;
   // A content of which only the version is known may be the same.
   if (now !== null && knownHash === undefined) return "unknown";
-  if (now?.hash === knownHash) return undefined;
+  if (now !== null && now.hash === knownHash) return undefined;
   const by = whoText(await madeBy(call, path, now?.hash ?? null));
   const before = knownHash === undefined ? undefined : await call.past().contentBefore(path, knownHash);
   return { path, now, by, knownHash, before };

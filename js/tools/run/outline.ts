@@ -1,7 +1,7 @@
 /** The work of `outline`. It is loaded with its first call. */
 import type { Location } from "../../policy/index.ts";
 import { engine } from "../../engine/current.ts";
-import { fromEngine, type FilewrightError } from "../../engine/errors.ts";
+import { fromEngine } from "../../engine/errors.ts";
 import { plural } from "../../engine/escape.ts";
 import type { OutlineEntry } from "../../engine/read.ts";
 import { Yielder } from "../../engine/yielder.ts";
@@ -11,7 +11,7 @@ import type { CheckedArgs } from "../generated/internal.ts";
 import type { OutlineData, OutlinedDefinition, OutlinedFile } from "../generated/types.ts";
 import { anchorAt, type DefinedFile, readDefinitions } from "../lib/definitions.ts";
 import { contentsDigit, currentFileFacts } from "../lib/seen.ts";
-import { TokenRoom } from "../lib/tokens.ts";
+import { NOTE_TOKENS, TokenRoom } from "../lib/tokens.ts";
 import { type Answer, type Call, locationError } from "../lib/tool.ts";
 import { findPaths } from "../lib/walks.ts";
 import { leftOutNote } from "../render/left-out.ts";
@@ -21,14 +21,12 @@ type Args = CheckedArgs["outline"];
 
 /** The number of files that are read concurrently. */
 const CONCURRENT_READS = 8;
-/** The tokens that are reserved for the last line, which says what was left out, and for notes. */
-const CLOSING_TOKENS = 60;
 
 /** Answers a call of `outline`. */
 export async function runOutline(args: Args, call: Call): Promise<Answer<OutlineData>> {
   const at = call.locations[0]!;
   const map = new OutlineMap(
-    new TokenRoom({ most: args.max_tokens - CLOSING_TOKENS, count: call.settings.tokens }),
+    new TokenRoom({ most: args.max_tokens - NOTE_TOKENS, count: call.settings.tokens }),
   );
   if (!at.directory && (await call.fs.stat(at.path)).isFile) {
     const file = await readDefinitions(call, at);
@@ -40,7 +38,7 @@ export async function runOutline(args: Args, call: Call): Promise<Answer<Outline
     return { data: map.data() };
   }
   const covered = await coveredRoots(args.path, call);
-  const unread: { count: number; first: FilewrightError | undefined } = { count: 0, first: undefined };
+  let unlisted = 0;
   let late = false;
   for (const { path: root } of covered.roots) {
     const { paths, unreadable, complete } = await findPaths(call, root, {
@@ -49,13 +47,13 @@ export async function runOutline(args: Args, call: Call): Promise<Answer<Outline
       respectIgnore: args.respect_ignore,
       timeoutMs: Math.max(1, call.timer.timeLeft?.() ?? args.timeout_ms),
     });
-    unread.count += unreadable;
+    unlisted += unreadable;
     late ||= !complete;
     if (await mapFiles(paths, args, call, map)) late = true;
   }
   const warnings = [
     closedRootsNote(covered, "mapped"),
-    leftOutNote(unread.count, "mapped", undefined),
+    leftOutNote(unlisted, "mapped", undefined),
     late ? `not all files were mapped: ${args.timeout_ms} ms were over` : undefined,
     map.unreadNote(),
   ];
@@ -72,15 +70,15 @@ async function mapFiles(paths: readonly string[], args: Args, call: Call, map: O
     const files = await Promise.all(
       batch.map((path) => mappedFile(call.reach.found(path, "read"), args, call)),
     );
-    for (const file of files) map.add(file);
-    call.seen.noteListed(batch);
+    // A file that is not shown does not count as listed.
+    call.seen.noteListed(batch.filter((_, at) => map.add(files[at])));
     await yielder.yieldIfDue();
     call.reader.onProgress?.({ done: Math.min(from + CONCURRENT_READS, paths.length), total: paths.length });
   }
   return false;
 }
 
-/** Returns a file of a directory with its definitions; undefined for one that has none, an error for one that cannot be read. */
+/** Returns a file of a directory with its definitions; undefined for one that has none. */
 async function mappedFile(at: Location, args: Args, call: Call): Promise<Mapped> {
   if (!engine().reading.isOutlined(at.path)) return undefined;
   try {
@@ -89,11 +87,12 @@ async function mappedFile(at: Location, args: Args, call: Call): Promise<Mapped>
     const error = fromEngine(thrown);
     if (error.code === "CANCELLED" || error.code === "INTERNAL") throw error;
     // A file with the name of a text that is none has no definitions.
-    return error.code === "BINARY_FILE" ? undefined : error;
+    return error.code === "BINARY_FILE" ? undefined : "unread";
   }
 }
 
-type Mapped = OutlinedFile | FilewrightError | undefined;
+/** A file of a map; `unread` for one that cannot be read, undefined for one without definitions. */
+type Mapped = OutlinedFile | "unread" | undefined;
 
 /** Returns a file with its definitions to a depth. */
 async function outlinedFile(file: DefinedFile, at: Location, args: Args, call: Call): Promise<OutlinedFile> {
@@ -163,24 +162,25 @@ class OutlineMap {
     this.#room = room;
   }
 
-  /** Adds a file as far as it fits: with all levels, or with fewer. */
-  add(file: Mapped): void {
-    if (file === undefined) return;
-    if (!("definitions" in file)) {
+  /** Adds a file as far as it fits: with all levels, or with fewer. Returns whether it did. */
+  add(file: Mapped): boolean {
+    if (file === undefined) return false;
+    if (file === "unread") {
       this.#unread++;
-      return;
+      return false;
     }
-    if (file.total === 0) return;
+    if (file.total === 0) return false;
     this.#total++;
     for (const { levels, given, tokens } of this.#depths(file)) {
       if (!this.#room.takeTokens(tokens + this.#room.tokensOf(headLine(file, given)))) continue;
       const definitions = file.definitions.filter(({ level }) => level < levels);
       this.#truncated ||= given < file.definitions.length;
       this.#files.push({ ...file, definitions });
-      return;
+      return true;
     }
     this.#truncated = true;
     this.#tooLarge ??= file;
+    return false;
   }
 
   /** Returns for each number of levels how many definitions it gives, and the tokens of their lines; all levels first. */
