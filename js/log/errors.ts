@@ -48,7 +48,10 @@ export function cannotBeReviewedError(): FilewrightError {
 /** Creates the error of a list that was taken back, because only steps can make the change. */
 export function needsStepsError(): FilewrightError {
   const details = { reason: "steps" };
-  return new FilewrightError("CONFLICT", "the files cannot be changed in one job", { details });
+  return new FilewrightError("CONFLICT", "the files cannot be changed in one job", {
+    details,
+    hint: "change them one by one",
+  });
 }
 
 /** Returns true for the error of a list that was taken back, after which the change is planned again and made by steps. */

@@ -162,7 +162,8 @@ export interface Log {
   /**
    * Makes a change and adds its record. `run` gets a backend that records each step, or that keeps all of them for one
    * commit; they are taken back when it fails. For a change that is a list, `run` may get the function that makes it
-   * with its record; it is run again where that is not possible.
+   * with its record; it is run again where nothing of the list can be made in this way. Where that shows once the list has
+   * begun, the list is taken back. @throws CONFLICT with the reason `steps` then: a new plan is to be made by steps
    */
   append<T>(
     fs: Files,

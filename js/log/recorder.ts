@@ -3,9 +3,9 @@
  *
  * A change is a transaction whose steps are stored before they are made. When it fails, the steps are rolled back; when
  * the process ends, the next one that opens the same store rolls them back (`recovery.ts`); when it succeeds, the record
- * stays for `undo` where the history is kept. Two kinds of changes are made in another way: a list of files that the disk changes
- * together with its record (`list-change.ts`), and a single operation without a history, which has no record. A single
- * operation beyond `TRANSACTION_LIMITS` is made without recorded steps and cannot be undone. The caller holds the
+ * stays for `undo` where there is a history. Two kinds of changes are made in another way: a list of files that the disk
+ * changes together with its record (`list-change.ts`), and a single operation without a history, which has no record. A
+ * single operation beyond `TRANSACTION_LIMITS` is made without recorded steps and cannot be undone. The caller holds the
  * locks of the paths.
  */
 import { shortcutsOf } from "../backends/abilities.ts";

@@ -2,7 +2,7 @@
 import { FilewrightError } from "../engine/errors.ts";
 import { plural } from "../engine/escape.ts";
 import { cutToBytes, fitsInBytes, linesThatFit, maxAnswerBytes, utf8Length } from "../tools/lib/text.ts";
-import type { TokenBudget } from "../tools/lib/tokens.ts";
+import type { CountTokens, TokenBudget } from "../tools/lib/tokens.ts";
 import { type AnyReadingTool, type AnyTool, assignmentPhrase, type Call } from "../tools/lib/tool.ts";
 
 /** The bytes by which the line about truncation may exceed the limit in bytes. */
@@ -56,7 +56,22 @@ function limitOfBytes(most: number): TextLimit {
   };
 }
 
-function limitOfTokens({ most, count }: TokenBudget, bytes: number, tail: string, call: Call): TextLimit {
+/** Returns a function that counts the same text as the last time without counting it again. */
+function countingOnce(count: CountTokens): CountTokens {
+  let last: { readonly text: string; readonly tokens: number } | undefined;
+  return (text) => {
+    if (last?.text !== text) last = { text, tokens: count(text) };
+    return last.tokens;
+  };
+}
+
+function limitOfTokens(
+  { most, count: countAnew }: TokenBudget,
+  bytes: number,
+  tail: string,
+  call: Call,
+): TextLimit {
+  const count = countingOnce(countAnew);
   const fits = (text: string): boolean => fitsInBytes(text, bytes) && count(text + tail) <= most;
   return {
     fits,

@@ -32,7 +32,7 @@ import {
   options,
   text,
 } from "../schema/option.ts";
-import { LIMIT_OPTIONS, type Limits, type WorkspaceLimits } from "../tools/lib/limits.ts";
+import { LIMIT_OPTIONS, type Limits, withoutTokenizer, type WorkspaceLimits } from "../tools/lib/limits.ts";
 import { countTokensWith } from "../tools/lib/tokens.ts";
 import { type BudgetOptions, makeBudget } from "../pipeline/scheduling/budget.ts";
 import type { AccessOptions } from "./options.ts";
@@ -202,8 +202,8 @@ function agentPermissionsOf(session: Session, key: string, { permissions }: Agen
   });
 }
 
-function lowerLimits(limits: Limits, { tokens: _, ...wanted }: Partial<WorkspaceLimits>): Limits {
-  const entries = Object.entries(wanted).filter(([, value]) => value !== undefined);
+function lowerLimits(limits: Limits, wanted: Partial<WorkspaceLimits>): Limits {
+  const entries = Object.entries(withoutTokenizer(wanted)).filter(([, value]) => value !== undefined);
   const least = entries.map(([name, value]) => [name, Math.min(limits[name as keyof Limits], value)]);
   return Object.freeze({ ...limits, ...Object.fromEntries(least) });
 }

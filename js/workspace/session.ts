@@ -27,7 +27,7 @@ import { makeViews, type Views } from "../pipeline/views.ts";
 import type { GuardLevel, Preset } from "../presets/index.ts";
 import { readersFor } from "../readers/index.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import { DEFAULT_LIMITS, type Limits, type WorkspaceLimits } from "../tools/lib/limits.ts";
+import { DEFAULT_LIMITS, type Limits, withoutTokenizer, type WorkspaceLimits } from "../tools/lib/limits.ts";
 import { type CountTokens, countTokensWith } from "../tools/lib/tokens.ts";
 import type { AccessSummary } from "../tools/lib/tool.ts";
 import type { OpenedAccess } from "./access.ts";
@@ -248,11 +248,15 @@ function effectiveLimitsOf(
   preset: Preset | undefined,
   bound: number,
 ): Limits {
-  const { tokens: _, ...own } = given ?? {};
-  const set = Object.entries(own).filter(([, value]) => value !== undefined);
+  const set = Object.entries(withoutTokenizer(given)).filter(([, value]) => value !== undefined);
   // A host that sets a size for images knows what its model accepts, so no other limit of images applies.
   const ofImages = given?.imageBytes === undefined ? {} : UNSET_IMAGE_LIMITS;
-  const limits = { ...DEFAULT_LIMITS, ...preset?.limits, ...ofImages, ...Object.fromEntries(set) };
+  const limits = {
+    ...DEFAULT_LIMITS,
+    ...withoutTokenizer(preset?.limits),
+    ...ofImages,
+    ...Object.fromEntries(set),
+  };
   // An option of the workspace cannot exceed the bound of the storage's own policy.
   return Object.freeze({ ...limits, outputBytes: Math.min(limits.outputBytes, bound) });
 }

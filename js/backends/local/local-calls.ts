@@ -12,6 +12,7 @@ import {
 } from "../../engine/generated/records.ts";
 import type * as addon from "../../engine/generated/binding.ts";
 import type { CancelToken, NativeRoots } from "../../engine/generated/binding.ts";
+import { EMPTY_BYTES } from "../../engine/wire/bytes.ts";
 import { type Packed, Unpacker } from "../../engine/wire/unpack.ts";
 import type { DeleteOptions, FsEntry, TreeCounts, VersionedBytes, WriteResult } from "../backend.ts";
 import { backendError, checkMode, checkSignal } from "../failure.ts";
@@ -291,8 +292,6 @@ function nativeChange(change: ListedChange, aside: string | undefined, contents:
   if (kind === "remove") return { do: kind, path, ifVersion: change.version, aside: name };
   const { bytes, was, mode, parents } = change;
   if (mode !== undefined) checkMode(path, mode);
-  contents.push(bytes, was?.bytes ?? NO_BYTES);
+  contents.push(bytes, was?.bytes ?? EMPTY_BYTES);
   return { do: kind, path, ifVersion: was?.version, ifAbsent: was === null, parents, mode, aside: name };
 }
-
-const NO_BYTES = new Uint8Array();

@@ -11,7 +11,7 @@ import { shortcutsOf } from "../abilities.ts";
 import type { Files } from "../files.ts";
 import { childOf } from "../paths.ts";
 import { WALK_AHEAD_FILES } from "./cached-walk.ts";
-import { readSearched } from "./search-files.ts";
+import { readOrError } from "./search-files.ts";
 import { globsOf, type Signalled } from "./search-grep.ts";
 import { SearchWalk } from "./search-walk.ts";
 
@@ -56,7 +56,8 @@ async function walkAndRank(
       break;
     }
     if ((entry.size ?? 0) > MAX_RANKED_BYTES) continue;
-    ahead.push({ path, content: contentOrError(backend, childOf(root, path), entry.size) });
+    const bounds = { size: entry.size, most: MAX_RANKED_BYTES };
+    ahead.push({ path, content: readOrError(backend, childOf(root, path), bounds) });
     if (ahead.length >= WALK_AHEAD_FILES) await addNext();
   }
   while (ahead.length > 0) await addNext();
@@ -75,25 +76,12 @@ async function shownBlocks(
   for (const [index, path] of ranking.rank().entries()) {
     const content = contents.has(path)
       ? contents.get(path)
-      : await contentOrError(backend, childOf(root, path), undefined);
+      : await readOrError(backend, childOf(root, path), { size: undefined, most: MAX_RANKED_BYTES });
     contents.set(path, content);
     const block = content instanceof Uint8Array ? ranking.show(index, content) : undefined;
     if (block !== undefined) blocks.push(block);
   }
   return blocks;
-}
-
-/** Returns the content of a file; undefined for one that is too large to be ranked. */
-async function contentOrError(
-  backend: Files,
-  path: string,
-  size: number | undefined,
-): Promise<Uint8Array | Error | undefined> {
-  try {
-    return await readSearched(backend, path, { size, most: MAX_RANKED_BYTES });
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
 }
 
 /** Returns true for the error of a file that was removed after it was listed. */

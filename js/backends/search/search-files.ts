@@ -68,7 +68,7 @@ interface SizeBounds {
 const MIN_HEAD_FIRST_BYTES = 4 * HEAD_BYTES;
 
 /** Returns what {@link readSearched} does, or its error, which the search handles when it reaches the file. */
-async function readOrError(
+export async function readOrError(
   backend: Files,
   path: string,
   bounds: SizeBounds,

@@ -50,6 +50,7 @@ function workerCallsOf(binding: Binding): CallsByName {
     inspect: binding.inspect,
     readPage: binding.readPage,
     lineHashes: binding.lineHashes,
+    outline: binding.outline,
     parsePatch: binding.parsePatch,
     merge3: binding.merge3,
     composeHunks: binding.composeHunks,
@@ -131,6 +132,7 @@ export function withWorkerPool(binding: Binding, pool: Pick<WorkerPool, "run">):
     readPageAsync: (bytes, name, request, signal) =>
       run(bytes.length, "readPage", [bytes, name, request], signal),
     lineHashesAsync: (bytes, signal) => run(bytes.length, "lineHashes", [bytes], signal),
+    outlineAsync: (text, name, signal) => run(text.length, "outline", [text, name], signal),
     searchAllAsync: (options, contents, limits, signal) =>
       pool.run(
         "searchAll",

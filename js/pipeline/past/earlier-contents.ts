@@ -4,12 +4,12 @@ import type { PreImage } from "../../backends/transaction/pre-image.ts";
 import { engine } from "../../engine/current.ts";
 import type { HistoryRecord, Log } from "../../log/index.ts";
 import { changesAfter, statesOfChange } from "../../log/past.ts";
-import { storedContentOf } from "../../storage/staged/stored-content.ts";
 import type { PathSince } from "../../tools/lib/past.ts";
+import { sideOf } from "./file-change.ts";
 import { placeOf } from "./place.ts";
 
 /** The number of the last changes of a file whose records are read. */
-export const MAX_LOOKED_CHANGES = 20;
+const MAX_LOOKED_CHANGES = 20;
 
 /** The log of a caller, and what the caller may read of it. */
 export interface ReadLog {
@@ -24,9 +24,7 @@ export async function contentBefore(
   path: string,
   hash: string,
 ): Promise<Uint8Array | undefined> {
-  const { log } = from;
-  const records = (await log.list()).filter(({ paths }) => paths.includes(path));
-  for (const record of records.slice(0, MAX_LOOKED_CHANGES)) {
+  for (const record of await lastChangesOf(from.log, path)) {
     const bytes = await bytesFound(from, record, path);
     if (bytes !== undefined && bytes !== null && engine().sha256(bytes) === hash) return bytes;
   }
@@ -44,15 +42,19 @@ async function bytesFound(
 ): Promise<Uint8Array | null | undefined> {
   const states = await statesOfChange(log, record, (one) => one === path);
   const state = states.find((one) => one.path === path);
-  const bytes = state === undefined ? undefined : bytesOf(state.image);
+  const bytes = state === undefined ? undefined : contentOf(state.image);
   if (bytes === undefined || bytes === null || !checksContent(path)) return bytes;
   return holdsSecret(bytes.subarray(0, SECRET_HEAD_BYTES)) ? undefined : bytes;
 }
 
-function bytesOf(image: PreImage | null): Uint8Array | null | undefined {
-  if (image === null || image.type !== "file") return null;
-  const { bytes } = image;
-  return bytes === undefined || storedContentOf(bytes) !== undefined ? undefined : bytes;
+function contentOf(image: PreImage | null): Uint8Array | null | undefined {
+  return image?.type === "file" ? sideOf(image)?.bytes : null;
+}
+
+/** Returns the records of the last changes of a path, the latest first. */
+export async function lastChangesOf(log: Log, path: string): Promise<readonly HistoryRecord[]> {
+  const records = await log.list();
+  return records.filter(({ paths }) => paths.includes(path)).slice(0, MAX_LOOKED_CHANGES);
 }
 
 /**

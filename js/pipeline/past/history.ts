@@ -18,7 +18,7 @@ import type { Session } from "../session.ts";
 import type { HistoryEntry } from "../../tools/lib/history-entry.ts";
 import type { UndoableHistory } from "../../tools/lib/past.ts";
 import { putBackUse } from "../../tools/lib/put-back.ts";
-import { contentBefore, MAX_LOOKED_CHANGES, pathsSince, type ReadLog } from "./earlier-contents.ts";
+import { contentBefore, lastChangesOf, pathsSince, type ReadLog } from "./earlier-contents.ts";
 import { changesOfPlan, putBackPath } from "./put-back.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 
@@ -164,9 +164,7 @@ export function historyOfCaller(session: Session, agent: string | undefined): Un
     },
     restores: async (callId) => (await undoableChange(log, callId)).states(),
     async madeBy(path, hash) {
-      const records = await withStage(session).past.log.list();
-      const touching = records.filter(({ paths }) => paths.includes(path)).slice(0, MAX_LOOKED_CHANGES);
-      for (const record of touching) {
+      for (const record of await lastChangesOf(withStage(session).past.log, path)) {
         const states = await statesOfChange(log, record, () => false);
         const after = states.find((state) => state.path === path)?.after;
         if (hash === null ? after !== null : after?.hash !== hash) continue;

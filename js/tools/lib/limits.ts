@@ -54,6 +54,11 @@ export interface WorkspaceLimits extends Limits {
   readonly tokens: CountTokens;
 }
 
+/** Returns limits without the tokenizer, which is none. */
+export function withoutTokenizer({ tokens: _, ...limits }: Partial<WorkspaceLimits> = {}): Partial<Limits> {
+  return limits;
+}
+
 /** The type of the option `limits`. */
 export const LIMIT_OPTIONS: Options<Partial<WorkspaceLimits>> = options("WorkspaceLimits", {
   outputBytes: integer(1),

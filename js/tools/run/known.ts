@@ -15,8 +15,8 @@ export type UnchangedFacts = Pick<
 };
 
 /**
- * Returns the facts about a file whose present content has one of some hashes, as a caller writes them; undefined for any other. The hash is that
- * of the content at one moment of the call, never one that was remembered.
+ * Returns the facts about a file whose present content has one of some hashes, as a caller writes them; undefined for any
+ * other. The hash is that of the content at one moment of the call, never one that was remembered.
  */
 export async function factsIfKnown(
   call: Call,

@@ -29,7 +29,7 @@ type CheckedReadFileArgs = CheckedArgs["read_file"];
 export async function runReadFile(args: CheckedReadFileArgs, call: Call): Promise<Answer<ReadFileData>> {
   const at = call.locations[0]!;
   if (at.directory) await assertFile(call.fs, at);
-  const known = await factsIfKnown(call, at, [args.known_hash ?? []].flat());
+  const known = await factsIfKnown(call, at, args.known_hash === undefined ? [] : [args.known_hash]);
   if (known !== undefined) return { data: unchangedDataOf(known, at, call) };
   const asked = args.json_pointer !== undefined || args.pages !== undefined;
   let page: Page;
