@@ -81,7 +81,12 @@ const UNCERTAIN_CODES: ReadonlySet<Code> = new Set<Code>(["IO_ERROR", "INTERNAL"
 
 /** Returns true when it is unknown whether a change with this error has happened. */
 export function isUncertain(error: unknown): boolean {
-  return !(error instanceof FilewrightError) || UNCERTAIN_CODES.has(error.code);
+  return !(error instanceof FilewrightError) || UNCERTAIN_CODES.has(error.code) || isUnconfirmed(error);
+}
+
+/** Returns true for the error of a change that was made, and that the disk did not confirm: a crash may lose it. */
+export function isUnconfirmed(error: unknown): boolean {
+  return error instanceof FilewrightError && error.details?.["reason"] === "flush";
 }
 
 /** Returns a `catch` handler that ignores some codes. */

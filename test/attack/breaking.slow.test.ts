@@ -44,6 +44,11 @@ const MOVES: readonly Step[] = [
   ["move", { source: "f", destination: "moved" }],
   ["move", { source: "tree", destination: "moved" }],
 ];
+/** Changes of names in the root that flush it: the flush of the record is that of removals and made directories. */
+const NAMED: readonly Step[] = [
+  ...WRITES.filter(([tool, args]) => tool !== "copy" && args.create_dirs !== true),
+  ...MOVES,
+];
 const ACROSS: readonly Step[] = [
   ["move", { source: "f", destination: "other/f" }],
   ["move", { source: "tree", destination: "other/tree" }],
@@ -51,10 +56,22 @@ const ACROSS: readonly Step[] = [
 ];
 const SPARSE: readonly Step[] = [["copy", { source: "sparse", destination: "copied" }]];
 
+const mountable =
+  process.getuid?.() === 0 &&
+  (() => {
+    const place = fs.mkdtempSync(join(tmpdir(), "filewright-mount-"));
+    const works = spawnSync("mount", ["-t", "tmpfs", "tmpfs", place]).status === 0;
+    if (works) execFileSync("umount", [place]);
+    fs.rmSync(place, { recursive: true });
+    return works;
+  })();
+
 let base: string;
 let root: string;
 beforeEach(() => {
   base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-breaking-")));
+  // A file on a device is not checked when it is closed, so the files are on none.
+  if (mountable) execFileSync("mount", ["-t", "tmpfs", "tmpfs", base]);
   root = join(base, "ws");
   for (const path of ["tree/below", "there/below", "other"])
     fs.mkdirSync(join(root, path), { recursive: true });
@@ -64,7 +81,7 @@ beforeEach(() => {
   fs.truncateSync(join(root, "sparse"), 1024 * 1024);
 });
 afterEach(() => {
-  for (const path of ["other", "f"]) spawnSync("umount", ["-l", join(root, path)]);
+  for (const path of ["ws/other", "ws/f", ""]) spawnSync("umount", ["-l", join(base, path)]);
   fs.rmSync(base, { recursive: true, force: true });
 });
 
@@ -92,12 +109,16 @@ const program = (durability: string, steps: readonly Step[]): string => `
   console.log(JSON.stringify(told));
   process.exit(0);`;
 
-/** Returns the result code of each step while strace injects `fault` into `call`. It attaches after the workspace opens. */
+/**
+ * Returns the result code of each step while strace injects `fault` into `call`, at the paths `within` alone if
+ * there are any. It attaches after the workspace opens.
+ */
 async function toldUnder(
   call: string,
   fault: string,
   steps: readonly Step[],
   durability = "durable",
+  within: readonly string[] = [],
 ): Promise<string[]> {
   const child = spawn(process.execPath, ["--input-type=module", "-e", program(durability, steps)], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -107,7 +128,13 @@ async function toldUnder(
     said += data.toString();
   });
   await once(child.stdout, "data");
-  const inject = ["-e", `trace=${call}`, "-e", `inject=${call}:${fault}`];
+  const inject = [
+    "-e",
+    `trace=${call}`,
+    "-e",
+    `inject=${call}:${fault}`,
+    ...within.flatMap((path) => ["-P", path]),
+  ];
   const tracer = spawn("strace", ["-f", "-o", "/dev/null", ...inject, "-p", `${child.pid}`], {
     stdio: ["ignore", "ignore", "pipe"],
   });
@@ -121,19 +148,10 @@ async function toldUnder(
 }
 
 const strace = spawnSync("strace", ["-V"]).status === 0;
-const mountable =
-  process.getuid?.() === 0 &&
-  (() => {
-    const place = fs.mkdtempSync(join(tmpdir(), "filewright-mount-"));
-    const works = spawnSync("mount", ["-t", "tmpfs", "tmpfs", place]).status === 0;
-    if (works) execFileSync("umount", [place]);
-    fs.rmSync(place, { recursive: true });
-    return works;
-  })();
 
 const [CONTENT, RENAME] = ["pwrite64,copy_file_range", "rename,renameat,renameat2"];
 
-describe.skipIf(!strace)("told, the old content whole, nothing left", () => {
+describe.skipIf(!strace || !mountable)("told, the old content whole, nothing left", () => {
   test.each([
     ["close", "error=EIO", "IO_ERROR", WRITES],
     ["close", "error=EDQUOT", "NO_SPACE", WRITES],
@@ -151,6 +169,18 @@ describe.skipIf(!strace)("told, the old content whole, nothing left", () => {
     const before = everything();
     const told = await toldUnder(call, fault, steps);
     expect(steps.map(([tool], n) => `${tool} ${told[n]}`)).toEqual(steps.map(([tool]) => `${tool} ${code}`));
+    expect(everything()).toEqual(before);
+  });
+
+  // The names change before their directory is flushed: what was made is taken back.
+  test.each([
+    ["EINVAL", "IO_ERROR"],
+    ["EROFS", "READ_ONLY"],
+    ["EDQUOT", "NO_SPACE"],
+  ])("the flush of a directory: %s", async (errno, code) => {
+    const before = everything();
+    const told = await toldUnder("fsync", `error=${errno}`, NAMED, "durable", [root]);
+    expect(NAMED.map(([tool], n) => `${tool} ${told[n]}`)).toEqual(NAMED.map(([tool]) => `${tool} ${code}`));
     expect(everything()).toEqual(before);
   });
 

@@ -16,7 +16,7 @@ import { isWithin, parentOf } from "../paths.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { type FilewrightError, fromEngine } from "../../engine/errors.ts";
-import { backendError, ignoreCodes } from "../failure.ts";
+import { backendError, ignoreCodes, isUnconfirmed } from "../failure.ts";
 import {
   hasContentOf,
   isModeLost,
@@ -162,8 +162,14 @@ class Rollback {
   async #end(step: Step, paths: readonly string[]): Promise<StepOutcome> {
     // After a later step that could not be rolled back, the path does not have this step's state.
     if (paths.some((path) => this.#isBlocked(path))) return "failed";
+    const restore = () => (step.kind === "move" ? this.#move(step) : this.#path(step));
     try {
-      return (await (step.kind === "move" ? this.#move(step) : this.#path(step))) ? "settled" : "conflict";
+      const isSettled = await restore().catch((error: unknown) => {
+        // What was restored is there: the second time nothing is left to do.
+        if (isUnconfirmed(error)) return restore();
+        throw error;
+      });
+      return isSettled ? "settled" : "conflict";
     } catch (thrown) {
       // A host's files may throw anything.
       const error = fromEngine(thrown);

@@ -3,7 +3,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use filewright_core::{Code, Result};
+use filewright_core::{Code, Error, Result};
 use rustix::fs::{FlockOperation, RenameFlags};
 use rustix::io::Errno;
 
@@ -157,7 +157,20 @@ fn start_writeback(fd: &OwnedFd) {
 /// Waits until the names in the directory of `place` are on disk; `with_parents` also those in the
 /// directories above it (on Linux, of the whole file system). Does nothing if the directory may not
 /// be read.
+///
+/// # Errors
+/// With the reason `flush`: the change of a name is made, and a crash of the system may lose it.
 pub(crate) fn sync_directory(place: &ResolvedEntry<'_>, with_parents: bool) -> Result<()> {
+    flush_names(place, with_parents).map_err(|error| {
+        let message = format!("the disk did not confirm the change: {}", error.message);
+        // After `UnsupportedOperation` a caller would make the change in another way.
+        let code =
+            if error.code == Code::UnsupportedOperation { Code::IoError } else { error.code };
+        Error { code, message, ..error }.detail("reason", "flush")
+    })
+}
+
+fn flush_names(place: &ResolvedEntry<'_>, with_parents: bool) -> Result<()> {
     // A directory that is writable but not readable cannot be opened for this.
     let dir = match open_entries(&place.dir, b".") {
         Ok(Some(dir)) => dir,
