@@ -78,6 +78,10 @@ export function closedRootsNote({ closed }: CoveredRoots, verb: string): string 
   return closed.length === 0 ? undefined : `not ${verb}: ${closed.map(escapeControls).join(", ")}`;
 }
 
+/** Returns the path of a result: it is relative to `root`, empty where that is a file, absolute where others were searched. */
+export const pathOfResult = (path: string, root: string): string =>
+  path === "" ? root : path.startsWith("/") ? path : childOf(root, path);
+
 /**
  * Returns a cursor that continues in the root at `index` from the given cursor of that root; an empty cursor
  * means the beginning of the root.

@@ -11,6 +11,7 @@ import { deletePath } from "./delete.ts";
 import { diff } from "./diff.ts";
 import { editFile } from "./edit_file.ts";
 import { findFiles } from "./find_files.ts";
+import { findSymbol } from "./find_symbol.ts";
 import { glob } from "./glob.ts";
 import { grep } from "./grep.ts";
 import { listDirectory } from "./list_directory.ts";
@@ -38,6 +39,7 @@ export const TOOLS: readonly Tool[] = Object.freeze([
   grep,
   outline,
   searchCode,
+  findSymbol,
   stat,
   changesSince,
   copy,

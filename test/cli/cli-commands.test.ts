@@ -43,6 +43,7 @@ const HUMAN: Readonly<Record<string, readonly string[]>> = {
   changes_since: ["changes", "start"],
   outline: ["outline", "src"],
   search_code: ["search", "where is it"],
+  find_symbol: ["symbol", "parse"],
   copy: ["copy", "a", "b"],
   move: ["move", "a", "b"],
   delete: ["delete", "a"],

@@ -179,6 +179,7 @@ describe("an editor", () => {
         "drain",
         "editFile",
         "findFiles",
+        "findSymbol",
         "fork",
         "fs",
         "glob",

@@ -1,4 +1,4 @@
-/** The search commands: grep, glob, search, outline, find, ls. */
+/** The search commands: grep, glob, search, symbol, outline, find, ls. */
 import { type Command, operands, type SearchOutcome } from "../command.ts";
 import {
   type OptionLine,
@@ -16,9 +16,12 @@ function searchOutcomeOf(data: unknown): SearchOutcome {
   const facts = data as {
     readonly total?: number;
     readonly total_matches?: number;
+    readonly total_definitions?: number;
+    readonly total_uses?: number;
     readonly complete?: boolean;
   };
-  if ((facts.total_matches ?? facts.total ?? 0) > 0) return "found";
+  const named = (facts.total_definitions ?? 0) + (facts.total_uses ?? 0);
+  if ((facts.total_matches ?? facts.total ?? named) > 0) return "found";
   return facts.complete === false ? "unknown" : "nothing";
 }
 
@@ -168,6 +171,26 @@ export const SEARCH_COMMANDS: readonly Command[] = [
     ],
     takes: [1, 2, "a question"],
     toCall: operands(["query", "path"]),
+  },
+  {
+    name: "symbol",
+    tool: "find_symbol",
+    summary: "find where a name is defined and used",
+    usage: "filewright symbol NAME [PATH] [options]",
+    about:
+      "The definitions of NAME, then the lines that use it, each with the function or type around it. Names are compared, not types.",
+    help: [
+      ["-g, --glob GLOB...", "only matching files (repeatable)", "glob"],
+      ["--no-uses", "only the definitions", { uses: false }],
+      ["--max-tokens N", "the most tokens of the text (2000)", "max_tokens"],
+    ],
+    examples: [
+      ["filewright symbol SessionStore", "everywhere"],
+      ["filewright symbol Parser.parse src --no-uses", "one of several with that name"],
+    ],
+    takes: [1, 2, "a name"],
+    outcome: searchOutcomeOf,
+    toCall: operands(["name", "path"]),
   },
   {
     name: "outline",

@@ -14,6 +14,7 @@ export const FACTS_BY_TOOL = {
   grep: {"kind":"read","traits":["searches"]},
   outline: {"kind":"read","traits":["knowsRepository","searches"]},
   search_code: {"kind":"read","traits":["knowsRepository","searches","needsDirectory"]},
+  find_symbol: {"kind":"read","traits":["knowsRepository","searches"]},
   stat: {"kind":"read","traits":["endsAtOnce","readsContents","standsForLooking"]},
   changes_since: {"kind":"read","traits":["searches","knowsRepository"]},
   copy: {"kind":"change","traits":["readsContents","copies","alsoReplaces"]},

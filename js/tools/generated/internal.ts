@@ -9,6 +9,7 @@ import type {
   DiffArgs,
   EditFileArgs,
   FindFilesArgs,
+  FindSymbolArgs,
   GlobArgs,
   GrepArgs,
   ListDirectoryArgs,
@@ -133,6 +134,7 @@ export interface CheckedArgs {
   readonly grep: Checked<GrepArgs, "glob" | "before" | "after" | "max_per_file" | "cursor" | "max_tokens">;
   readonly outline: Checked<OutlineArgs, "depth">;
   readonly search_code: Checked<SearchCodeArgs, "glob">;
+  readonly find_symbol: Checked<FindSymbolArgs, "glob">;
   readonly stat: Required<StatArgs>;
   readonly changes_since: Required<ChangesSinceArgs>;
   readonly copy: Required<CopyArgs>;

@@ -1052,6 +1052,68 @@ export interface SearchCodeData {
   readonly warnings?: readonly string[];
 }
 
+/** The arguments of `find_symbol`. */
+export interface FindSymbolArgs {
+  /** The name, or what is around it and the name: Parser.parse. */
+  readonly name: string;
+  /** The file or directory to search; relative to the workspace, or absolute. Default `"."`. */
+  readonly path?: string;
+  /** Only files whose path matches: *.ts at any depth, src/** below a directory. */
+  readonly glob?: string | readonly string[];
+  /** Give the lines that use the name, too. Default `true`. */
+  readonly uses?: boolean;
+  /** The most tokens of the text. Default `2000`. */
+  readonly max_tokens?: number;
+  /** After this time what was found so far is given. In milliseconds. Default `30000`. */
+  readonly timeout_ms?: number;
+}
+
+/** Definitions of the name, by path and line. */
+export interface SymbolDefinition {
+  /** Relative to the workspace. */
+  readonly path: string;
+  /** function, method, class, struct, enum, interface and so on. */
+  readonly kind: string;
+  /** The name, with the names of what is around it: Parser.parse. */
+  readonly name: string;
+  /** The line with the name, shortened. */
+  readonly signature: string;
+  /** First line, without decorators and comments above. */
+  readonly start_line: number;
+  /** Last line. */
+  readonly end_line: number;
+}
+
+/** The other lines with the name, by path and line. */
+export interface SymbolUse {
+  /** Relative to the workspace. */
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+  /** The line, at most 200 characters. */
+  readonly text: string;
+  /** The definition around it; absent outside of any. */
+  readonly in?: string;
+}
+
+/** The data of `find_symbol`. */
+export interface FindSymbolData {
+  /** Definitions of the name, by path and line. */
+  readonly definitions: readonly SymbolDefinition[];
+  /** The other lines with the name, by path and line. */
+  readonly uses: readonly SymbolUse[];
+  /** All definitions that were found, also those left out. */
+  readonly total_definitions: number;
+  /** All other lines that were found, also those left out. */
+  readonly total_uses: number;
+  /** Whether everything was searched. */
+  readonly complete: boolean;
+  /** With max_tokens: the tokens of the text. */
+  readonly tokens?: number;
+  /** What else is to be known of the answer, such as what was left out. */
+  readonly warnings?: readonly string[];
+}
+
 /** The arguments of `stat`. */
 export interface StatArgs {
   /** The file, directory or link; relative to the workspace, or absolute. */
@@ -1421,6 +1483,11 @@ export interface ToolArgs {
    * It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer has at most max_tokens tokens and says what was left out.
    */
   search_code: SearchCodeArgs;
+  /**
+   * Finds where a name is defined, then the lines that use it, each with the function or type around it. Use it before you change or rename something, or to follow a call.
+   * It compares names, not types: two functions with one name are not told apart, and a use may be a comment or a text. Definitions of about 30 languages are known; ignored and binary files are left out. The answer keeps to max_tokens and says what was left out.
+   */
+  find_symbol: FindSymbolArgs;
   /** Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory. */
   stat: StatArgs;
   /** Shows what other agents and programs changed in the files that you have read, as diff hunks within max_tokens, and who did. The lines shown count as read. Use it before you go on with files that others work on, too, instead of reading them again. */
@@ -1511,6 +1578,11 @@ export interface ToolData {
    * It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer has at most max_tokens tokens and says what was left out.
    */
   search_code: SearchCodeData;
+  /**
+   * Finds where a name is defined, then the lines that use it, each with the function or type around it. Use it before you change or rename something, or to follow a call.
+   * It compares names, not types: two functions with one name are not told apart, and a use may be a comment or a text. Definitions of about 30 languages are known; ignored and binary files are left out. The answer keeps to max_tokens and says what was left out.
+   */
+  find_symbol: FindSymbolData;
   /** Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory. */
   stat: StatData;
   /** Shows what other agents and programs changed in the files that you have read, as diff hunks within max_tokens, and who did. The lines shown count as read. Use it before you go on with files that others work on, too, instead of reading them again. */

@@ -81,8 +81,7 @@ export function definitionOf(
       "UNSUPPORTED_FORMAT",
       `The definitions of ${path} cannot be told: its language is not known.`,
     );
-  const parts = symbol.split(/::|[.#/]/u).filter((part) => part !== "");
-  const fits = definitions.filter((one) => one.name === symbol || endsIn(one, definitions, parts));
+  const fits = definitionsNamed(symbol, definitions);
   // The members of a type are elsewhere for a reader: its own definition is meant.
   const own = fits.filter(({ kind }) => kind !== "impl");
   const found = own.length === 0 ? fits : own;
@@ -103,7 +102,7 @@ export function definitionOf(
       { candidates },
     );
   }
-  const last = parts.at(-1) ?? symbol;
+  const last = partsOfName(symbol).at(-1) ?? symbol;
   const near = nearest(last, [...new Set(definitions.map((one) => one.name))]);
   const like =
     near === undefined ? "outline lists its definitions" : `the nearest is ${escapeControls(near)}`;
@@ -134,8 +133,22 @@ interface SymbolCandidate {
   readonly end_line: number;
 }
 
+/** Returns the definitions that have a name, or its last part where those around them have the others. */
+export function definitionsNamed(
+  name: string,
+  definitions: readonly OutlineEntry[],
+): readonly OutlineEntry[] {
+  const parts = partsOfName(name);
+  return definitions.filter((one) => one.name === name || endsIn(one, definitions, parts));
+}
+
+/** Returns the parts of a name that a caller gives: `Class.method`, `Class::method`, `Class#method` or `Class/method`. */
+export function partsOfName(name: string): readonly string[] {
+  return name.split(/::|[.#/]/u).filter((part) => part !== "");
+}
+
 /** Returns the names of the definitions around one, the outermost first, and its own. */
-function qualifiedName(one: OutlineEntry, definitions: readonly OutlineEntry[]): readonly string[] {
+export function qualifiedName(one: OutlineEntry, definitions: readonly OutlineEntry[]): readonly string[] {
   const names = [one.name];
   for (let { parent } = one; parent >= 0; parent = definitions[parent]!.parent)
     names.push(definitions[parent]!.name);

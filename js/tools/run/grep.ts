@@ -12,6 +12,7 @@ import {
   grepInCovered,
   grepInRoot,
   makeRootCursor,
+  pathOfResult,
 } from "../every-root.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { escapeControls, plural } from "../../engine/escape.ts";
@@ -102,10 +103,6 @@ export async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<Gr
     ),
   };
 }
-
-/** Returns the path of a result: it is relative to `root`, empty where that is a file, absolute where others were searched. */
-const pathOfResult = (path: string, root: string): string =>
-  path === "" ? root : path.startsWith("/") ? path : childOf(root, path);
 
 /** The most files of an answer about which it is told that they have changed. */
 const MAX_CHANGE_NOTES = 10;

@@ -19,6 +19,8 @@ import type {
   EditFileData,
   FindFilesArgs,
   FindFilesData,
+  FindSymbolArgs,
+  FindSymbolData,
   GlobArgs,
   GlobData,
   GrepArgs,
@@ -104,6 +106,11 @@ export interface ToolMethods {
    * It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer has at most max_tokens tokens and says what was left out.
    */
   searchCode(args: SearchCodeArgs, options?: CallOptions): Promise<SearchCodeData>;
+  /**
+   * Finds where a name is defined, then the lines that use it, each with the function or type around it. Use it before you change or rename something, or to follow a call.
+   * It compares names, not types: two functions with one name are not told apart, and a use may be a comment or a text. Definitions of about 30 languages are known; ignored and binary files are left out. The answer keeps to max_tokens and says what was left out.
+   */
+  findSymbol(args: FindSymbolArgs, options?: CallOptions): Promise<FindSymbolData>;
   /** Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory. */
   stat(args: StatArgs, options?: CallOptions): Promise<StatData>;
   /** Shows what other agents and programs changed in the files that you have read, as diff hunks within max_tokens, and who did. The lines shown count as read. Use it before you go on with files that others work on, too, instead of reading them again. */
