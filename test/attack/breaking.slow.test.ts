@@ -94,9 +94,20 @@ function everything(directory = root): readonly string[] {
   });
 }
 
-const program = (durability: string, steps: readonly Step[]): string => `
-  import { openWorkspace } from ${JSON.stringify(ENTRY)};
-  const state = { root: ${JSON.stringify(root)}, stateDir: ${JSON.stringify(join(base, "state"))} };
+/** How the steps are made. */
+interface Making {
+  readonly durability?: string;
+  /** The paths at which calls fail. Default: everywhere. */
+  readonly within?: readonly string[];
+  /** Over `node:fs`, without the addon. */
+  readonly node?: boolean;
+}
+
+const program = ({ durability = "durable", node = false }: Making, steps: readonly Step[]): string => `
+  import { NodeBackend, openWorkspace } from ${JSON.stringify(ENTRY)};
+  const stateDir = ${JSON.stringify(join(base, "state"))};
+  const backend = ${node} ? new NodeBackend({ stateDir, durability: ${JSON.stringify(durability)} }) : undefined;
+  const state = { root: ${JSON.stringify(root)}, stateDir, backend };
   const ws = await openWorkspace({ ...state, durability: ${JSON.stringify(durability)} });
   await ws.call("read_file", { path: "f" });
   console.log("ready");
@@ -117,10 +128,9 @@ async function toldUnder(
   call: string,
   fault: string,
   steps: readonly Step[],
-  durability = "durable",
-  within: readonly string[] = [],
+  making: Making = {},
 ): Promise<string[]> {
-  const child = spawn(process.execPath, ["--input-type=module", "-e", program(durability, steps)], {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program(making, steps)], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   let said = "";
@@ -133,7 +143,7 @@ async function toldUnder(
     `trace=${call}`,
     "-e",
     `inject=${call}:${fault}`,
-    ...within.flatMap((path) => ["-P", path]),
+    ...(making.within ?? []).flatMap((path) => ["-P", path]),
   ];
   const tracer = spawn("strace", ["-f", "-o", "/dev/null", ...inject, "-p", `${child.pid}`], {
     stdio: ["ignore", "ignore", "pipe"],
@@ -174,19 +184,20 @@ describe.skipIf(!strace || !mountable)("told, the old content whole, nothing lef
 
   // The names change before their directory is flushed: what was made is taken back.
   test.each([
-    ["EINVAL", "IO_ERROR"],
-    ["EROFS", "READ_ONLY"],
-    ["EDQUOT", "NO_SPACE"],
-  ])("the flush of a directory: %s", async (errno, code) => {
+    ["EINVAL", "IO_ERROR", false],
+    ["EROFS", "READ_ONLY", false],
+    ["EDQUOT", "NO_SPACE", false],
+    ["EROFS", "READ_ONLY", true],
+  ])("the flush of a directory: %s, told as %s, without the addon: %s", async (errno, code, node) => {
     const before = everything();
-    const told = await toldUnder("fsync", `error=${errno}`, NAMED, "durable", [root]);
+    const told = await toldUnder("fsync", `error=${errno}`, NAMED, { node, within: [root] });
     expect(NAMED.map(([tool], n) => `${tool} ${told[n]}`)).toEqual(NAMED.map(([tool]) => `${tool} ${code}`));
     expect(everything()).toEqual(before);
   });
 
   test.each(["none", "atomic"])("closing, where nothing waits for the disk: %s", async (durability) => {
     const before = everything();
-    const told = await toldUnder("close", "error=EDQUOT", WRITES, durability);
+    const told = await toldUnder("close", "error=EDQUOT", WRITES, { durability });
     expect(told).toEqual(WRITES.map(() => "NO_SPACE"));
     expect(everything()).toEqual(before);
   });

@@ -83,6 +83,15 @@ export function osError(error: unknown, path: string): unknown {
   return makeError(code, message, { path, details });
 }
 
+/** Returns the error of a change that is made, and of whose directory the flush failed: a crash may lose it. */
+export function unconfirmedError(error: unknown, path: string): FilewrightError {
+  const [code, reason] = ERRORS_BY_NAME[systemErrorName(error) ?? ""] ?? ["IO_ERROR", "input/output failure"];
+  return makeError(code, `the disk did not confirm the change: ${reason}`, {
+    path,
+    details: { reason: "flush" },
+  });
+}
+
 /** Runs calls of `node:fs`. Their exceptions become errors about `path`. */
 export function withOsErrors<T>(path: string, run: () => T): T {
   try {

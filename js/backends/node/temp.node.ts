@@ -9,7 +9,7 @@ import { STEPS_PER_YIELD_CHECK, Yielder } from "../../engine/yielder.ts";
 import type { Durability, EntryType } from "../backend.ts";
 import { textOfNameBytes } from "../name-escapes.ts";
 import { isTempName } from "../walk/temp-name.ts";
-import { pathChanged, systemErrorName } from "./errors.node.ts";
+import { pathChanged, systemErrorName, unconfirmedError } from "./errors.node.ts";
 import { fileIdOf, typeOf } from "./facts.node.ts";
 import type { PinnedDirectory, PinnedEntry } from "./pinned.node.ts";
 import { hasEnded, ownIdentity, type ProcessIdentity } from "./process-identity.node.ts";
@@ -85,7 +85,8 @@ export function syncDirectory(directory: PinnedDirectory): void {
     fs.fsyncSync(fd);
   } catch (error) {
     // Windows and some file systems cannot flush a directory, and answer with one of these errors.
-    if (!["EPERM", "EINVAL", "EISDIR", "EBADF"].includes(systemErrorName(error) ?? "")) throw error;
+    if (!["EPERM", "EINVAL", "EISDIR", "EBADF"].includes(systemErrorName(error) ?? ""))
+      throw unconfirmedError(error, directory.path);
   } finally {
     fs.closeSync(fd);
   }
