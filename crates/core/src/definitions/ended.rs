@@ -112,8 +112,10 @@ impl Walker<'_> {
             b"function" => {
                 let (name, next) = self.lua_name(at);
                 let local = at > 0 && tokens.is(at - 1, "local");
+                // The name before it may be on an earlier line.
+                let first = name.unwrap_or(at).min(self.line);
                 let start =
-                    if local || name.is_none_or(|name| name < at) { self.line.min(at) } else { at };
+                    if local || name.is_none_or(|name| name < at) { first.min(at) } else { at };
                 let kind = if name.is_some_and(|name| name > 0 && tokens.is(name - 1, ":")) {
                     Kind::Method
                 } else {
@@ -227,12 +229,24 @@ impl Walker<'_> {
             b"end" => self.close(at),
             word if self.is_constant(at, word) => {
                 let found = self.add(Kind::Constant, tokens.range(at), at);
-                let (last, _) = self.statement_end(at + 2);
+                let (last, block) = self.statement_end(at + 2);
                 self.found[found].last = tokens.range(last).end.saturating_sub(1);
+                // `Point = Struct.new(:x) do … end`, whose methods are its own.
+                if block && tokens.is(at + 3, ".") && !self.opens_block(at + 2, last) {
+                    self.open(Some(found), true);
+                    return last + 1;
+                }
             }
             _ => {}
         }
         at + 1
+    }
+
+    /// Returns whether a word that needs an `end` stands between two tokens.
+    fn opens_block(&self, from: usize, to: usize) -> bool {
+        const OPENING: &[&[u8]] =
+            &[b"if", b"unless", b"case", b"begin", b"while", b"until", b"for", b"def", b"class"];
+        (from..to).any(|at| self.tokens.is_word(at) && OPENING.contains(&self.tokens.of(at)))
     }
 
     fn is_constant(&self, at: usize, word: &[u8]) -> bool {

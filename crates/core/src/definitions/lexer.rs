@@ -90,6 +90,8 @@ impl Lexer<'_, '_> {
         let length =
             if let Some(length) = self.lexicon.block.and_then(|form| block_length(rest, form)) {
                 length
+            } else if let Some(length) = self.long_comment(rest) {
+                length
             } else if self.lexicon.line.iter().any(|mark| self.is_comment(rest, mark)) {
                 memchr::memchr(b'\n', rest).unwrap_or(rest.len())
             } else {
@@ -100,6 +102,13 @@ impl Lexer<'_, '_> {
         }
         self.at += length;
         true
+    }
+
+    /// Returns the length of `--[==[ … ]==]`, a comment of Lua.
+    fn long_comment(&self, rest: &[u8]) -> Option<usize> {
+        let has_long = || self.lexicon.literals.iter().any(|one| matches!(one, Literal::LuaLong));
+        let text = rest.strip_prefix(b"--[").filter(|_| has_long())?;
+        literals::lua_long(&rest[rest.len() - text.len() - 1..]).map(|length| length + 2)
     }
 
     /// Returns whether a comment to the end of the line begins here. One that begins with a space in

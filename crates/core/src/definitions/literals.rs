@@ -296,16 +296,16 @@ fn cpp_raw(text: &[u8]) -> Option<usize> {
     Some(memchr::memmem::find(rest, &close).map_or(text.len(), |end| end + 2 + close.len()))
 }
 
-fn lua_long(text: &[u8]) -> Option<usize> {
-    let comment = if text.starts_with(b"--") { 2 } else { 0 };
-    let rest = text.get(comment..)?.strip_prefix(b"[")?;
+/// Returns the length of `[==[ … ]==]`.
+pub(super) fn lua_long(text: &[u8]) -> Option<usize> {
+    let rest = text.strip_prefix(b"[")?;
     let marks = rest.iter().take_while(|&&byte| byte == b'=').count();
     if rest.get(marks) != Some(&b'[') {
         return None;
     }
     let close = [b"]", &rest[..marks], b"]"].concat();
     let end = memchr::memmem::find(rest, &close);
-    Some(end.map_or(text.len(), |end| end + comment + 1 + close.len()))
+    Some(end.map_or(text.len(), |end| end + 1 + close.len()))
 }
 
 /// Returns whether a `/` begins a regular expression: what is before it is no value.

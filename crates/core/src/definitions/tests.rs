@@ -125,7 +125,8 @@ class Shop 2-9
   method size 5-5
   method handle 6-8
 function add 10-10
-constant limit 11-14
+constant limit 11-11
+constant list 11-14
   method open 12-12
 function f 15-19
   function inner 16-16
@@ -297,4 +298,41 @@ fn a_definition_that_shares_a_line_with_something_else_does_not_own_its_lines() 
     assert_eq!(owned(script, "class A {\n  @log run() {\n  }\n}\n"), [true, true]);
     let python = language_of("a.py").unwrap();
     assert_eq!(owned(python, "A = 1  # one\ndef f():\n    return 1\n"), [true, true]);
+}
+
+#[test]
+fn a_long_comment_of_lua_holds_nothing() {
+    let text = "--[==[\nfunction no() end\n]] ]==]\n--[[ function no2() end\n]]\nfunction yes() end\n--[x\nfunction too() end\n";
+    assert_eq!(shown(Language::Lua, text), "function yes 6-6 <1\nfunction too 8-8 <7\n");
+}
+
+#[test]
+fn a_class_of_java_that_is_not_sealed() {
+    let text = "public non-sealed class A extends B {\n}\n";
+    assert_eq!(shown(Language::Java, text), "class A 1-2\n");
+}
+
+#[test]
+fn a_constant_of_ruby_has_its_block() {
+    let text = "Point = Struct.new(:x) do\n  def far\n    1\n  end\nend\nA = 1\nB = if x then y do\n  z\nend end\nclass C\nend\n";
+    assert_eq!(
+        shown(Language::Ruby, text),
+        "constant Point 1-5\n  method far 2-4\nconstant A 6-6\nconstant B 7-7\nclass C 10-11\n"
+    );
+}
+
+#[test]
+fn names_that_are_declared_together_are_several() {
+    let text = "const a = 1, b = 2;\nlet c: Map<string, number> = f(1, x),\n  d = () => {\n    const no = 1;\n  };\nconst e = <T, U>(x: T, y: U) => x;\n";
+    assert_eq!(
+        shown(Language::TypeScript, text),
+        "constant a 1-1\nconstant b 1-1\nvariable c 2-2\nfunction d 3-5\nfunction e 6-6\n"
+    );
+    let owned = definitions(Language::TypeScript, text.as_bytes());
+    assert!(!owned[0].owns_lines && !owned[1].owns_lines);
+}
+
+#[test]
+fn a_function_of_lua_may_have_its_name_on_an_earlier_line() {
+    assert_eq!(shown(Language::Lua, "run\n= function() end\n"), "function run 1-2\n");
 }

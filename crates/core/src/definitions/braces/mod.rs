@@ -306,6 +306,9 @@ impl Walker<'_> {
                 break;
             }
             let mut next = tokens.next(at);
+            if tokens.is(at, "non") && tokens.is(next, "-") {
+                next = tokens.next(next); // `non-sealed` of Java
+            }
             if tokens.is(next, "(")
                 && tokens.joined(at)
                 && !matches!(self.rules.callable, Callable::Member)
@@ -469,21 +472,15 @@ impl Walker<'_> {
     fn value(&mut self, begun: Begun, kind: Kind) -> Option<usize> {
         let name = self.name_after_value(begun.word)?;
         let script = self.rules.callable == Callable::Member;
-        let kind = match kind {
-            Kind::Constant | Kind::Variable if script => {
-                script::value_kind(self.tokens, name + 1).unwrap_or(kind)
-            }
-            other => other,
-        };
+        if script && matches!(kind, Kind::Constant | Kind::Variable) {
+            return self.declarators(begun, kind, name);
+        }
         let local = matches!(kind, Kind::Constant | Kind::Variable | Kind::Type);
         if local && self.place() == Place::Code {
             return None;
         }
         let last = self.to_end(name + 1);
         self.add(begun, kind, name, last);
-        if script && kind == Kind::Class {
-            self.class_value(name, last);
-        }
         Some(name + 1)
     }
 

@@ -136,6 +136,51 @@ impl Walker<'_> {
         Some(open)
     }
 
+    /// Takes `const name = value, other = value`: each name with its value.
+    pub(super) fn declarators(
+        &mut self,
+        mut begun: Begun,
+        kind: Kind,
+        first: usize,
+    ) -> Option<usize> {
+        let tokens = self.tokens;
+        let (mut name, end) = (first, self.to_end(first + 1));
+        let mut taken = None;
+        loop {
+            let comma = self.declarator_end(name + 1, end);
+            let last = comma.map_or(end, |comma| comma - 1);
+            let kind = value_kind(tokens, name + 1).unwrap_or(kind);
+            if self.place() != Place::Code || matches!(kind, Kind::Function | Kind::Class) {
+                self.add(begun, kind, name, last);
+                taken = Some(first + 1);
+            }
+            if kind == Kind::Class {
+                self.class_value(name, last);
+            }
+            name = match comma {
+                Some(comma) => comma + 1,
+                None => return taken,
+            };
+            begun = Begun { lead: name, start: name, word: name };
+        }
+    }
+
+    /// Returns the comma after a value that another name and its value follow, before a token.
+    fn declarator_end(&self, from: usize, end: usize) -> Option<usize> {
+        let tokens = self.tokens;
+        let mut at = from;
+        while at < end && !tokens.is_tired() {
+            if tokens.is(at, ",")
+                && tokens.is_name(at + 1)
+                && matches!(tokens.of(at + 2), b"=" | b":" | b"," | b";" | b"!")
+            {
+                return Some(at);
+            }
+            at = if tokens.is(at, "<") { self.after_angles(at) } else { tokens.skip(at) };
+        }
+        None
+    }
+
     /// Takes `exports.name = function`, `Type.prototype.name = function`.
     pub(super) fn assignment(&mut self, begun: Begun) -> Option<usize> {
         let tokens = self.tokens;
