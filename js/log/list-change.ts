@@ -35,11 +35,10 @@ import {
 import { withOutcome } from "../backends/transaction/outcome.ts";
 import { Transaction, type TransactionOptions } from "../backends/transaction/transaction.ts";
 import { parentOf } from "../backends/paths.ts";
-import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { lastMoment, noteMoment } from "./call-id.ts";
-import { needsStepsError } from "./errors.ts";
+import { needsSteps, needsStepsError } from "./errors.ts";
 import type { RollbackRetries } from "./recovery.ts";
 import type { RecordOnDisk, RecordFiles } from "./store.ts";
 import type { Made } from "./log.ts";
@@ -86,15 +85,13 @@ export async function changeAsList<T>(
     result = await run(parts.fs, change.commit);
   } catch (error) {
     const left = await change.rolledBack(error);
-    if (change.isForSteps && !change.hasBegun) return bySteps();
+    if (left instanceof FilewrightError && needsSteps(left) && !change.hasBegun) return bySteps();
     throw left;
   }
   return { result, undo: change.close() };
 }
 
 class ListWithRecord {
-  /** True for a change that has to be made by steps. */
-  isForSteps = false;
   /** The list, once it was made or may have been. */
   #begun: BegunList | undefined;
   #isWhole = false;
@@ -114,10 +111,11 @@ class ListWithRecord {
     const made = await this.#make(list, options);
     if (!("missing" in made.end)) return this.#outcomeOf(list, made);
     const whole = withDirectories(list, made.end.missing);
-    if (whole.length > MAX_LISTED) return this.#leaveToSteps();
+    if (whole.length > MAX_LISTED) throw needsStepsError();
     const again = await this.#make(whole, options);
     // Another program removes directories meanwhile.
-    return "missing" in again.end ? this.#leaveToSteps() : this.#outcomeOf(whole, again);
+    if ("missing" in again.end) throw needsStepsError();
+    return this.#outcomeOf(whole, again);
   };
 
   /** Ends a change that was made. Returns whether it can be undone. */
@@ -152,6 +150,8 @@ class ListWithRecord {
   async #make(list: readonly ListedChange[], options: ListOptions): Promise<RecordedList> {
     const { commit, header, place } = this.#parts;
     const isAtomic = header.atomic === true;
+    // By steps, the record of a moved directory that may be taken back has all that is in it.
+    if ((isAtomic || list.length > 1) && list.some(isDirectoryMove)) throw needsStepsError();
     const asides = isAtomic ? list.map((change) => this.#asideOf(change)) : [];
     const plan = { list, asides, isAtomic };
     const record = this.#begin();
@@ -187,7 +187,7 @@ class ListWithRecord {
     const { header } = this.#parts;
     const paths = this.#parts.list.map(({ path }) => path);
     if ("at" in end && end.at < list.length) {
-      if (isForSteps(end.error, list[end.at])) this.#leaveToSteps();
+      if (isForSteps(end.error, list[end.at])) throw needsStepsError();
       const failed = list.slice(end.at).find(({ path }) => paths.includes(path));
       return { at: paths.indexOf(failed?.path ?? ""), error: end.error };
     }
@@ -200,21 +200,15 @@ class ListWithRecord {
 
   /** Returns where the file stays that a change replaces or removes. */
   #asideOf(change: ListedChange): string | undefined {
-    const isReplacing = change.do === "remove" || (change.do === "put" && change.was !== null);
-    return isReplacing ? this.#parts.fs.asidePath(change.path) : undefined;
+    return isReplacing(change) ? this.#parts.fs.asidePath(change.path) : undefined;
   }
 
   #begin(): RecordOnDisk {
     try {
       return this.#parts.place.files.beginFile(this.#parts.header.callId);
     } catch {
-      return this.#leaveToSteps(); // The change by steps reports the error, if it has it as well.
+      throw needsStepsError(); // The change by steps reports the error, if it has it as well.
     }
-  }
-
-  #leaveToSteps(): never {
-    this.isForSteps = true;
-    throw needsStepsError();
   }
 
   /** Ends a list of which the disk does not say what was made: all steps may have been, unless the error excludes it. */
@@ -224,7 +218,7 @@ class ListWithRecord {
       throw error;
     }
     endRecord(record, null);
-    if (isOfRecord(error)) this.#leaveToSteps();
+    if (isOfRecord(error)) throw needsStepsError();
     throw error;
   }
 }
@@ -237,14 +231,24 @@ interface PlannedList {
   readonly isAtomic: boolean;
 }
 
-/** Returns the list with the hashes of all contents. */
+/** Returns the list with the hashes of all contents, once they are computed. */
 async function withHashes(list: readonly ListedChange[]): Promise<readonly ListedChange[]> {
   const hashed: ListedChange[] = [];
   for (const change of list) {
-    const isKnown = change.do !== "put" || change.hash !== undefined;
-    hashed.push(isKnown ? change : { ...change, hash: await engine().onThreads.sha256(change.bytes) });
+    const isLater = change.do === "put" && typeof change.hash !== "string";
+    hashed.push(isLater ? { ...change, hash: await change.hash } : change);
   }
   return hashed;
+}
+
+/** Returns true for a change that replaces or removes a file. */
+function isReplacing(change: ListedChange): boolean {
+  if (change.do === "put") return change.was !== null;
+  return change.do === "remove" || (change.do !== "mkdir" && change.isOver);
+}
+
+function isDirectoryMove(change: ListedChange): boolean {
+  return change.do === "move" && change.version === undefined;
 }
 
 /** Returns the list with missing directories, each right before the first file that needs it. */
@@ -262,9 +266,9 @@ function entriesOf(plan: PlannedList, header: RecordHeader): readonly RecordEntr
   const entries: RecordEntry[] = [{ entry: "begin", header }];
   const finals: (readonly [string, PreImage | null])[] = [];
   for (const [at, change] of plan.list.entries()) {
-    const facts = { parent: markOf<string>("parent", at), before: markOf<PreImage>("before", at) };
-    const told = { entry: "steps", steps: [stepOf(change, { ...facts, plan, at })] } as const;
+    const told = { entry: "steps", steps: [stepOf(change, { facts: markedFacts(at), plan, at })] } as const;
     entries.push(at === 0 ? told : { ...told, notes: notesOf(at - 1) });
+    if (change.do === "move") finals.push([change.from, null]);
     finals.push([change.path, finalOf(change, at)]);
   }
   const notes = notesOf(plan.list.length - 1);
@@ -282,34 +286,80 @@ function finalOf(change: ListedChange, at: number): PreImage | null {
   const fileId = markOf<string>("fileId", at);
   if (change.do === "remove") return null;
   if (change.do === "mkdir") return { type: "dir", fileId };
+  if (change.do !== "put") return markOf<PreImage>("left", at);
   return { ...afterOf(change), version: markOf<string>("version", at), fileId };
 }
 
 function afterOf({ bytes, hash, mode }: ListedPut): PreImage {
-  return withoutUndefined({ type: "file", size: bytes.length, hash, mode: bitsOfWrite(mode).mode });
+  const known = typeof hash === "string" ? hash : undefined;
+  return withoutUndefined({ type: "file", size: bytes.length, hash: known, mode: bitsOfWrite(mode).mode });
+}
+
+/** The facts of a step that are found out when it is made; undefined for an unknown one. */
+interface StepFacts {
+  readonly parents: readonly [from: string | undefined, of: string | undefined];
+  /** The file that is removed, or replaced by a transfer. */
+  readonly before: PreImage;
+  /** The entry that is moved. */
+  readonly moved: PreImage;
+  /** The file that is copied, as the copy is expected. */
+  readonly copied: Omit<PreImage, "source"> & { readonly version: string };
+}
+
+/** Returns marks in the places of the facts. */
+function markedFacts(at: number): StepFacts {
+  return {
+    parents: [markOf("parentFrom", at), markOf("parent", at)],
+    before: markOf("before", at),
+    moved: markOf("moved", at),
+    copied: {
+      ...{ type: "file", size: markOf("size", at), mode: markOf("mode", at) },
+      version: markOf("sourceVersion", at),
+    },
+  };
 }
 
 /** Returns the step of a change, as `StepMaker` has it. */
 function stepOf(
   change: ListedChange,
-  {
-    plan: { asides, isAtomic },
-    at,
-    parent,
-    before,
-  }: {
-    readonly plan: PlannedList;
-    readonly at: number;
-    readonly parent: string | undefined;
-    readonly before: PreImage | null;
-  },
-): PathStep {
+  { facts, plan, at }: { readonly facts: StepFacts; readonly plan: PlannedList; readonly at: number },
+): Step {
   const { path } = change;
-  const facts = withoutUndefined({ parent: isAtomic ? parent : undefined, aside: asides[at], id: at });
-  if (change.do === "mkdir") return { kind: "mkdir", path, before: null, after: { type: "dir" }, ...facts };
-  if (change.do === "remove") return { kind: "delete", path, before, after: null, ...facts };
-  const was = change.was === null ? null : imageOfFile(change.was);
-  return { kind: was === null ? "create" : "write", path, before: was, after: afterOf(change), ...facts };
+  const { asides, isAtomic } = plan;
+  const [parentFrom, parent] = isAtomic ? facts.parents : [];
+  const own = withoutUndefined({ aside: asides[at], id: at });
+  if (change.do === "move") {
+    const { from, isOver } = change;
+    const parents = [parentFrom ?? null, parent ?? null] as const;
+    const { moved, before } = facts;
+    return { kind: "move", from, to: path, parents, moved, over: isOver ? before : null, ...own };
+  }
+  return { ...pathStepOf(change, facts), ...withoutUndefined({ parent }), ...own };
+}
+
+/** Returns the step of a change of one path, without what every such step has. */
+function pathStepOf(
+  change: Exclude<ListedChange, { readonly do: "move" }>,
+  facts: StepFacts,
+): Omit<PathStep, "id"> {
+  const { path } = change;
+  switch (change.do) {
+    case "mkdir":
+      return { kind: "mkdir", path, before: null, after: { type: "dir" } };
+    case "remove":
+      return { kind: "delete", path, before: facts.before, after: null };
+    case "copy": {
+      const { version, ...copied } = facts.copied;
+      const after = { ...copied, source: { path: change.from, version } };
+      return change.isOver
+        ? { kind: "write", path, before: facts.before, after }
+        : { kind: "create", path, before: null, after };
+    }
+    default: {
+      const was = change.was === null ? null : imageOfFile(change.was);
+      return { kind: was === null ? "create" : "write", path, before: was, after: afterOf(change) };
+    }
+  }
 }
 
 /** Returns the steps of a record by their ids: none of one that cannot be read. */
@@ -322,10 +372,17 @@ function recordedSteps(record: RecordOnDisk): ReadonlyMap<number, Step> {
 }
 
 /** Returns the step of a change without what only the record has. */
-function unrecordedStep(plan: PlannedList, at: number): PathStep {
+function unrecordedStep(plan: PlannedList, at: number): Step {
   const change = plan.list[at] as ListedChange;
-  const version = change.do === "remove" ? change.version : undefined;
-  return stepOf(change, { plan, at, parent: undefined, before: withoutUndefined({ type: "file", version }) });
+  const version = "version" in change ? change.version : undefined;
+  const file: PreImage = withoutUndefined({ type: "file", version });
+  const facts: StepFacts = {
+    parents: [undefined, undefined],
+    before: change.do === "remove" ? file : { type: "file" },
+    moved: isDirectoryMove(change) ? { type: "dir" } : file,
+    copied: { type: "file", version: version ?? "" },
+  };
+  return stepOf(change, { facts, plan, at });
 }
 
 /**

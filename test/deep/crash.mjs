@@ -73,6 +73,29 @@ const CHANGES = {
     args: { source: "dir", destination: "made/deep/dir" },
     files: ["made/deep/dir/x", "dir/x"],
   },
+  moveFile: {
+    tool: "move",
+    args: { source: "from", destination: "over", overwrite: true },
+    files: ["from", "over"],
+  },
+  copyOver: {
+    tool: "copy",
+    args: { source: "source", destination: "over", overwrite: true },
+    files: ["over", "source"],
+  },
+  batchOfOneList: {
+    tool: "batch",
+    args: {
+      operations: [
+        { tool: "write_file", args: { path: "f1", content: "new\n" } },
+        { tool: "move", args: { source: "from", destination: "over", overwrite: true } },
+        { tool: "copy", args: { source: "source", destination: "f2", overwrite: true } },
+        { tool: "move", args: { source: "dir/x", destination: "new/deep/x" } },
+        { tool: "delete", args: { path: "gone" } },
+      ],
+    },
+    files: ["f1", "f2", "from", "over", "dir/x", "new/deep/x"],
+  },
   delete: { tool: "delete", args: { path: "tree", recursive: true }, files: ["tree/a", "tree/below/b"] },
   copy: {
     tool: "copy",

@@ -1,10 +1,10 @@
-// Makes generated lists of changes in one job of the disk and by steps, and compares the tree, the error, the record and
-// the undo of both.
+// Makes generated lists of changes in one job of the disk, by steps and over a driver, and compares the tree, the error, the
+// record and the undo.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tryLock } from "../../dist/backends/local/lock.node.js";
-import { LocalBackend } from "../../dist/index.node.js";
+import { LocalBackend, NodeBackend } from "../../dist/index.node.js";
 import { makeRecordLog, newCallId } from "../../dist/log/index.js";
 import { undoableChange, undoChange } from "../../dist/log/past.js";
 import { decodeRecord, recordKeyOf } from "../../dist/log/record-file.node.js";
@@ -15,13 +15,13 @@ import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 import { compareWays, makeCase } from "./lists/cases.mjs";
 
 const FILEWRIGHT = {
-  ...{ FileJournal, makeRecordLog, LocalBackend, tryLock, carryOut, listedChanges, newCallId },
+  ...{ FileJournal, makeRecordLog, LocalBackend, NodeBackend, tryLock, carryOut, listedChanges, newCallId },
   ...{ decodeRecord, recordKeyOf, undoChange, undoableChange },
 };
 
 /** @type {import("../../scripts/lib/deep-kind.mjs").DeepKind} */
 export default {
-  description: "lists of changes in one job of the disk, against the same lists by steps",
+  description: "lists of changes in one job of the disk, against the same lists by steps and over a driver",
   count: 5_000,
   share: 60,
   async run({ seed, count, isOver }) {

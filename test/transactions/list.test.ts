@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
@@ -94,11 +95,13 @@ async function putFile(
   return { ...made, ways, callId };
 }
 
+const hashOf = (content: string): string => `sha256:${createHash("sha256").update(content).digest("hex")}`;
+
 /** Returns a put of a tool. */
 function putOf(path: string, content: string, was: VersionedBytes | null): Put {
   return {
     ...{ do: "put", path, name: path, target: path, was, from: null, parents: true, mayReplace: true },
-    now: { bytes: bytes(content), mode: undefined, hash: undefined, diff: undefined },
+    now: { bytes: bytes(content), mode: undefined, hash: hashOf(content), diff: undefined },
     needs: "file",
   };
 }
@@ -518,6 +521,22 @@ describe("a call of a workspace", () => {
       ],
       jobs: ["commit"],
     },
+    "that moves a file is one job": {
+      call: ["move", { source: "a", destination: "b" }],
+      jobs: ["commit"],
+    },
+    "that moves a file to new directories is a job that finds them missing, and one that makes all": {
+      call: ["move", { source: "a", destination: "d/e/b" }],
+      jobs: ["commit", "commit"],
+    },
+    "that moves a directory is one job": {
+      call: ["move", { source: "folder", destination: "moved" }],
+      jobs: ["commit"],
+    },
+    "that copies a file is one job": {
+      call: ["copy", { source: "a", destination: "b" }],
+      jobs: ["commit"],
+    },
     "that has to be taken back as a whole is made by steps": {
       call: ["batch", { operations: [{ tool: "write_file", args: { path: "a", content: NEW } }] }],
       jobs: ["writeBytes"],
@@ -530,11 +549,11 @@ describe("a call of a workspace", () => {
   };
   test.each(Object.entries(CALLS))("%s", async (_, { call: [tool, args], jobs, options = {} }) => {
     const base = fs.realpathSync(temporaryDirectory());
-    fs.mkdirSync(join(base, "ws"));
-    fs.writeFileSync(join(base, "ws/a"), OLD);
+    fs.mkdirSync(join(base, "ws/folder"), { recursive: true });
+    for (const name of ["a", "folder/c"]) fs.writeFileSync(join(base, "ws", name), OLD);
     const { prototype } = requireAddon("this test").NativeRoots;
     const asked: string[] = [];
-    for (const name of ["commit", "writeBytes"] as const) {
+    for (const name of ["commit", "writeBytes", "rename", "copyFile"] as const) {
       const own = prototype[name] as (...given: unknown[]) => Promise<never>;
       const spy = vi.spyOn(prototype, name).mockImplementation(function (this: unknown, ...given: unknown[]) {
         asked.push(name);

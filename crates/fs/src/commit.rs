@@ -9,7 +9,7 @@
 //! What the job cannot do, or finds in another place than the caller, is refused with the reason
 //! `record` while nothing has changed, so that the caller makes the list in another way.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::os::fd::AsFd;
 
@@ -20,12 +20,15 @@ use rustix::io::Errno;
 use serde_json::Value;
 
 use crate::cancel::CancelToken;
-use crate::dir::errno::os_error;
+use crate::dir::errno::{changing_path_error, os_error};
 use crate::dir::stat::{Stat, Version};
 use crate::dir::tree::remove_temp_entry;
-use crate::read::MAX_RECORDED_BYTES;
-use crate::root::{FinalSymlink, MissingPolicy, ResolvedEntry, Roots, parent_of};
+use crate::read::{MAX_RECORDED_BYTES, hash_of_content};
+use crate::root::{
+    FinalSymlink, MissingPolicy, ResolvedEntry, Roots, open_resolved_file, parent_of,
+};
 use crate::transfer::mutate::MkdirOptions;
+use crate::transfer::{TransferEnds, TransferOptions};
 use crate::write::aside::{Conditions, can_set_aside, no_aside_error};
 use crate::write::record::{ChangeRecord, StepFacts, no_record_error};
 use crate::write::{Durability, WriteOptions, Written};
@@ -59,6 +62,25 @@ pub enum Change<'c> {
     },
     /// Removes a file.
     Remove(Conditions),
+    /// Moves a file; a directory only as the one change of its list. One over anything but a file, or
+    /// to another file system, is not made here.
+    Move(Transfer),
+    /// Copies a file.
+    Copy(Transfer),
+}
+
+/// A move or copy to the path of its change.
+#[derive(Debug)]
+pub struct Transfer {
+    /// The real path of the source in the form for JavaScript.
+    pub from: String,
+    /// Whether a file is replaced, how far the change is flushed, and what it may lose. Missing
+    /// directories are never made with it.
+    pub options: TransferOptions,
+    /// The conditions.
+    pub conditions: Conditions,
+    /// True if missing directories above the path are named to the caller, who adds them to the list.
+    pub parents: bool,
 }
 
 /// The result of a list.
@@ -93,8 +115,9 @@ pub enum End {
 }
 
 impl<'c> ListedChange<'c> {
-    /// Parses a list: JSON of objects `{do: "put" | "mkdir" | "remove", path, ifVersion?, ifAbsent?,
-    /// parents?, mode?, aside?}`. `contents` has the new and the old content of each put.
+    /// Parses a list: JSON of objects `{do: "put" | "mkdir" | "remove" | "move" | "copy", path, from?,
+    /// ifVersion?, ifAbsent?, overwrite?, parents?, mode?, aside?}`. `contents` has the new and the
+    /// old content of each put.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` for anything else; `CONFLICT` for a text that is no version.
@@ -123,6 +146,17 @@ impl<'c> ListedChange<'c> {
                 }
                 Some("mkdir") => Change::MakeDir { parents: wants_parents() },
                 Some("remove") => Change::Remove(Conditions::from_text(version, None, aside)?),
+                Some(kind @ ("move" | "copy")) => {
+                    let mut options = TransferOptions::from_flags(flags, durability);
+                    options.overwrite = each["overwrite"].as_bool() == Some(true);
+                    let transfer = Transfer {
+                        from: each["from"].as_str().ok_or_else(malformed_error)?.to_owned(),
+                        options,
+                        conditions: Conditions::from_text(version, None, aside)?,
+                        parents: wants_parents(),
+                    };
+                    if kind == "move" { Change::Move(transfer) } else { Change::Copy(transfer) }
+                }
                 _ => return Err(malformed_error()),
             };
             list.push(Self { path, change });
@@ -135,6 +169,7 @@ impl<'c> ListedChange<'c> {
         match &self.change {
             Change::Put { options, .. } => options.aside.as_deref(),
             Change::Remove(conditions) => conditions.aside.as_deref(),
+            Change::Move(transfer) | Change::Copy(transfer) => transfer.conditions.aside.as_deref(),
             Change::MakeDir { .. } => None,
         }
     }
@@ -144,7 +179,26 @@ impl<'c> ListedChange<'c> {
         match &self.change {
             Change::Put { options, .. } => options.create_dirs,
             Change::MakeDir { parents } => *parents,
+            Change::Move(transfer) | Change::Copy(transfer) => transfer.parents,
             Change::Remove(_) => false,
+        }
+    }
+
+    /// Returns the paths that the change reads or writes, with their access.
+    fn asked<'p>(&self, from: &'p [u8], path: &'p [u8]) -> Vec<(&'p [u8], Intent)> {
+        let source = match self.change {
+            Change::Move(_) => Some((from, Intent::Write)),
+            Change::Copy(_) => Some((from, Intent::Read)),
+            _ => None,
+        };
+        source.into_iter().chain([(path, Intent::Write)]).collect()
+    }
+
+    /// Returns the move or copy, unless the change is another one.
+    fn transfer(&self) -> Option<&Transfer> {
+        match &self.change {
+            Change::Move(transfer) | Change::Copy(transfer) => Some(transfer),
+            _ => None,
         }
     }
 }
@@ -166,14 +220,16 @@ impl Roots {
         last: f64,
         cancel: &CancelToken,
     ) -> Result<Commit> {
-        if list.len() > 1
-            && let Some(end) = self.compare(list, cancel)?
-        {
-            return Ok(Commit { steps: Vec::new(), end });
+        let mut linked = LinkedVersions::new();
+        if list.len() > 1 {
+            match self.compare(list, cancel)? {
+                Ok(versions) => linked = versions,
+                Err(end) => return Ok(Commit { steps: Vec::new(), end }),
+            }
         }
         let mut written = Vec::with_capacity(list.len());
         for (at, change) in list.iter().enumerate() {
-            match self.make(change, &mut record, cancel) {
+            match self.make(change, linked.remove(&at), &mut record, cancel) {
                 Ok(made) => written.push(made),
                 Err(error) => {
                     let end = self.end_of_failure(at, change, error)?;
@@ -195,14 +251,20 @@ impl Roots {
 
     /// Compares each path with what the list was planned on. Returns the end of a list that is not
     /// made: another program has changed a path, or directories are missing.
-    fn compare(&self, list: &[ListedChange<'_>], cancel: &CancelToken) -> Result<Option<End>> {
+    fn compare(
+        &self,
+        list: &[ListedChange<'_>],
+        cancel: &CancelToken,
+    ) -> Result<std::result::Result<LinkedVersions, End>> {
         let mut missing = BTreeSet::new();
         let mut made = BTreeSet::new();
-        let mut removed = 0;
+        let mut inodes = BTreeSet::new();
+        let mut linked = LinkedVersions::new();
+        let mut kept = 0;
         for (at, listed) in list.iter().enumerate() {
             let ListedChange { path, change } = listed;
             if let Err(cancelled) = cancel.check() {
-                return Ok(Some(End::Failed(at, cancelled)));
+                return Ok(Err(End::Failed(at, cancelled)));
             }
             let real = decode_name(path);
             let place = self
@@ -213,8 +275,12 @@ impl Roots {
                 return Err(no_record_error(other));
             }
             let found = if place.missing.is_empty() { place.found } else { None };
+            let above = missing_dirs(&place, &real);
             if listed.wants_parents() {
-                missing.extend(missing_dirs(&place, &real));
+                missing.extend(above);
+            } else if listed.transfer().is_some() && !above.is_empty() {
+                // By steps, the error names the directory.
+                return Err(no_record_error(os_error(Errno::NOENT)));
             }
             let is_as_found = match change {
                 Change::MakeDir { .. } if found.is_some() => {
@@ -226,24 +292,30 @@ impl Roots {
                 }
                 Change::Put { options, .. } => is_same(found, options.if_version.as_ref()),
                 Change::Remove(conditions) => is_same(found, conditions.if_version.as_ref()),
+                Change::Move(_) | Change::Copy(_) => true,
             };
             if !is_as_found {
                 let changed = Error::new(Code::Conflict, "changed since it was read");
-                return Ok(Some(End::Failed(at, changed)));
+                return Ok(Err(End::Failed(at, changed)));
             }
-            if let Some(found) = found {
-                check_replaced(change, &place, &found, &mut removed).map_err(no_record_error)?;
+            let Some(found) = found else { continue };
+            check_replaced(change, &place, &found, &mut kept).map_err(no_record_error)?;
+            if !inodes.insert((found.dev, found.ino)) {
+                let version = version_with_content(&place, &found, cancel);
+                linked.insert(at, version.map_err(no_record_error)?);
             }
         }
         let left: Vec<_> = missing.difference(&made).collect();
         let names = || left.iter().map(|dir| encode_name(dir).into_owned()).collect();
-        Ok((!left.is_empty()).then(|| End::Missing(names())))
+        Ok(if left.is_empty() { Ok(linked) } else { Err(End::Missing(names())) })
     }
 
-    /// Makes one change. Returns the result of a write.
+    /// Makes one change. Returns the result of a write. `linked` is the version of a file that an
+    /// earlier change has met under another name.
     fn make<'c>(
         &self,
         ListedChange { path, change }: &'c ListedChange<'c>,
+        linked: Option<Version>,
         record: &mut ChangeRecord<'c>,
         cancel: &CancelToken,
     ) -> Result<Option<Written>> {
@@ -251,7 +323,8 @@ impl Roots {
         match change {
             Change::Put { bytes, was, options } => {
                 record.next(path, was);
-                let options = WriteOptions { create_dirs: false, ..options.clone() };
+                let mut options = WriteOptions { create_dirs: false, ..options.clone() };
+                options.if_version = linked.or(options.if_version);
                 let written = self.write_step(&real, bytes, &options, record, cancel)?;
                 record.made(Some(&written.stat));
                 Ok(Some(written))
@@ -271,8 +344,25 @@ impl Roots {
             Change::Remove(conditions) => {
                 cancel.check()?;
                 record.next(path, b"");
-                self.delete_step(&real, conditions, Durability::Atomic, Some((record, cancel)))?;
+                let mut conditions = conditions.clone();
+                conditions.if_version = linked.or(conditions.if_version);
+                self.delete_step(&real, &conditions, Durability::Atomic, Some((record, cancel)))?;
                 Ok(None)
+            }
+            Change::Move(Transfer { from, options, conditions, .. }) => {
+                record.next_transfer(from, path);
+                let ends = TransferEnds { from: &decode_name(from), to: &real };
+                let now = self.rename_step(&ends, options, conditions, Some(record), cancel)?;
+                record.made(now.as_ref());
+                Ok(None)
+            }
+            Change::Copy(Transfer { from, options, conditions, .. }) => {
+                record.next_transfer(from, path);
+                let ends = TransferEnds { from: &decode_name(from), to: &real };
+                let copied =
+                    self.copy_file_step(&ends, options, conditions, Some(record), cancel)?;
+                record.made(Some(&copied.stat));
+                Ok(Some(copied))
             }
         }
     }
@@ -285,17 +375,24 @@ impl Roots {
         if at == 0 && error.details.get("reason").and_then(Value::as_str) == Some("record") {
             return Err(error);
         }
-        if at == 0 && change.wants_parents() && error.code == Code::NotFound {
+        // By steps, a move or copy looks for the directories first.
+        let is_transfer = change.transfer().is_some();
+        if at == 0 && (is_transfer || change.wants_parents() && error.code == Code::NotFound) {
             let place = self
                 .locate(&real, Intent::Write, FinalSymlink::Keep, MissingPolicy::Stop)
                 .map_err(no_record_error)?;
             let missing = missing_dirs(&place, &real);
+            if !missing.is_empty() && !change.wants_parents() {
+                return Err(no_record_error(error));
+            }
             if !missing.is_empty() && encode_name(&place.real_with_missing()) == path.as_str() {
                 let names = missing.iter().map(|dir| encode_name(dir).into_owned());
                 return Ok(End::Missing(names.collect()));
             }
         }
-        match self.tell_layer::<Infallible>(&[(&real, Intent::Write)], Err(error)) {
+        let from = change.transfer().map(|transfer| decode_name(&transfer.from));
+        let asked = change.asked(from.as_deref().unwrap_or_default(), &real);
+        match self.tell_layer::<Infallible>(&asked, Err(error)) {
             Err(told) => Ok(End::Failed(at, told)),
             Ok(never) => match never {},
         }
@@ -312,18 +409,36 @@ impl Roots {
     }
 }
 
-/// Returns an error for a file that the list cannot replace or remove. `removed` is the size of the
-/// files that it removes, to which this one is added.
+/// The versions, with hashes of the contents, of files that a list names a second time, by the index of
+/// the change. The change before gives another time to the file, which is no reason to refuse this one.
+type LinkedVersions = BTreeMap<usize, Version>;
+
+/// Returns the version of a file with the hash of its content.
+fn version_with_content(
+    place: &ResolvedEntry<'_>,
+    found: &Stat,
+    cancel: &CancelToken,
+) -> Result<Version> {
+    match open_resolved_file(place)? {
+        Some((file, now)) if found.version().same_facts(&now) => {
+            Ok(found.version().with_hash(&hash_of_content(&file, cancel)?))
+        }
+        _ => Err(changing_path_error()),
+    }
+}
+
+/// Returns an error for a file that the list cannot replace or remove. `kept` is the size of the files
+/// whose contents the job reads for the record, to which this one is added.
 fn check_replaced(
     change: &Change<'_>,
     place: &ResolvedEntry<'_>,
     found: &Stat,
-    removed: &mut u64,
+    kept: &mut u64,
 ) -> Result<()> {
-    if matches!(change, Change::Remove(_)) {
-        *removed += found.size;
+    if !matches!(change, Change::Put { .. }) {
+        *kept += found.size;
     }
-    if *removed > MAX_RECORDED_BYTES {
+    if *kept > MAX_RECORDED_BYTES {
         return Err(Error::new(Code::TooLarge, "the removed files are too large"));
     }
     if can_set_aside(place, found) { Ok(()) } else { Err(no_aside_error()) }
@@ -333,7 +448,7 @@ fn with_facts(facts: Vec<StepFacts>, written: Vec<Option<Written>>) -> Vec<MadeS
     // A step that failed has facts, and no result.
     let mut written = written.into_iter();
     let each = facts.into_iter();
-    each.map(|facts| MadeStep { version: facts.version, written: written.next().flatten() })
+    each.map(|facts| MadeStep { version: facts.version(), written: written.next().flatten() })
         .collect()
 }
 

@@ -278,9 +278,16 @@ export function recordedListsOf(
           ? { moment }
           : error === null
             ? { missing }
-            : { at, error: errorAt(list[at]?.path ?? path, new Error(error)) },
+            : { at, error: errorOfChange(list[at] ?? first, new Error(error)) },
     };
   };
+}
+
+/** Returns the error of a change of a list with the path that its own call names. */
+function errorOfChange(change: ListedChange | undefined, thrown: unknown): FilewrightError {
+  const error = errorAt(change?.path ?? "/", thrown);
+  const isTransfer = change?.do === "move" || change?.do === "copy";
+  return isTransfer && !TARGET_ERROR_CODES.has(error.code) ? errorAt(change.from, error) : error;
 }
 
 /** Returns a change as the binding reads it, and adds the contents of a put to the list of contents. */
@@ -288,6 +295,11 @@ function nativeChange(change: ListedChange, aside: string | undefined, contents:
   const { do: kind, path } = change;
   checkPath(path);
   const name = aside === undefined ? undefined : nameOf(aside);
+  if (kind === "move" || kind === "copy") {
+    const { from, version, overwrite, parents } = change;
+    checkPath(from);
+    return { do: kind, path, from, ifVersion: version, overwrite, parents, aside: name };
+  }
   if (kind === "mkdir") return { do: kind, path, parents: change.parents };
   if (kind === "remove") return { do: kind, path, ifVersion: change.version, aside: name };
   const { bytes, was, mode, parents } = change;

@@ -90,6 +90,9 @@ export type { KernelEnforcement, LocalCapabilities, LocalOptions, LocalTransferO
 
 const checkOptions = optionChecker("LocalBackend", LOCAL_OPTIONS);
 
+/** The methods whose changes a list makes. A host may have its own. */
+const LISTED_METHODS = ["writeBytes", "delete", "mkdir", "rename", "copyFile"] as const;
+
 const LOCAL_ABILITIES = Object.freeze({
   conditions: true,
   ranges: true,
@@ -152,14 +155,10 @@ export class LocalBackend extends CompleteFiles {
       provideShortcuts(this, {
         keeper: fileKeeperOf({ disk: this, roots: this.#roots, stateDir, durable: isDurable }),
       });
-      // A host may have its own methods.
       const commit = recordedListsOf(this.#native, this.#roots, this.#options);
-      const { writeBytes, delete: remove, mkdir } = LocalBackend.prototype;
+      const own = LocalBackend.prototype;
       provideShortcuts(this, {
-        recordedList: () =>
-          this.writeBytes === writeBytes && this.delete === remove && this.mkdir === mkdir
-            ? commit
-            : undefined,
+        recordedList: () => (LISTED_METHODS.every((name) => this[name] === own[name]) ? commit : undefined),
       });
     }
     if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {

@@ -12,8 +12,8 @@ export interface ListedPut {
   /** Its real path. */
   readonly path: string;
   readonly bytes: Uint8Array;
-  /** `sha256:` of the bytes; undefined where it was not computed. */
-  readonly hash: string | undefined;
+  /** `sha256:` of the bytes. A promise while another thread computes it. */
+  readonly hash: string | Promise<string>;
   /** The permission bits; undefined for those that the file has, or that the system gives a new one. */
   readonly mode: number | undefined;
   /** The file as the plan found it, which it must still be; null for none. */
@@ -37,8 +37,30 @@ interface ListedRemoval {
   readonly version: string;
 }
 
-/** One change of a list. No two changes of a list have the same path. */
-export type ListedChange = ListedPut | ListedDirectory | ListedRemoval;
+/** Takes an entry to another path. */
+interface TransferOf<Kind extends "move" | "copy"> {
+  readonly do: Kind;
+  /** The real path that it gets. */
+  readonly path: string;
+  /** The real path of the source. */
+  readonly from: string;
+  /** The version that the file still must have; undefined for a directory. */
+  readonly version: string | undefined;
+  /** True when a file is there that it replaces. */
+  readonly isOver: boolean;
+  /** True when a file that is there may be replaced. */
+  readonly overwrite: boolean;
+  /** True when missing directories are made. */
+  readonly parents: boolean;
+}
+
+/** Moves a file, or the directory that is the whole list. */
+type ListedMove = TransferOf<"move">;
+/** Copies a file. */
+type ListedCopy = TransferOf<"copy">;
+
+/** One change of a list. No two changes of a list have the same path, nor is one the source of another. */
+export type ListedChange = ListedPut | ListedDirectory | ListedRemoval | ListedMove | ListedCopy;
 
 /** The most changes of a list, with its directories: the event loop prepares the record of all of them in one turn. */
 export const MAX_LISTED = 256;
@@ -100,8 +122,23 @@ export type CommitRecorded = (
   record: PreparedRecord,
 ) => Promise<RecordedList>;
 
-/** The facts that a record has marks for. `given` is the whole result of a step, `before` the whole of a removed file. */
-type MarkedFact = "parent" | "before" | "version" | "fileId" | "given";
+/**
+ * The facts that a record has marks for: of the entry that a step leaves `version`, `fileId`, `given`, its whole result,
+ * and `left`, its whole final state; `before`, the file that it removes or a transfer replaces; of the source of a transfer
+ * `moved`, its whole state, `size`, `mode` and `sourceVersion`; the ids of the directories.
+ */
+type MarkedFact =
+  | "parent"
+  | "parentFrom"
+  | "before"
+  | "version"
+  | "fileId"
+  | "given"
+  | "left"
+  | "moved"
+  | "size"
+  | "mode"
+  | "sourceVersion";
 
 /** Returns the mark for a fact of a step. No path or version contains a NUL. */
 export function markOf<T>(fact: MarkedFact, step: number): T {

@@ -24,8 +24,8 @@ interface FileAfter {
   readonly bytes: Uint8Array;
   /** The permission bits in octal; undefined for those that the file has, or that the system gives a new one. */
   readonly mode: string | undefined;
-  /** `sha256:` of the bytes. A promise while another thread computes it; undefined until it is needed. */
-  readonly hash: string | Promise<string> | undefined;
+  /** `sha256:` of the bytes. A promise while another thread computes it. */
+  readonly hash: string | Promise<string>;
   /** The whole diff from the content before; undefined where its tool has computed none. */
   readonly diff: DiffResult | undefined;
 }
@@ -87,6 +87,8 @@ export interface Transfer extends OfPath {
   readonly type: EntryType;
   /** The version of a file that is copied or moved; undefined for anything else. */
   readonly version: string | undefined;
+  /** The size in bytes of a file that is copied or moved; 0 for anything else. */
+  readonly size: number;
   /**
    * The type of the entry that is replaced, or a directory that is merged; null for none. A copy over a link replaces the
    * content of its target.

@@ -4,11 +4,10 @@
  */
 import type { CommitList } from "../../backends/transaction/recorded-list.ts";
 import type { Files } from "../../backends/files.ts";
-import type { WriteOptions, WriteResult } from "../../backends/backend.ts";
-import { lstatOrNull, missingParents } from "../../backends/fallback/fallback.ts";
+import type { FsStat, WriteOptions, WriteResult } from "../../backends/backend.ts";
+import { hashOf, lstatOrNull, missingParents } from "../../backends/fallback/fallback.ts";
 import { copyEntry, moveEntry } from "../../backends/fallback/fallback-tree.ts";
 import { transact } from "../../backends/transaction/transaction.ts";
-import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
@@ -49,39 +48,73 @@ async function makeAsList(
 ): Promise<readonly Outcome[]> {
   const made = await commit({ durability: settings.durability, signal });
   if ("error" in made) throw failureOf(changes[made.at] as Change, made.error);
-  const outcomes: Outcome[] = [];
-  for (const [at, written] of made.results.entries())
-    outcomes.push({ ...outcomeOf(changes[at] as Change), written });
-  return outcomes;
+  return made.results.map((written, at) => outcomeOf(changes[at] as Change, written));
 }
 
 async function makeBySteps(changes: readonly Change[], call: Call): Promise<readonly Outcome[]> {
   const [only] = changes;
   if (changes.length === 1 && only !== undefined) return [await makeOne(only, call.fs, call)];
   const yielder = new Yielder({ signal: call.signal });
+  const linked = new LinkedFiles(call.fs);
   for (const change of changes) {
     await yielder.yieldIfDue();
-    await assertAsFound(change, call.fs);
+    await assertAsFound(change, call.fs, linked);
   }
   return transact(call.fs, async (own) => {
     const outcomes: Outcome[] = [];
     for (const change of changes) {
       await yielder.yieldIfDue();
-      outcomes.push(await makeOne(change, own, call));
+      outcomes.push(await makeOne(await linked.asNow(change, own), own, call));
     }
     return outcomes;
   });
 }
 
 /** Compares the version of a file with that of the plan, before the first change of several is made. @throws CONFLICT */
-async function assertAsFound(change: Change, fs: Files): Promise<void> {
+async function assertAsFound(change: Change, fs: Files, linked: LinkedFiles): Promise<void> {
   if (change.do !== "put" && change.do !== "remove") return;
   const { path, was } = change;
-  const isThere = (await lstatOrNull(fs, path)) !== null;
-  const version = isThere ? await currentVersion(fs, path, false) : null;
-  if (version === (was?.version ?? null)) return;
-  throw new FilewrightError("CONFLICT", "changed since it was read", { path });
+  const stat = await lstatOrNull(fs, path);
+  const version = stat === null ? null : await currentVersion(fs, path, false);
+  if (version !== (was?.version ?? null)) throw changedSinceReadError(path);
+  if (stat?.isFile === true) await linked.note(change, stat);
 }
+
+/**
+ * The files that a list names a second time, by another hard link. The change before gives the file another version, so its
+ * content is compared.
+ */
+class LinkedFiles {
+  readonly #fs: Files;
+  readonly #ids = new Set<string>();
+  /** The hash of the content that a change was planned on. */
+  readonly #hashes = new Map<Change, string>();
+
+  constructor(fs: Files) {
+    this.#fs = fs;
+  }
+
+  /** Notes the file of a change, before the first change is made. */
+  async note(change: Put | Remove, { fileId, nlink = 1 }: FsStat): Promise<void> {
+    if (fileId === undefined || nlink < 2) return;
+    if (this.#ids.has(fileId)) this.#hashes.set(change, await hashOf(this.#fs, change.path));
+    this.#ids.add(fileId);
+  }
+
+  /** Returns a change with the present version of its file. @throws CONFLICT when the content is another one */
+  async asNow(change: Change, fs: Files): Promise<Change> {
+    const planned = this.#hashes.get(change);
+    if (planned === undefined || (change.do !== "put" && change.do !== "remove")) return change;
+    const { path } = change;
+    const version = (await currentVersion(fs, path, false)) ?? undefined;
+    if ((await hashOf(fs, path)) !== planned) throw changedSinceReadError(path);
+    if (change.do === "remove") return { ...change, was: { ...change.was, version } };
+    return { ...change, was: change.was && { ...change.was, version } };
+  }
+}
+
+const changedSinceReadError = (path: string): FilewrightError =>
+  new FilewrightError("CONFLICT", "changed since it was read", { path });
 
 function makeOne(change: Change, fs: Files, call: Call): Promise<Outcome> {
   switch (change.do) {
@@ -99,9 +132,10 @@ function makeOne(change: Change, fs: Files, call: Call): Promise<Outcome> {
 /** The outcome of a change that says nothing. */
 const DONE: Outcome = Object.freeze({ written: Object.freeze({}), files: 0, directories: 0, bytes: 0 });
 
-/** Returns what a made change of one entry answers, besides the result of a write. */
-function outcomeOf(change: Change): Outcome {
-  if (change.do !== "remove") return DONE;
+/** Returns what a made change of one entry answers. `written` is what the disk tells of it. */
+function outcomeOf(change: Change, written: WriteResult): Outcome {
+  if (change.do === "copy") return { ...DONE, files: 1, bytes: change.size };
+  if (change.do !== "remove") return { ...DONE, written };
   return change.type === "dir" ? { ...DONE, directories: 1 } : { ...DONE, files: 1 };
 }
 
@@ -144,7 +178,7 @@ async function remove(change: Remove, fs: Files, { signal }: Call): Promise<Outc
   } catch (error) {
     throw failureOf(change, error);
   }
-  return outcomeOf(change);
+  return outcomeOf(change, {});
 }
 
 /** Checks that the entry to remove is still one of the planned type. @throws CONFLICT; NOT_FOUND when there is none */
@@ -194,10 +228,8 @@ async function noteAsSeen(change: Change, { written: { version } }: Outcome, cal
   if (change.do === "remove" && change.was.bytes !== null) seen.note(change.path, undefined);
   if (change.do !== "put") return;
   const { path, needs, now } = change;
-  // Without a version and a hash there is nothing to recognise the content by.
-  const isForgotten = needs === "nothing" || (version === undefined && now.hash === undefined);
-  if (isForgotten) return seen.note(path, undefined);
-  const hash = await (now.hash ?? engine().onThreads.sha256(now.bytes));
+  if (needs === "nothing") return seen.note(path, undefined);
+  const hash = await now.hash;
   seen.note(path, version, hash);
   // By these a later answer tells what another program changed in the file. Without the signal of the call: the change
   // is made, and a cancellation would take it back.

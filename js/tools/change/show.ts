@@ -138,7 +138,7 @@ function showOne(change: Change, call: Call): Promise<Shown> | Shown {
 async function showPut(change: Put, call: Call): Promise<Shown> {
   const { path, was, from, now } = change;
   const after = now.bytes;
-  const hash = await (now.hash ?? engine().onThreads.sha256(after));
+  const hash = await now.hash;
   const before = await contentBefore(change, call);
   const source = from ?? was;
   const isModeNew = now.mode !== undefined && Number.parseInt(now.mode, 8) !== source?.stat?.mode;

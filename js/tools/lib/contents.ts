@@ -4,6 +4,7 @@ import type { Location } from "../../policy/index.ts";
 import type { FsStat, VersionedBytes, WriteOptions } from "../../backends/backend.ts";
 import { lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { engine } from "../../engine/current.ts";
+import { untilAborted } from "../../engine/threads.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { FileKind, Page, PageRequest } from "../../engine/read.ts";
 import { type Call, locationError } from "./tool.ts";
@@ -131,6 +132,16 @@ export function assertExpectedHash(at: Location, expected: string | undefined, f
       ? { message: "does not exist, and expected_hash names content", details: { expected } }
       : { message: "is not the version that expected_hash names", details: { expected, found } },
   );
+}
+
+/** The size in bytes above which content is encoded and counted in slices, and hashed on another thread. */
+export const MIN_SLICED_BYTES: number = 1024 * 1024;
+
+/** Returns the hash of a content. That of large content is computed on another thread. @throws CANCELLED */
+export function hashNowOrLater(bytes: Uint8Array, signal: AbortSignal | undefined): string | Promise<string> {
+  return bytes.length > MIN_SLICED_BYTES
+    ? untilAborted(signal, engine().onThreads.sha256(bytes))
+    : engine().sha256(bytes);
 }
 
 /** Returns a hash in the form of `expected_hash`: lower case, with its prefix. */

@@ -9,7 +9,7 @@ import type { CorrectedPatch, PatchedFile } from "../../engine/text/patch.ts";
 import type { ApplyPatchData } from "../generated/types.ts";
 import type { BaseVersion, Change, Heading, PreviewChange } from "../change/change.ts";
 import { writeWarnings } from "../change/make.ts";
-import { isTextKind, readWholeFile } from "./contents.ts";
+import { hashNowOrLater, isTextKind, readWholeFile } from "./contents.ts";
 import { findOmissionsOfFile, type Omission, omissionError, omissionWarnings } from "./omission.ts";
 import { textFormOf } from "./overwrite.ts";
 import {
@@ -413,7 +413,8 @@ async function fileChangesOf(
       do: "put",
       target: at.path,
       was: found && beforeOf(found),
-      now: { bytes: after.bytes, mode: after.mode, hash: undefined, diff: undefined },
+      // Without the signal: a plan that is not made leaves the hash alone, and its error.
+      now: { ...after, hash: hashNowOrLater(after.bytes, undefined), diff: undefined },
       from: source === undefined ? null : { ...beforeOf(source.found as CurrentFile), path: source.at.path },
       parents: found === null,
       mayReplace: true,

@@ -60,24 +60,26 @@ export async function proposeTransfer(
   const { statOf, realPathOf } = LINKS_BY_VERB[verb];
   if (verb === "move") assertNotRoot(call, from);
   assertNotRoot(call, to);
-  const source = await statOf(call.fs, from.path);
+  // Asked for at once, and awaited in the order in which their errors count.
+  const lookups = [
+    statOf(call.fs, from.path),
+    lstatOrNull(call.fs, to.path),
+    realPathOf(call.fs, from.path),
+    entryPath(call.fs, to.path),
+  ] as const;
+  for (const lookup of lookups) lookup.catch(() => undefined);
+  const source = await lookups[0];
   if (from.directory && !source.isDir) throw locationError("NOT_DIRECTORY", from);
   if (source.type === "other" && verb === "copy") throw locationError("NOT_REGULAR_FILE", from);
-  const target = await lstatOrNull(call.fs, to.path);
+  const target = await lookups[1];
   if (target === null && to.directory && !source.isDir) throw locationError("NOT_DIRECTORY", to);
-  const realFrom = await realPathOf(call.fs, from.path);
-  const realTo = await entryPath(call.fs, to.path);
+  const [realFrom, realTo] = [await lookups[2], await lookups[3]];
   await assertApart(call, verb, { path: realFrom, stat: source }, { path: realTo, stat: target });
   if (target !== null) assertReplaceable(args, call, source, target);
   await checkLinkTargets(call, { verb, from: realFrom, to: realTo }, source.type);
-  const seen = async (path: string): Promise<BaseVersion> => ({
-    path,
-    version: await currentVersion(call.fs, path, true),
-    entry: true,
-  });
-  const own = source.isDir ? [] : [await seen(realFrom)];
+  const own = source.isDir ? [] : [await baseOf(call.fs, realFrom, source)];
   const over = target?.type ?? null;
-  const there = [await seen(to.path)];
+  const there = [await baseOf(call.fs, to.path, target)];
   // A copy over a link replaces the content of the link's target.
   if (verb === "copy" && over === "symlink")
     there.push({ path: to.path, version: await currentVersion(call.fs, to.path, false) });
@@ -88,6 +90,7 @@ export async function proposeTransfer(
     from: realFrom,
     type: source.type,
     version: source.isFile ? (own[0]?.version ?? undefined) : undefined,
+    size: source.isFile ? source.size : 0,
     over,
     overwrite: args.overwrite,
     parents: args.create_dirs,
@@ -101,6 +104,13 @@ export async function proposeTransfer(
     by: "call",
     about: ({ counts }) => headingOf(args, transfer, counts),
   };
+}
+
+/** Returns the version of an entry, of which `stat` was read; null for none. */
+async function baseOf(fs: Files, path: string, stat: FsStat | null): Promise<BaseVersion> {
+  const known = stat?.isFile === true ? stat.version : undefined;
+  const version = stat === null ? null : (known ?? (await currentVersion(fs, path, true)));
+  return { path, version, entry: true };
 }
 
 /** Returns the title of a transfer, and how much of what is at the destination it can destroy. */

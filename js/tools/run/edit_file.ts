@@ -134,7 +134,7 @@ export async function planEditFile(
       const { now } = made as Put;
       const said = by === "call" ? data : await revisedData(data, before, now.bytes, args);
       return {
-        data: { ...said, hash: await now.hash! },
+        data: { ...said, hash: await now.hash },
         warnings: [...warnings, ...writeWarnings(outcome!.written)],
       };
     },

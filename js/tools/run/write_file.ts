@@ -4,7 +4,7 @@ import type { FsStat } from "../../backends/backend.ts";
 import { lstatOrNull } from "../../backends/fallback/fallback.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { engine } from "../../engine/current.ts";
-import { MIN_THREAD_BYTES, untilAborted } from "../../engine/threads.ts";
+import { MIN_THREAD_BYTES } from "../../engine/threads.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { fromBase64 } from "../../engine/wire/bytes.ts";
 import {
@@ -36,7 +36,14 @@ import {
   withEol,
   pastedAnswerWarning,
 } from "../lib/overwrite.ts";
-import { assertExpectedHash, normalizeHash, readWholeFile, assertFile } from "../lib/contents.ts";
+import {
+  assertExpectedHash,
+  assertFile,
+  hashNowOrLater,
+  MIN_SLICED_BYTES,
+  normalizeHash,
+  readWholeFile,
+} from "../lib/contents.ts";
 import { writeWarnings } from "../change/make.ts";
 import { previewDiff } from "../render/preview.ts";
 import type { WriteFileData } from "../generated/types.ts";
@@ -69,7 +76,7 @@ export async function planWriteFile(args: WriteFileToolArgs, call: Call): Promis
     assertExpectedHash(
       at,
       normalizeHash(args.expected_hash),
-      found.bytes === null ? null : await hashNowOrLater(found.bytes, call),
+      found.bytes === null ? null : await hashNowOrLater(found.bytes, call.signal),
     );
   }
   return proposeWrite(args, call, found);
@@ -188,7 +195,7 @@ async function describeWrite(
     operation: operationOf(args, found),
     bytes_written: given.length,
     lines_written: lines,
-    hash: await hashNowOrLater(bytes, call),
+    hash: await hashNowOrLater(bytes, call.signal),
     diff: isCompared ? await previewDiff(before, bytes, args.path) : undefined,
   });
   return { bytes, data, warnings };
@@ -220,9 +227,7 @@ async function newContentOf(
   const { bytes: before, size } = found;
   // Small content is processed at once, because dividing the work into slices would take longer.
   const yielder =
-    Math.max(args.content.length, size) > MIN_SLICED_HASH_BYTES
-      ? new Yielder({ signal: call.signal })
-      : undefined;
+    Math.max(args.content.length, size) > MIN_SLICED_BYTES ? new Yielder({ signal: call.signal }) : undefined;
   await yielder?.yieldNow();
   const isText = args.content_encoding === "text";
   const name = call.locations[0]!.path;
@@ -280,16 +285,6 @@ async function omissionsIn(
 /** Returns a warning when the content holds what belongs to an answer or to the call itself. */
 function pastedWarning({ path, content }: WriteFileToolArgs, before: Uint8Array | null): string | undefined {
   return pastedAnswerWarning(path, content, before) ?? closingTagWarning(content);
-}
-
-/** The size in bytes above which content is encoded and counted in slices, and hashed on another thread. */
-const MIN_SLICED_HASH_BYTES = 1024 * 1024;
-
-/** Returns the hash of a content. That of large content is computed on another thread. @throws CANCELLED */
-function hashNowOrLater(bytes: Uint8Array, { signal }: Call): string | Promise<string> {
-  return bytes.length > MIN_SLICED_HASH_BYTES
-    ? untilAborted(signal, engine().onThreads.sha256(bytes))
-    : engine().sha256(bytes);
 }
 
 /** Returns true for text that is small enough to be compared. */

@@ -30,12 +30,13 @@ use crate::write::aside::{
     AsideOutcome, Conditions, check_aside_name, check_dir_is_empty, conflict_error, no_aside_error,
     replace_if_version,
 };
+use crate::write::record::{ChangeRecord, no_record_error};
 use crate::write::{
     Durability, OldFile, Preserve, TempEntry, WriteOptions, Written, check_writable,
     same_file_error, sync_directory,
 };
 use copying::{CopyPurpose, TreeCopy};
-use renaming::{keep_target_aside, rename_unless_exists, restore_target, version_after_move};
+use renaming::{keep_target_aside, rename_unless_exists, restore_target, stat_after_move};
 
 /// The options of moving or copying an entry.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,6 +51,13 @@ pub struct TransferOptions {
     /// The action if owner, attributes or other hard links of the moved or replaced entry cannot be
     /// preserved.
     pub preserve: Preserve,
+}
+
+/// The paths of a move or copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TransferEnds<'p> {
+    pub from: &'p [u8],
+    pub to: &'p [u8],
 }
 
 impl TransferOptions {
@@ -99,7 +107,24 @@ impl Roots {
         conditions: &Conditions,
         cancel: &CancelToken,
     ) -> Result<Option<Version>> {
+        let ends = TransferEnds { from, to };
+        let moved = self.rename_step(&ends, options, conditions, None, cancel)?;
+        Ok(moved.map(|now| now.version()))
+    }
+
+    /// Does the same as [`Roots::rename_if`], and returns the metadata of the entry under its new
+    /// name. With a record, the move is recorded before it is made, and one to another file system
+    /// or over anything but a file is refused with the reason `record`.
+    pub(crate) fn rename_step(
+        &self,
+        ends: &TransferEnds<'_>,
+        options: &TransferOptions,
+        conditions: &Conditions,
+        mut record: Option<&mut ChangeRecord<'_>>,
+        cancel: &CancelToken,
+    ) -> Result<Option<Stat>> {
         check_aside_name(conditions.aside.as_deref())?;
+        let TransferEnds { from, to } = *ends;
         for _ in 0..MAX_PATH_ATTEMPTS {
             cancel.check()?;
             let source =
@@ -127,7 +152,12 @@ impl Roots {
             if let Some(wanted) = &conditions.if_target {
                 replace_if_version(&source.dir, name, &target.dir, new_name, wanted)?;
                 made.keep();
-                return Ok(version_after_move(&target, new_name, &stat));
+                return Ok(stat_after_move(&target, new_name, &stat));
+            }
+            if let Some(record) = record.as_deref_mut()
+                && !record_move((&source, &stat), &target, record, cancel)?
+            {
+                continue;
             }
             let set_aside = match (&conditions.aside, &target.found) {
                 (Some(aside), Some(old)) if !old.same_file(&stat) => {
@@ -157,10 +187,13 @@ impl Roots {
                     self.sweep_temp_files(&source);
                     self.sweep_temp_files(&target);
                     made.keep();
-                    return Ok(version_after_move(&target, new_name, &stat));
+                    return Ok(stat_after_move(&target, new_name, &stat));
                 }
-                // A caller that wants the old entry kept must copy and delete entry by entry
-                // instead.
+                // A caller that records the move, or wants the old entry kept, must copy and delete
+                // entry by entry instead.
+                Err(Errno::XDEV) if record.is_some() => {
+                    return Err(no_record_error(os_error(Errno::XDEV)));
+                }
                 Err(Errno::XDEV) if conditions.aside.is_some() => return Err(no_aside_error()),
                 Err(Errno::XDEV) => {
                     check_not_into_itself(&stat, &target, "moved")?;
@@ -256,8 +289,8 @@ impl Roots {
                 // The new file is no hard link of the old one any more.
                 self.check_other_names(&facts, &source.real)?;
                 let copy = OldFile { fd: &fd, facts: &facts, moved: true };
-                let written =
-                    self.write_copy(to, copy, &options.write(Some(facts.mode)), cancel)?;
+                let write = options.write(Some(facts.mode));
+                let written = self.write_copy(to, copy, &write, None, cancel)?;
                 let changed = !Stat::of(&fd).map_err(os_error)?.version().same_facts(&facts);
                 if changed && written.created {
                     let _ = self.delete(to);
@@ -302,14 +335,30 @@ impl Roots {
         conditions: &Conditions,
         cancel: &CancelToken,
     ) -> Result<Written> {
-        let file = self.open_file(from, Intent::Read)?;
+        self.copy_file_step(&TransferEnds { from, to }, options, conditions, None, cancel)
+    }
+
+    /// Does the same as [`Roots::copy_file_if`]. With a record, the copy is recorded before it is
+    /// made.
+    pub(crate) fn copy_file_step(
+        &self,
+        ends: &TransferEnds<'_>,
+        options: &TransferOptions,
+        conditions: &Conditions,
+        mut record: Option<&mut ChangeRecord<'_>>,
+        cancel: &CancelToken,
+    ) -> Result<Written> {
+        let file = self.open_file(ends.from, Intent::Read)?;
         if conditions.if_version.as_ref().is_some_and(|wanted| !wanted.same_facts(&file.stat)) {
             return Err(conflict_error("it has changed since it was looked at"));
+        }
+        if let Some(record) = record.as_deref_mut() {
+            record.takes(&file.real, &file.stat)?;
         }
         let copy = OldFile { fd: &file.fd, facts: &file.stat, moved: false };
         let mut write = options.write(Some(file.stat.mode));
         write.aside.clone_from(&conditions.aside);
-        self.write_copy(to, copy, &write, cancel)
+        self.write_copy(ends.to, copy, &write, record, cancel)
     }
 
     /// Copies an entry: a file, a link itself, or a directory with its contents. Denied entries are
@@ -430,6 +479,22 @@ impl Roots {
             Err(Errno::EXIST | Errno::ISDIR) => Ok(None),
             Err(errno) => Err(os_error(errno)),
         }
+    }
+}
+
+/// Records a move, with the file that it replaces. Returns false if that has changed since it was
+/// resolved. An error that has the reason `record` is not one of the move.
+fn record_move(
+    (source, stat): (&ResolvedEntry<'_>, &Stat),
+    target: &ResolvedEntry<'_>,
+    record: &mut ChangeRecord<'_>,
+    cancel: &CancelToken,
+) -> Result<bool> {
+    record.moves(source, stat)?;
+    match &target.found {
+        None => record.intend_new(target).map(|()| true),
+        Some(old) if old.same_file(stat) => Err(no_record_error(same_file_error())),
+        Some(old) => record.intend_over(target, old, cancel),
     }
 }
 

@@ -17,15 +17,14 @@ use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_aside_name;
 use crate::dir::tree::{TreeCounts, count_tree, remove_temp_entry};
-use crate::read::read_for_record;
 use crate::root::{
     CreatedDirs, FinalSymlink, Follow, MAX_PATH_ATTEMPTS, MissingPolicy, ResolvedEntry, Roots,
-    absolute_path_of, open_resolved_file, outside_for_intent_error, parent_of,
+    absolute_path_of, outside_for_intent_error, parent_of,
 };
 use crate::write::aside::{
     AsideOutcome, Conditions, check_aside_name, check_dir_is_empty, delete_if_unchanged, set_aside,
 };
-use crate::write::record::{ChangeRecord, no_record_error};
+use crate::write::record::ChangeRecord;
 use crate::write::{Durability, sweep_stale_temp_files, sync_directory};
 
 /// The options of creating a directory.
@@ -150,7 +149,7 @@ impl Roots {
             let version = conditions.if_version.as_ref();
             self.check_version(&place, &stat, version, &CancelToken::new())?;
             if let Some((record, cancel)) = &mut record
-                && !record_removal(&place, &stat, record, cancel)?
+                && !record.intend_over(&place, &stat, cancel)?
             {
                 continue;
             }
@@ -363,25 +362,6 @@ impl Roots {
         }
         rustix::fs::symlinkat(target, &place.dir, name.as_slice()).map_err(os_error)
     }
-}
-
-/// Records the removal of a file with its content. Returns false if it has changed since it was
-/// resolved. An error that has the reason `record` is not one of the removal.
-fn record_removal(
-    place: &ResolvedEntry<'_>,
-    stat: &Stat,
-    record: &mut ChangeRecord<'_>,
-    cancel: &CancelToken,
-) -> Result<bool> {
-    let Some((file, now)) = open_resolved_file(place).map_err(no_record_error)? else {
-        return Ok(false);
-    };
-    if !now.version().same_facts(stat) {
-        return Ok(false);
-    }
-    let bytes = read_for_record(&file, &now, cancel).map_err(no_record_error)?;
-    record.intend_removal(place, &now, &bytes)?;
-    Ok(true)
 }
 
 fn ends_in_slash(path: &[u8]) -> bool {

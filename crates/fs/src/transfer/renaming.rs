@@ -9,20 +9,20 @@ use rustix::io::Errno;
 
 use crate::dir::errno::os_error;
 use crate::dir::renaming::{is_renamed_entry, move_unless_exists};
-use crate::dir::stat::{Kind, Stat, Version};
+use crate::dir::stat::{Kind, Stat};
 use crate::dir::unlink;
 use crate::root::ResolvedEntry;
 use crate::write::aside::{AsideOutcome, check_dir_is_empty, link_aside, set_aside};
 
-/// Returns the version of the moved entry, whose metadata was `moved`; `None` if another program
-/// has replaced it at its new name.
-pub(super) fn version_after_move(
+/// Returns the metadata of the moved entry, which was `moved`; `None` if another program has replaced
+/// it at its new name.
+pub(super) fn stat_after_move(
     target: &ResolvedEntry<'_>,
     name: &[u8],
     moved: &Stat,
-) -> Option<Version> {
+) -> Option<Stat> {
     let now = Stat::at(&target.dir, name).ok()?;
-    is_renamed_entry(&target.dir, &now, moved).then(|| now.version())
+    is_renamed_entry(&target.dir, &now, moved).then_some(now)
 }
 
 /// Keeps the entry that a move will replace under the name `aside`: a directory, which must be

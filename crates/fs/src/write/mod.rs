@@ -207,15 +207,17 @@ impl Roots {
         self.change(path, ContentChange::Append(bytes), options, None, cancel)
     }
 
-    /// Creates or replaces the file at `path` with the content of an open file.
+    /// Creates or replaces the file at `path` with the content of an open file, and records the
+    /// change before it is made where it has a record.
     pub(crate) fn write_copy(
         &self,
         path: &[u8],
         original: OldFile<'_>,
         options: &WriteOptions,
+        record: Option<&mut ChangeRecord<'_>>,
         cancel: &CancelToken,
     ) -> Result<Written> {
-        self.change(path, ContentChange::Copy(original), options, None, cancel)
+        self.change(path, ContentChange::Copy(original), options, record, cancel)
     }
 
     /// Resolves the path and makes the change, again if the entry changes meanwhile.
@@ -322,8 +324,12 @@ impl Roots {
             ContentChange::Copy(original) if original.moved => Some(original),
             _ => None,
         };
-        if let Some(record) = record {
-            record.intend(place)?;
+        // A copy has no condition on the file that it replaces: what is recorded of it is one.
+        let compare = compare || (record.is_some() && matches!(change, ContentChange::Copy(_)));
+        if let Some(record) = record
+            && !intend(change, place, old.as_ref(), record, cancel)?
+        {
+            return Ok(ReplacementOutcome::Again);
         }
         FileReplacement {
             roots: self,
@@ -356,6 +362,22 @@ impl Roots {
         }
         let Some((fd, _)) = open_resolved_file(place)? else { return Ok(false) };
         Ok(version.hash() == Some(hash_of_content(&fd, cancel)?))
+    }
+}
+
+/// Records a change before it is made; one of given bytes has the replaced content already. Returns
+/// false if the file that a copy replaces has changed since it was resolved.
+fn intend(
+    change: ContentChange<'_>,
+    place: &ResolvedEntry<'_>,
+    old: Option<&Stat>,
+    record: &mut ChangeRecord<'_>,
+    cancel: &CancelToken,
+) -> Result<bool> {
+    match (change, old) {
+        (ContentChange::Copy(_), Some(old)) => record.intend_over(place, old, cancel),
+        (ContentChange::Copy(_), None) => record.intend_new(place).map(|()| true),
+        _ => record.intend(place).map(|()| true),
     }
 }
 

@@ -22,8 +22,9 @@ use super::flush::close_with_errors;
 use super::temp::write_all_at;
 use crate::cancel::CancelToken;
 use crate::dir::errno::{os_error, sync_error};
-use crate::dir::stat::{Stat, nanos_to_millis};
-use crate::root::ResolvedEntry;
+use crate::dir::stat::{Kind, Stat, nanos_to_millis};
+use crate::read::read_for_record;
+use crate::root::{ResolvedEntry, open_resolved_file};
 
 /// The size of the MAC after each entry.
 const MAC_BYTES: usize = 32;
@@ -98,11 +99,23 @@ impl<'t> RecordTexts<'t> {
 #[derive(Clone, Debug, Default)]
 pub struct StepFacts {
     /// `parent`: the id of the directory of its path.
-    pub parent: Option<String>,
-    /// `before`: the JSON of the removed file, with the range of its content.
-    pub before: Option<String>,
-    /// `version`, and `fileId` and `given`, which follow from it: the version of what it has made.
-    pub version: Option<String>,
+    parent: Option<String>,
+    /// `parentFrom`: the id of the directory from which an entry is moved.
+    parent_from: Option<String>,
+    /// `before`: the JSON of the file that is removed, or replaced by another one, with the range of
+    /// its content.
+    before: Option<String>,
+    /// `moved`, and `size`, `mode` and `sourceVersion`: the entry that is moved or copied.
+    source: Option<Stat>,
+    /// `version`, `fileId`, `given` and `left`: the entry that it has made.
+    now: Option<Stat>,
+}
+
+impl StepFacts {
+    /// Returns the version of what the step has made.
+    pub(crate) fn version(&self) -> Option<String> {
+        self.now.as_ref().map(|now| now.version().to_string())
+    }
 }
 
 /// The open record of one change.
@@ -121,6 +134,8 @@ pub struct ChangeRecord<'r> {
     facts: Vec<StepFacts>,
     /// The path of the last step that was begun, in the form for JavaScript.
     path: &'r str,
+    /// The path from which it moves or copies, in the same form; empty for any other step.
+    from: &'r str,
     /// The content of the file at that path before the change.
     content: &'r [u8],
     /// True if the entry of that step is in the file.
@@ -148,15 +163,22 @@ impl<'r> ChangeRecord<'r> {
     /// Returns a record whose entries go to a new, empty file.
     pub fn new(file: OwnedFd, key: RecordKey, texts: RecordTexts<'r>, durable: bool) -> Self {
         let (previous, facts) = ([0; MAC_BYTES], Vec::with_capacity(texts.steps.len()));
-        let (path, content) = ("", &b""[..]);
-        let is_intended = false;
-        Self { file, key, texts, durable, previous, size: 0, facts, path, content, is_intended }
+        let (path, from, content) = ("", "", &b""[..]);
+        let (size, is_intended) = (0, false);
+        Self { file, key, texts, durable, previous, size, facts, path, from, content, is_intended }
     }
 
     /// Goes on to the next step, which changes `path` and replaces `content`.
     pub(crate) fn next(&mut self, path: &'r str, content: &'r [u8]) {
-        (self.path, self.content, self.is_intended) = (path, content, false);
+        (self.path, self.from, self.content) = (path, "", content);
+        self.is_intended = false;
         self.facts.push(StepFacts::default());
+    }
+
+    /// Goes on to the next step, which moves or copies an entry to `path`.
+    pub(crate) fn next_transfer(&mut self, from: &'r str, path: &'r str) {
+        self.next(path, b"");
+        self.from = from;
     }
 
     /// Writes what is known before the step changes the entry at `place`, unless that was done.
@@ -164,36 +186,103 @@ impl<'r> ChangeRecord<'r> {
         self.intend_with(place, self.content)
     }
 
-    /// Does the same for a step that removes the file at `place` with the metadata `stat`, whose
-    /// content is in the record from then on.
-    pub(crate) fn intend_removal(
+    /// Does the same for a step that removes or replaces the file at `place` with the metadata
+    /// `stat`, whose content is in the record from then on. Returns false if it has changed since it
+    /// was resolved. An error that has the reason `record` is not one of the step.
+    pub(crate) fn intend_over(
         &mut self,
         place: &ResolvedEntry<'_>,
         stat: &Stat,
-        content: &[u8],
-    ) -> Result<()> {
-        if let Some(facts) = self.facts.last_mut() {
-            facts.before = Some(image_of_file(stat, content.len()));
+        cancel: &CancelToken,
+    ) -> Result<bool> {
+        let Some((file, now)) = open_resolved_file(place).map_err(no_record_error)? else {
+            return Ok(false);
+        };
+        if !now.version().same_facts(stat) {
+            return Ok(false);
         }
-        self.intend_with(place, content)
+        let content = read_for_record(&file, &now, cancel).map_err(no_record_error)?;
+        let before = image_of_file(&now, Some(content.len()));
+        if self.last_facts().before.as_ref() != Some(&before) {
+            self.check_not_intended()?;
+            self.last_facts().before = Some(before);
+        }
+        self.intend_with(place, &content)?;
+        Ok(true)
+    }
+
+    /// Does the same for a step that moves or copies an entry to a path where none is.
+    pub(crate) fn intend_new(&mut self, place: &ResolvedEntry<'_>) -> Result<()> {
+        if self.last_facts().before.take().is_some() {
+            self.check_not_intended()?;
+        }
+        self.intend_with(place, b"")
+    }
+
+    /// Notes the entry at `source` that the step moves, before it is intended.
+    pub(crate) fn moves(&mut self, source: &ResolvedEntry<'_>, stat: &Stat) -> Result<()> {
+        self.takes(&source.real, stat)?;
+        if self.has_mark("parentFrom") {
+            self.last_facts().parent_from = Some(id_of_directory(source)?);
+        }
+        Ok(())
+    }
+
+    /// Notes the entry with the real path `real` that the step takes to its path, before
+    /// [`ChangeRecord::intend_replacing`].
+    pub(crate) fn takes(&mut self, real: &[u8], stat: &Stat) -> Result<()> {
+        if encode_name(real) != self.from {
+            return Err(link_error());
+        }
+        let facts = self.last_facts();
+        if facts.source.replace(*stat).is_some_and(|noted| noted.version() != stat.version()) {
+            self.check_not_intended()?;
+        }
+        Ok(())
+    }
+
+    /// Returns an error if the entry of the step is in the file, so that it cannot tell other facts.
+    fn check_not_intended(&self) -> Result<()> {
+        if self.is_intended {
+            let other = Error::new(Code::Conflict, "changed after it was recorded");
+            return Err(no_record_error(other));
+        }
+        Ok(())
+    }
+
+    fn last_facts(&mut self) -> &mut StepFacts {
+        if self.facts.is_empty() {
+            self.facts.push(StepFacts::default());
+        }
+        let last = self.facts.len() - 1;
+        &mut self.facts[last]
+    }
+
+    /// Returns the text of the entry of the step.
+    fn step_text(&self) -> &'r str {
+        let step = self.facts.len().checked_sub(1);
+        step.and_then(|step| self.texts.steps.get(step)).copied().unwrap_or_default()
+    }
+
+    fn has_mark(&self, name: &str) -> bool {
+        self.step_text().contains(&format!("\\u0000{name}:"))
     }
 
     fn intend_with(&mut self, place: &ResolvedEntry<'_>, content: &[u8]) -> Result<()> {
         if encode_name(&place.real) != self.path {
-            let other = Error::new(Code::Conflict, "the recorded path leads through a link");
-            return Err(no_record_error(other));
+            return Err(link_error());
         }
         if self.is_intended {
             return Ok(());
         }
-        let steps = self.texts.steps.get(self.facts.len() - 1).copied().unwrap_or_default();
-        if steps.contains("\\u0000parent")
-            && let Some(facts) = self.facts.last_mut()
-        {
-            let parent = Stat::of(&place.dir).map_err(|errno| no_record_error(os_error(errno)))?;
-            facts.parent = Some(file_id_of(&parent.version().to_string()).to_owned());
+        if self.has_mark("before") != self.last_facts().before.is_some() {
+            let other = Error::new(Code::Conflict, "another entry is there than was planned");
+            return Err(no_record_error(other));
         }
-        let steps = self.filled(steps, 0.0);
+        if self.has_mark("parent") {
+            self.last_facts().parent = Some(id_of_directory(place)?);
+        }
+        let steps = self.filled(self.step_text(), 0.0);
         let mut parts = Vec::new();
         let begin;
         let mut before = self.previous;
@@ -211,9 +300,7 @@ impl<'r> ChangeRecord<'r> {
 
     /// Notes that the step is made, and has left an entry with the metadata `now`.
     pub(crate) fn made(&mut self, now: Option<&Stat>) {
-        if let (Some(facts), Some(now)) = (self.facts.last_mut(), now) {
-            facts.version = Some(now.version().to_string());
-        }
+        self.last_facts().now = now.copied();
     }
 
     /// Writes the end of the record, after all steps are made, and closes the file. Returns the
@@ -269,18 +356,27 @@ impl<'r> ChangeRecord<'r> {
         let (name, index) = mark.split_once(':').unwrap_or_default();
         let facts = index.parse().ok().and_then(|index: usize| self.facts.get(index));
         let Some(facts) = facts else { return "null".into() };
-        let text = |known: Option<&str>| known.map_or("null".into(), |text| format!("\"{text}\""));
-        let version = facts.version.as_deref();
-        match name {
+        let text = |known: Option<&str>| known.map(|text| format!("\"{text}\""));
+        let version = facts.version();
+        let version = version.as_deref();
+        let source = facts.source.as_ref();
+        let known = match name {
             "parent" => text(facts.parent.as_deref()),
-            "before" => facts.before.clone().unwrap_or_else(|| "null".into()),
+            "parentFrom" => text(facts.parent_from.as_deref()),
+            "before" => facts.before.clone(),
+            "moved" => source.map(image_of_entry),
+            "size" => source.map(|source| source.size.to_string()),
+            "mode" => source.map(|source| source.mode.to_string()),
+            "sourceVersion" => source.map(|source| format!("\"{}\"", source.version())),
             "version" => text(version),
             "fileId" => text(version.map(file_id_of)),
-            "given" => version.map_or("{}".into(), |version| {
+            "left" => facts.now.as_ref().map(final_image_of),
+            "given" => Some(version.map_or("{}".into(), |version| {
                 format!("{{\"version\":\"{version}\",\"fileId\":\"{}\"}}", file_id_of(version))
-            }),
-            _ => "null".into(),
-        }
+            })),
+            _ => None,
+        };
+        known.unwrap_or_else(|| "null".into())
     }
 
     /// Returns head and JSON of an entry, and its MAC. The content stands between them.
@@ -340,16 +436,43 @@ fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// Returns the JSON of a file before its removal, as `imageOfFile` in
-/// `js/backends/transaction/pre-image.ts` has it.
-fn image_of_file(stat: &Stat, size: usize) -> String {
+/// Returns the JSON of a file, as `imageOfFile` in `js/backends/transaction/pre-image.ts` has it; with
+/// the size of its content, where the record has that, or else as `preImageOf` there has it.
+fn image_of_file(stat: &Stat, content: Option<usize>) -> String {
     let version = stat.version().to_string();
     let (file_id, mtime) = (file_id_of(&version), nanos_to_millis(stat.mtime));
+    let size = content.map_or(stat.size, |size| size as u64);
+    let bytes = content.map(|size| format!(",\"bytes\":[0,{size}]")).unwrap_or_default();
     format!(
         "{{\"type\":\"file\",\"mode\":{},\"fileId\":\"{file_id}\",\"size\":{size},\
-         \"mtime\":{mtime},\"version\":\"{version}\",\"bytes\":[0,{size}]}}",
+         \"mtime\":{mtime},\"version\":\"{version}\"{bytes}}}",
         stat.mode
     )
+}
+
+/// Returns the JSON of a file or directory, as `preImageOf` has it.
+fn image_of_entry(stat: &Stat) -> String {
+    if stat.kind != Kind::Dir {
+        return image_of_file(stat, None);
+    }
+    let version = stat.version().to_string();
+    format!("{{\"type\":\"dir\",\"mode\":{},\"fileId\":\"{}\"}}", stat.mode, file_id_of(&version))
+}
+
+/// Returns the JSON of a file or directory that a step has left, as `js/log/final-states.ts` reads it.
+fn final_image_of(stat: &Stat) -> String {
+    let mode = format!("\"mode\":{},", stat.mode);
+    image_of_entry(stat).replacen(&mode, "", 1)
+}
+
+/// Returns the id of the directory of an entry.
+fn id_of_directory(place: &ResolvedEntry<'_>) -> Result<String> {
+    let dir = Stat::of(&place.dir).map_err(|errno| no_record_error(os_error(errno)))?;
+    Ok(file_id_of(&dir.version().to_string()).to_owned())
+}
+
+fn link_error() -> Error {
+    no_record_error(Error::new(Code::Conflict, "the recorded path leads through a link"))
 }
 
 /// Returns device and inode of a file, which are the first two fields of its version.
