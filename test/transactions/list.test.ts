@@ -537,9 +537,30 @@ describe("a call of a workspace", () => {
       call: ["copy", { source: "a", destination: "b" }],
       jobs: ["commit"],
     },
-    "that has to be taken back as a whole is made by steps": {
-      call: ["batch", { operations: [{ tool: "write_file", args: { path: "a", content: NEW } }] }],
-      jobs: ["writeBytes"],
+    "that makes several calls is one job": {
+      call: [
+        "batch",
+        {
+          operations: [
+            { tool: "write_file", args: { path: "b", content: NEW } },
+            { tool: "edit_file", args: { path: "a", old_text: "old", new_text: "new" } },
+            { tool: "move", args: { source: "folder/c", destination: "c" } },
+          ],
+        },
+      ],
+      jobs: ["commit"],
+    },
+    "that makes calls of which one needs another is made by steps": {
+      call: [
+        "batch",
+        {
+          operations: [
+            { tool: "write_file", args: { path: "a", content: NEW } },
+            { tool: "copy", args: { source: "a", destination: "b" } },
+          ],
+        },
+      ],
+      jobs: ["writeBytes", "copyFile"],
     },
     "without a history is one job without a record": {
       call: ["write_file", { path: "a", content: NEW }],

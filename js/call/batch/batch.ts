@@ -4,10 +4,12 @@
  * First every operation is tried on an overlay: hooks run, and rules decide. Nothing is locked or written, so most
  * failures occur here without effect. Each approver is asked once about all of his operations (`question.ts`). Then all
  * paths are locked at once, and the operations are repeated on the storage as one change of the journal, which rolls all
- * of them back when one fails or the process dies. An operation that was asked about must be the one that was shown, or
+ * of them back when one fails or the process dies: as one list where they are one (`joined-list.ts`), or else in turn. An operation that was asked about must be the one that was shown, or
  * the batch fails with CONFLICT; see `trial.ts`. One that the reviewer refuses is left out, and its result says so.
  */
+import type { Files } from "../../backends/files.ts";
 import { OverlayBackend } from "../../backends/overlay/overlay.ts";
+import type { CommitList } from "../../backends/transaction/recorded-list.ts";
 import type { AllowedBy } from "../../backends/transaction/step.ts";
 import { checkAborted, FilewrightError } from "../../engine/errors.ts";
 import type { About, Undoability, Made } from "../../log/index.ts";
@@ -20,8 +22,9 @@ import { assertVersionsUnchanged } from "../../pipeline/review.ts";
 import type { Session } from "../../pipeline/session.ts";
 import { unaskedPlaceWarnings } from "../../pipeline/written-places.ts";
 import type { BatchData, BatchOutcome } from "../../tools/index.ts";
-import type { Answer, Call, PathUse, Tool } from "../../tools/lib/tool.ts";
+import type { AnyChangingTool, Answer, Call, PathUse, Plan, Tool } from "../../tools/lib/tool.ts";
 import { holdNotes, MAX_PLANS_PER_CALL } from "../change.ts";
+import { type JoinedList, joinOperations, makeJoined } from "./joined-list.ts";
 import {
   approvedOf,
   type BatchCall,
@@ -35,6 +38,7 @@ import {
 import { batchOutcomeOf, outcomesAfterHooks, runInOrder } from "./outcomes.ts";
 import {
   isConflict,
+  planAsApproved,
   repeatAsApproved,
   repeatOperation,
   tryOperations,
@@ -105,6 +109,8 @@ type RunOperations = (step: (operation: Operation) => Promise<Answer<unknown>>) 
 interface JoinedChange {
   readonly batch: BatchCall;
   readonly operations: readonly Operation[];
+  /** True when the batch has no operation that reads, which would see the changes before it. */
+  readonly isOnlyChanges: boolean;
   /** True when a reviewer has seen one of them, so that each must be the approved one. */
   readonly asked: boolean;
 }
@@ -118,10 +124,12 @@ async function commitOperations(
   const { session, request, args, call } = batch;
   if (args.dry_run) return "nothing";
   let undo: Undoability = "nothing";
-  const changing = operations.filter((one) => one.tool.kind === "change" && refusalOf(one) === undefined);
+  const toMake = operations.filter((one) => refusalOf(one) === undefined);
+  const changing = toMake.filter((one) => one.tool.kind === "change");
+  const isOnlyChanges = changing.length > 0 && changing.length === toMake.length;
   const uses = changing.flatMap((operation) => pathsOf(operation).uses);
   const locations = changing.flatMap((operation) => pathsOf(operation).locations);
-  const change: JoinedChange = { batch, operations: changing, asked };
+  const change: JoinedChange = { batch, operations: changing, isOnlyChanges, asked };
   const locks = new BatchLocks(session, uses, { ...call, locations });
   await runInOrder(session, operations, async (run) => {
     await locks.take();
@@ -187,9 +195,40 @@ async function changeAgainAfterConflicts(
 }
 
 /** Makes all operations as one change of the history. `run` runs each of them, in order. */
-async function changeAll(
+async function changeAll(change: JoinedChange, run: RunOperations): Promise<Undoability> {
+  const { asked, isOnlyChanges, operations } = change;
+  const { stage } = change.batch.session.staging;
+  const joined =
+    stage === undefined && isOnlyChanges
+      ? await joinOperations(operations, (one, call) => planOf(one, call, asked))
+      : undefined;
+  if (joined === undefined) return appendAll(change, run, undefined);
+  try {
+    return await appendAll(change, run, joined);
+  } catch (error) {
+    // All is taken back, and in their turn the operations may be planned again, or fail each with its own error.
+    if (!isTakenBack(error)) throw error;
+    return appendAll(change, run, undefined);
+  }
+}
+
+/** Returns true for an error of a change that another attempt may make: not for one that was cancelled. */
+function isTakenBack(error: unknown): boolean {
+  if (!(error instanceof FilewrightError) || error.code === "CANCELLED") return false;
+  return error.details?.["rolled_back"] !== false;
+}
+
+/** Returns the plan of an operation of a batch. @throws FilewrightError */
+async function planOf(operation: Operation, call: Call, asked: boolean): Promise<Plan<unknown>> {
+  const tool = operation.tool as AnyChangingTool;
+  return asked ? planAsApproved(operation, tool, call) : tool.plan(operation.meant.args, call);
+}
+
+/** Makes all operations, as one list or in turn, and adds the record of the change to the history. */
+async function appendAll(
   { batch: { session, call }, operations: changing, asked }: JoinedChange,
   run: RunOperations,
+  joined: JoinedList | undefined,
 ): Promise<Undoability> {
   const { stage } = session.staging;
   const held = stage && holdNotes(stage, session.past.reads, call);
@@ -205,7 +244,7 @@ async function changeAll(
     unreviewed: changing.some((operation) => approvedOf(operation)?.isUnreviewed === true),
     allowedBy: allowedByOperations(changing),
   };
-  const { undo } = await session.past.log.append(session.files.fs, about, (fs) =>
+  const inTurn = (fs: Files): Promise<void> =>
     run(async (operation) => {
       checkAborted(call.signal);
       const { call: judged, admitted } = judgedOf(operation);
@@ -213,8 +252,14 @@ async function changeAll(
       const seen = operation.tool.kind === "read" ? admitted.view() : admitted.view(fs);
       const own: Call = { ...judged, fs: seen, ...(held && { seen: held.seen }) };
       return asked ? repeatAsApproved(operation, own) : repeatOperation(operation, own);
-    }),
-  );
+    });
+  const make = async (fs: Files, commit?: CommitList): Promise<void> => {
+    if (joined === undefined || commit === undefined) return inTurn(fs);
+    const answers = await makeJoined(joined, commit);
+    return run(async (operation) => answers.get(operation) as Answer<unknown>);
+  };
+  const planned = joined && { list: joined.list, found: async () => undefined };
+  const { undo } = await session.past.log.append(session.files.fs, about, make, planned);
   held?.committed();
   return undo;
 }
