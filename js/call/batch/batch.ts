@@ -218,10 +218,14 @@ function isTakenBack(error: unknown): boolean {
   return error.details?.["rolled_back"] !== false;
 }
 
-/** Returns the plan of an operation of a batch. @throws FilewrightError */
-async function planOf(operation: Operation, call: Call, asked: boolean): Promise<Plan<unknown>> {
-  const tool = operation.tool as AnyChangingTool;
-  return asked ? planAsApproved(operation, tool, call) : tool.plan(operation.meant.args, call);
+/**
+ * Returns the plan of an operation that needs the result of no other one: that of the trial, unless a reviewer has seen it. It
+ * was computed without a lock, as that of a single call, and its changes carry the versions on which it was.
+ * @throws FilewrightError
+ */
+async function planOf(operation: Operation, call: Call, asked: boolean): Promise<Plan<unknown> | undefined> {
+  if (!asked) return approvedOf(operation)?.plan;
+  return planAsApproved(operation, operation.tool as AnyChangingTool, call);
 }
 
 /** Makes all operations, as one list or in turn, and adds the record of the change to the history. */

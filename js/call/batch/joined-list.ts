@@ -1,7 +1,7 @@
 /**
  * The operations of a batch as one list, which the disk makes in one job. They are one where each is planned as a list of
- * its own and changes nothing that another one names: planned on the files as they are, each is the change that it would be
- * in its turn. Every other batch is made operation by operation.
+ * its own and changes nothing that another one names: in its turn each would be the same change. Every other batch is made
+ * operation by operation.
  */
 import { shortcutsOf } from "../../backends/abilities.ts";
 import { isWithin } from "../../backends/paths.ts";
@@ -35,8 +35,8 @@ export interface JoinedList {
 /** The answers of operations that are made. */
 type Answers = ReadonlyMap<Operation, Answer<unknown>>;
 
-/** Plans an operation as it is made in its turn. */
-type PlanOperation = (operation: Operation, call: Call) => Promise<Plan<unknown>>;
+/** Returns the plan of an operation that needs the result of no other one; undefined for one without changes. */
+type PlanOperation = (operation: Operation, call: Call) => Promise<Plan<unknown> | undefined>;
 
 /** Returns operations as one list; undefined where they are none, or one of them cannot be planned. */
 export async function joinOperations(
