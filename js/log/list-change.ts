@@ -150,8 +150,7 @@ class ListWithRecord {
   async #make(list: readonly ListedChange[], options: ListOptions): Promise<RecordedList> {
     const { commit, header, place } = this.#parts;
     const isAtomic = header.atomic === true;
-    // By steps, the record of a moved directory that may be taken back has all that is in it.
-    if ((isAtomic || list.length > 1) && list.some(isDirectoryMove)) throw needsStepsError();
+    refuseTrees(list, isAtomic);
     const asides = isAtomic ? list.map((change) => this.#asideOf(change)) : [];
     const plan = { list, asides, isAtomic };
     const record = this.#begin();
@@ -245,6 +244,14 @@ async function withHashes(list: readonly ListedChange[]): Promise<readonly Liste
 function isReplacing(change: ListedChange): boolean {
   if (change.do === "put") return change.was !== null;
   return change.do === "remove" || (change.do !== "mkdir" && change.isOver);
+}
+
+/**
+ * Refuses a moved directory that may be taken back: by steps, the record names all that is in it.
+ * @throws {@link needsSteps}
+ */
+function refuseTrees(list: readonly ListedChange[], isAtomic: boolean): void {
+  if ((isAtomic || list.length > 1) && list.some(isDirectoryMove)) throw needsStepsError();
 }
 
 function isDirectoryMove(change: ListedChange): boolean {

@@ -21,7 +21,7 @@ describe("a list that the disk makes in one job leaves what the same list leaves
     const random = seededRandom(seed);
     const base = temporaryDirectory();
     const counts = { job: 0, transfers: 0, failed: 0, made: 0 };
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 40; round++) {
       const made = makeCase(random);
       const { ways, failed, differences } = await compareWays(FILEWRIGHT, made, `${base}/${round}`);
       expect(differences, JSON.stringify(made)).toEqual([]);
@@ -31,9 +31,9 @@ describe("a list that the disk makes in one job leaves what the same list leaves
       counts[failed ? "failed" : "made"] += 1;
     }
     // Most lists are made by the disk, and many of each kind end.
-    expect(counts.job).toBeGreaterThan(30);
-    expect(counts.transfers).toBeGreaterThan(5);
-    expect(counts.failed).toBeGreaterThan(5);
-    expect(counts.made).toBeGreaterThan(15);
+    expect(counts.job).toBeGreaterThan(20);
+    expect(counts.transfers).toBeGreaterThan(3);
+    expect(counts.failed).toBeGreaterThan(3);
+    expect(counts.made).toBeGreaterThan(10);
   });
 });

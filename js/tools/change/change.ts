@@ -87,7 +87,7 @@ export interface Transfer extends OfPath {
   readonly type: EntryType;
   /** The version of a file that is copied or moved; undefined for anything else. */
   readonly version: string | undefined;
-  /** The size in bytes of a file that is copied or moved; 0 for anything else. */
+  /** The size in bytes of a file that is copied or moved. Of anything else it says nothing. */
   readonly size: number;
   /**
    * The type of the entry that is replaced, or a directory that is merged; null for none. A copy over a link replaces the

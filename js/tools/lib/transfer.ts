@@ -90,7 +90,7 @@ export async function proposeTransfer(
     from: realFrom,
     type: source.type,
     version: source.isFile ? (own[0]?.version ?? undefined) : undefined,
-    size: source.isFile ? source.size : 0,
+    size: source.size,
     over,
     overwrite: args.overwrite,
     parents: args.create_dirs,

@@ -185,14 +185,7 @@ async function play(filewright, made, { base, way }) {
     return changes;
   };
   const changes = await planned();
-  if (made.foreign !== undefined) {
-    const path = join(root, made.foreign);
-    try {
-      fs.writeFileSync(path, "of another program");
-    } catch {
-      // Its directory is missing.
-    }
-  }
+  if (made.foreign !== undefined) writeForeign(join(root, made.foreign));
   const before = treeOf(root);
   const callId = newCallId();
   const seen = { note: () => undefined };
@@ -224,9 +217,7 @@ async function play(filewright, made, { base, way }) {
   }
   const after = treeOf(root);
   const record = await log.get(callId);
-  const file = recordOf(state, callId);
-  const key = file && filewright.recordKeyOf(fs.readFileSync(join(state, "journal/key")));
-  const decoded = file && filewright.decodeRecord(file, key, callId, true);
+  const decoded = decodedRecord(filewright, state, callId);
   if (record !== undefined)
     await filewright.undoChange(log, disk, await filewright.undoableChange(log, callId), {
       callId: newCallId(),
@@ -261,6 +252,23 @@ function failureText({ code, message, path, details }, root) {
     path: path?.replace(root, "ROOT"),
     details: JSON.stringify(details)?.replaceAll(root, "ROOT"),
   };
+}
+
+/** Writes a file as another program does. */
+function writeForeign(path) {
+  try {
+    fs.writeFileSync(path, "of another program");
+  } catch {
+    // Its directory is missing.
+  }
+}
+
+/** Returns the entries of a record of the history; undefined for none. */
+function decodedRecord({ recordKeyOf, decodeRecord }, state, callId) {
+  const file = recordOf(state, callId);
+  if (file === undefined) return undefined;
+  const key = recordKeyOf(fs.readFileSync(join(state, "journal/key")));
+  return decodeRecord(file, key, callId, true);
 }
 
 function recordOf(state, callId) {
