@@ -11,3 +11,12 @@ export const isNight: boolean = env["FILEWRIGHT_NIGHT"] === "1";
 export function share<T>(cases: readonly T[], oneOf: number, part = 0): readonly T[] {
   return isNight ? cases : cases.filter((_, index) => index % oneOf === part % oneOf);
 }
+
+/** Returns a `test` for a contract suite, which by day registers every `oneOf`-th of the cases. */
+export function shareOfTests(
+  test: (name: string, run: () => Promise<void>) => unknown,
+  oneOf: number,
+): (name: string, run: () => Promise<void>) => unknown {
+  let index = 0;
+  return (name, run) => (isNight || index++ % oneOf === 0 ? test(name, run) : undefined);
+}

@@ -9,16 +9,17 @@ import type { ForkWorkspace } from "../../../js/workspace/index.node.ts";
 import { compareForksWithWalks, filesWith, notingForks } from "./fork-parity.ts";
 import { answer, openScanned } from "./generated.ts";
 import { afterThisTest } from "../../support/cleanups.ts";
+import { isNight } from "../../support/share.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { copies, countFiles, open, put, untilWarm } from "./support.ts";
 
 describe("a search in a fork", () => {
   it("answers as a walk of the fork, while forks of forks and their parents change", async () => {
-    await compareForksWithWalks(memoryStorage, 6);
+    await compareForksWithWalks(memoryStorage, isNight ? 6 : 3);
   }, 120_000);
 
   it("answers as a walk of the fork without a copy, by the walks and the index of its parent", async () => {
-    await compareForksWithWalks(memoryStorage, 12, { mirror: false });
+    await compareForksWithWalks(memoryStorage, isNight ? 12 : 4, { mirror: false });
   }, 120_000);
 
   it("reads only what differs or matches, in its own state, without a copy", async () => {
@@ -101,7 +102,7 @@ describe("a search in a fork", () => {
     const ws = await open({ storage, stateDir: temporaryDirectory() });
     await untilWarm(ws);
     const random = seededRandom(20_261_130);
-    for (let round = 0; round < 6; round++) {
+    for (let round = 0; round < (isNight ? 6 : 2); round++) {
       const fork = await ws.fork();
       const at = made.at(-1) as Storage;
       const isChanged = new Set(directories.filter(() => random.chance(0.5)));

@@ -5,11 +5,12 @@ import { MemoryBackend, openWorkspace } from "../../../js/index.node.ts";
 import { filesOf, type Op, type Storage } from "../../../js/storage/index.ts";
 import { mapDriver } from "../../storage/map-driver.ts";
 import { afterThisTest } from "../../support/cleanups.ts";
+import { isNight } from "../../support/share.ts";
 import { type Fixture, KINDS, place } from "../../tools/harness.ts";
 import { falseChanges, randomCall, randomFrom, treeOf } from "./sessions.ts";
 
 /** The number of sessions on each kind of storage, and the first seed. The deep run takes more. */
-const SESSIONS = Number(process.env["FILEWRIGHT_REWIND_SESSIONS"] ?? 8);
+const SESSIONS = Number(process.env["FILEWRIGHT_REWIND_SESSIONS"] ?? (isNight ? 8 : 3));
 const FIRST_SEED = Number(process.env["FILEWRIGHT_REWIND_SEED"] ?? 1);
 const CALLS = 30;
 
