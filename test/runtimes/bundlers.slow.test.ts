@@ -56,6 +56,8 @@ async function byWebpack(): Promise<void> {
       entry: scene("page.mjs"),
       output: { path: join(out, "webpack"), publicPath: "/webpack/", filename: "page.js" },
       performance: false,
+      // To make the bundle small takes ten times as long as to make it; Vite makes its own small.
+      optimization: { minimize: false },
     };
     webpack(config, (error, made) => (error === null ? resolve(made) : reject(error)));
   });
