@@ -9,7 +9,9 @@ import { COMMAND, homeIn } from "./lib.mjs";
 import { login, startServer } from "./server.mjs";
 
 const FREE_PORT_FROM = 20_000;
-const CHROMIUMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const CHROMIUMS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"].map(
+  (name) => `/usr/bin/${name}`,
+);
 const HOSTILE = '<img src=x onerror="window.zqx=1"><script>window.zqx=1</script>';
 const HOSTILE_NAME = "<b onmouseover=window.zqx=1>old.txt";
 const CALLS = [
