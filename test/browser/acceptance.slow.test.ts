@@ -22,14 +22,14 @@ const CASES = readFileSync(`${root}/test/acceptance/public.jsonl`, "utf8").trim(
 const IDS = CASES.map((line) => (JSON.parse(line) as { readonly id: string }).id);
 
 /**
- * The cases for each engine. By day WebAssembly in Node, the storage and Chromium run a sixth each, and native those of
+ * The cases for each engine. By day WebAssembly in Node, the storage and Chromium run a twelfth each, and native those of
  * the three, with which they are compared. All run natively on a disk (test/acceptance/run.mjs).
  */
 const IDS_BY_ENGINE: Readonly<Record<string, readonly string[]>> = {
-  native: IDS.filter((id) => [0, 1, 2].some((part) => share(IDS, 6, part).includes(id))),
-  wasm: share(IDS, 6, 0),
-  storage: share(IDS, 6, 1),
-  chromium: share(IDS, 6, 2),
+  native: IDS.filter((id) => [0, 1, 2].some((part) => share(IDS, 12, part).includes(id))),
+  wasm: share(IDS, 12, 0),
+  storage: share(IDS, 12, 1),
+  chromium: share(IDS, 12, 2),
 };
 
 /** Runs the kit on an engine; what it printed. */

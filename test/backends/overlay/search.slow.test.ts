@@ -12,5 +12,5 @@ afterAll(() => rmSync(base, { recursive: true, force: true }));
 const SEEDS = Array.from({ length: 150 }, (_, index) => 100 + index);
 
 it("searches of an overlay and of the merged tree, 150 generated trees, by day a share of them", async () => {
-  for (const seed of share(SEEDS, 10)) await compareCase(base, seed);
+  for (const seed of share(SEEDS, 25)) await compareCase(base, seed);
 });
