@@ -36,6 +36,8 @@ const ROW_GROUPS = [
   "mcp",
   "tokens",
   "knows",
+  "knows-history",
+  "knows-tasks",
   "wasm",
   "browser",
   "review",
@@ -47,10 +49,13 @@ const HELP_TEXT = `Measures Filewright beside other tools and prints ratios.
   npm run bench -- [options]
 
   --only A,B    some groups of rows: ${ROW_GROUPS.slice(0, 10).join(", ")},
-                ${ROW_GROUPS.slice(10).join(", ")}
+                ${ROW_GROUPS.slice(10, 22).join(", ")},
+                ${ROW_GROUPS.slice(22).join(", ")}
   --row KEY     one row of the group readme, whose rows are those of the README
   --full        large trees: the Linux source, many npm packages
   --dev         the addon as it is built for daily work, not as it is published
+  --repositories FOLDER
+                git directories with their whole history, for knows-history and knows-tasks
   --compare     fails if a row of the group readme is less than a third of its figure in the README
   --list        lists the groups and the rows of the group readme, and ends
   --help        this text
@@ -68,6 +73,7 @@ function parseArguments() {
         row: { type: "string" },
         full: { type: "boolean", default: false },
         dev: { type: "boolean", default: false },
+        repositories: { type: "string" },
         compare: { type: "boolean", default: false },
         list: { type: "boolean" },
         help: { type: "boolean", short: "h" },
@@ -108,7 +114,7 @@ function compareWithReadme(results) {
 }
 
 await runScript(async () => {
-  const { help, list, row: key, full, dev, compare, ...rest } = parseArguments();
+  const { help, list, row: key, full, dev, repositories, compare, ...rest } = parseArguments();
   if (help) return void process.stdout.write(HELP_TEXT);
   if (list) return void console.log(`${ROW_GROUPS.join("\n")}\n\nreadme: ${readmeKeys().join(", ")}`);
   const only = chosenGroups({ only: rest.only, row: key });
@@ -123,7 +129,7 @@ await runScript(async () => {
     const { title, rows } = await import(`./rows/${group}.mjs`);
     printTableHead(title);
     try {
-      for await (const row of rows({ load, full, root, row: key })) {
+      for await (const row of rows({ load, full, root, repositories, row: key })) {
         printRow(row);
         results.push({ group, ...row });
       }

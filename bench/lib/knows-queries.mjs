@@ -24,7 +24,8 @@ export const words = (name) =>
     .map((word) => word.toLowerCase());
 
 const ENDING = /(?<=[a-z]{3})(ings?|edly|ed|ers?|ors?|ly|es|s|e)$/u;
-const stem = (word) =>
+/** Returns a word in lower case without its ending. */
+export const stem = (word) =>
   word.length < 4
     ? word
     : word

@@ -13,7 +13,7 @@ export function printRow(row) {
   const { name, peer, ours_ms, peer_ms, faster, note, skipped, failed } = row;
   if (skipped || failed)
     return console.log(`  ${name.padEnd(44)} ${failed ? "FAILED" : "skipped"}: ${failed ?? skipped}`);
-  if (row.ours_tokens !== undefined) return printTokens(row);
+  if (row.ours_count !== undefined) return printCounts(row);
   if (row.ours_score !== undefined) return printScores(row);
   const times = `${formatMs(ours_ms).padStart(11)}  ${formatMs(peer_ms).padStart(11)}  ${formatFactor(faster).padStart(9)}`;
   console.log(
@@ -21,13 +21,13 @@ export function printRow(row) {
   );
 }
 
-/** Prints a row of tokens: those of both sides, our share of the peer's, and the share or number allowed. */
-function printTokens({ name, peer, ours_tokens, peer_tokens, most, most_tokens }) {
-  const share = ours_tokens / peer_tokens;
-  const count = (tokens) => `${tokens.toLocaleString("en")} tok`;
-  const [figure, limit] = most_tokens === undefined ? [share, most] : [ours_tokens, most_tokens];
+/** Prints a row of tokens or calls: those of both sides, our share of the peer's, and the share or number allowed. */
+function printCounts({ name, peer, unit = "tok", ours_count, peer_count, most, most_count }) {
+  const share = ours_count / peer_count;
+  const count = (number) => `${number.toLocaleString("en")} ${unit}`;
+  const [figure, limit] = most_count === undefined ? [share, most] : [ours_count, most_count];
   const goal = limit === undefined ? "" : `${figure <= limit ? "≤" : ">"} ${limit.toLocaleString("en")}`;
-  const counts = `${count(ours_tokens).padStart(11)}  ${count(peer_tokens).padStart(11)}  ${share.toFixed(2).padStart(9)}`;
+  const counts = `${count(ours_count).padStart(11)}  ${count(peer_count).padStart(11)}  ${share.toFixed(2).padStart(9)}`;
   console.log(`  ${name.padEnd(44)} ${counts}  ${goal.padEnd(9)} ${peer}`.trimEnd());
 }
 

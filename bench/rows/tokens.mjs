@@ -96,23 +96,23 @@ export async function* rows({ root }) {
     yield {
       name: "list of tools: names, descriptions, schemas",
       peer,
-      most_tokens: MOST_OF_LIST,
-      ours_tokens: countTokens(listForModel(await ours.tools())),
-      peer_tokens: countTokens(listForModel(await theirs.tools())),
+      most_count: MOST_OF_LIST,
+      ours_count: countTokens(listForModel(await ours.tools())),
+      peer_count: countTokens(listForModel(await theirs.tools())),
     };
     const read = { ours: 0, peer: 0 };
     for (const [name, our, their, { isReading = false } = {}] of callsIn(join(scratch, "peer"))) {
       const [mine, other] = [textOf(await ours.call(...our)), textOf(await theirs.call(...their))];
-      const [ours_tokens, peer_tokens] = [countTokens(mine), countTokens(other)];
+      const [ours_count, peer_count] = [countTokens(mine), countTokens(other)];
       if (isReading) {
         assertSameReading(name, mine, other);
-        read.ours += ours_tokens;
-        read.peer += peer_tokens;
+        read.ours += ours_count;
+        read.peer += peer_count;
       }
-      yield { name, peer, ours_tokens, peer_tokens, ...(isReading ? {} : { most: 1 }) };
+      yield { name, peer, ours_count, peer_count, ...(isReading ? {} : { most: 1 }) };
     }
-    const [ours_tokens, peer_tokens] = [read.ours, read.peer];
-    yield { name: "all three reads", peer, ours_tokens, peer_tokens, most: MOST_OF_READING };
+    const [ours_count, peer_count] = [read.ours, read.peer];
+    yield { name: "all three reads", peer, ours_count, peer_count, most: MOST_OF_READING };
     const path = join(scratch, "ours/js/tools/apply_patch.ts");
     assertSameResult("the edit", readFileSync(path, "utf8").includes('"apply_patches"'), true);
   } finally {

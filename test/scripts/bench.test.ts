@@ -21,7 +21,7 @@ function bench(...args: readonly string[]): { readonly status: number | null; re
 test("--help lists the options and compiles nothing", () => {
   const { status, out } = bench("--help");
   expect(status).toBe(0);
-  for (const option of ["--only", "--row", "--full", "--dev", "--compare", "--list"])
+  for (const option of ["--only", "--row", "--full", "--dev", "--repositories", "--compare", "--list"])
     expect(out).toContain(option);
   expect(out).not.toMatch(/building|installing/u);
 });
