@@ -3,8 +3,9 @@
 use super::blocks::{FileBlocks, ranked_text};
 use super::excerpt::pack_block;
 use super::files::{FileRanking, RankIndex};
-use super::order::{RankedBlock, is_test};
+use super::order::RankedBlock;
 use super::query::{Kind, RankQuery};
+use super::seldom::is_test;
 use super::tokens::Tokenizer;
 use crate::error::Result;
 use crate::options::Options;

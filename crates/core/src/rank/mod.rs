@@ -5,7 +5,7 @@
 //! put in order ([`rank_blocks`]), and the lines that matched are shown ([`pack_block`]).
 //!
 //! - `tokens` cuts texts into terms, `query` and `vocabulary` queries;
-//! - `blocks` cuts files, `files`, `order` and `naming` rank, with the constants of `weights`;
+//! - `blocks` cuts files, `files`, `order`, `naming` and `seldom` rank, with the constants of `weights`;
 //! - `code_search` does all of it for contents that a caller passes;
 //! - `excerpt` selects lines, `numbers` computes what must be equal on every platform.
 //!
@@ -21,6 +21,7 @@ mod naming;
 mod numbers;
 mod order;
 mod query;
+mod seldom;
 mod tokens;
 mod vocabulary;
 pub mod weights;
@@ -29,8 +30,9 @@ pub use blocks::{FileBlocks, MAX_BLOCK_LINES, MAX_RANKED_BYTES, ranked_text};
 pub use code_search::{CodeSearch, DEFAULT_LIMIT, MAX_LIMIT};
 pub use excerpt::pack_block;
 pub use files::{FileRanking, RankIndex};
-pub use order::{RankedBlock, RankedFile, is_test, rank_blocks};
+pub use order::{RankedBlock, RankedFile, rank_blocks};
 pub use query::{Kind, MAX_QUERY_BYTES, RankQuery};
+pub use seldom::is_test;
 pub use tokens::Tokenizer;
 
 #[cfg(test)]

@@ -2,13 +2,14 @@
 //!
 //! A block is scored like a file, with the rarity of terms from the files, and gets a share of the
 //! score of its neighbours and of its file. What is known about good answers is added then: that one file
-//! has several of them, that its name is a word of the query, and that tests and examples are
+//! has several of them, that its name is a word of the query, and that tests and documents are
 //! seldom meant.
 
 use super::blocks::FileBlocks;
 use super::files::{FileRanking, saturated};
 use super::naming::naming;
 use super::query::{Kind, RankQuery};
+use super::seldom::worth;
 use crate::definitions;
 
 /// One of the files that a query may have blocks in.
@@ -154,7 +155,7 @@ fn share_with_neighbours(blocks: &mut [Scored], share: f64) {
 }
 
 /// Lifts the best block of each file by the matches of the file, and its blocks by its name; for a
-/// query without a space those that define its symbol; lowers those of tests and examples.
+/// query without a space those that define its symbol; lowers those of tests, documents and the like.
 fn lift_files(query: &RankQuery, rarity: &[f64], files: &[RankedFile<'_>], scored: &mut [Scored]) {
     let weights = &query.weights;
     let mut sums = vec![0.0; files.len()];
@@ -168,8 +169,7 @@ fn lift_files(query: &RankQuery, rarity: &[f64], files: &[RankedFile<'_>], score
     }
     let most = sums.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let mut names = vec![0.0; files.len()];
-    let lowers = |file: &RankedFile<'_>| !query.wants_noise && is_noise(file.path);
-    let noise: Vec<bool> = files.iter().map(lowers).collect();
+    let worths: Vec<f64> = files.iter().map(|file| worth(query, file.path)).collect();
     for (at, file) in files.iter().enumerate() {
         let Some(best) = best[at] else { continue };
         let named = naming(query, rarity, file.path);
@@ -186,60 +186,8 @@ fn lift_files(query: &RankQuery, rarity: &[f64], files: &[RankedFile<'_>], score
             let agrees = if named > 0.0 { 1.0 + weights.agrees } else { 1.0 };
             one.at.score += (symbol + exact) * agrees;
         }
-        if noise[one.at.file] {
-            one.at.score *= weights.noise;
-        }
+        one.at.score *= worths[one.at.file];
     }
-}
-
-/// The names of directories whose files are seldom meant.
-const NOISE_FOLDERS: &[&str] = &[
-    "__tests__",
-    "_examples",
-    "_vendor",
-    "benches",
-    "benchmark",
-    "benchmarks",
-    "compat",
-    "deprecated",
-    "example",
-    "examples",
-    "fixtures",
-    "generated",
-    "legacy",
-    "mocks",
-    "samples",
-    "spec",
-    "test",
-    "test_suite",
-    "testdata",
-    "testing",
-    "tests",
-    "testsuite",
-    "third_party",
-    "v1",
-    "vendor",
-];
-
-/// Reports whether the blocks of a file count less: tests, examples, what others wrote, what was
-/// generated, lists of exports.
-fn is_noise(path: &str) -> bool {
-    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let ends = [".d.ts", ".min.js", ".pb.go", "_pb2.py"];
-    is_test(path)
-        || folders.split('/').any(|folder| NOISE_FOLDERS.contains(&folder))
-        || matches!(name, "__init__.py" | "index.ts" | "index.js" | "mod.rs" | "mod.ts")
-        || ends.iter().any(|end| name.ends_with(end))
-}
-
-/// Reports whether a file has tests, by its path.
-pub fn is_test(path: &str) -> bool {
-    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let within = [".test.", ".tests.", ".spec.", "_test.", "_tests.", "-test.", "_spec."];
-    let tests = ["test", "tests", "__tests__", "spec"];
-    name.starts_with("test_")
-        || within.iter().any(|part| name.contains(part))
-        || folders.split('/').any(|folder| tests.contains(&folder))
 }
 
 impl FileRanking {

@@ -1,7 +1,7 @@
 //! The terms of a query.
 
 use super::tokens::{Term, Tokenizer, hash, parts_of, stemmed, term_of};
-use super::vocabulary::{OTHER_WORDS, STOP_WORDS};
+use super::vocabulary::{DOCUMENT_WORDS, OTHER_WORDS, STOP_WORDS, TASK_WORDS};
 use super::weights::Weights;
 use crate::error::Result;
 use crate::options::{Options, invalid};
@@ -48,6 +48,8 @@ pub struct RankQuery {
     pub(super) kind: Kind,
     /// True if the query asks for tests or examples, so that they do not count less.
     pub(super) wants_noise: bool,
+    /// True if the query asks for documents.
+    pub(super) wants_documents: bool,
     pub(super) weights: Weights,
 }
 
@@ -83,6 +85,7 @@ impl RankQuery {
             is_symbol: !text.trim().contains(char::is_whitespace),
             kind,
             wants_noise: kind == Kind::Test,
+            wants_documents: false,
             weights,
         };
         for every_word in [false, true] {
@@ -106,6 +109,7 @@ impl RankQuery {
         let parts = parts_of(identifier);
         for part in &parts {
             self.wants_noise |= matches!(&part[..], "test" | "tests" | "example" | "examples");
+            self.wants_documents |= DOCUMENT_WORDS.contains(&&part[..]);
             if every_word || part.len() > 1 && !STOP_WORDS.contains(&&part[..]) {
                 self.add_word(part);
             }
@@ -124,7 +128,8 @@ impl RankQuery {
 
     fn add_word(&mut self, word: &str) {
         let term = term_of(word);
-        let Some(at) = self.add(term, 1.0, None) else { return };
+        let weight = if TASK_WORDS.contains(&word) { self.weights.task_word } else { 1.0 };
+        let Some(at) = self.add(term, weight, None) else { return };
         self.words.push((stemmed(word), at));
         for (_, others) in OTHER_WORDS.iter().filter(|(known, _)| term_of(known) == term) {
             for other in *others {

@@ -83,6 +83,39 @@ fn a_file_whose_name_fits_is_first() {
 }
 
 #[test]
+fn tests_and_documents_are_last_unless_the_query_asks_for_them() {
+    let body = "def close(session):\n    end(session)\n";
+    let files = [
+        ("CHANGES", body),
+        ("docs/closing.rst", body),
+        ("pnpm.lock", body),
+        ("src/a.py", body),
+        ("tests/closing.py", body),
+    ];
+    let cases = [
+        ("end the session", "src/a.py"),
+        ("test that a session ends", "tests/closing.py"),
+        ("documentation of closing a session", "docs/closing.rst"),
+    ];
+    for (query, expected) in cases {
+        let best = found(&files, query, Kind::Any);
+        assert!(best[0].starts_with(expected), "{query}: {best:?}");
+    }
+    let last = &found(&files, "end the session", Kind::Any)[1..];
+    assert!(last[0].starts_with("tests/"), "{last:?}");
+}
+
+#[test]
+fn words_of_tasks_count_less_than_others() {
+    let files = [
+        ("a.py", "def fix(text):\n    fix(text)\n"),
+        ("b.py", "def close(session):\n    end(session)\n"),
+    ];
+    assert_eq!(found(&files, "fix the session", Kind::Any), ["b.py:1-3", "a.py:1-3"]);
+    assert_eq!(found(&files, "fix", Kind::Any), ["a.py:1-3"]);
+}
+
+#[test]
 fn identifiers_are_cut_where_case_and_digits_change() {
     let cases = [
         ("parseHTTPBody2", "parse http body 2"),

@@ -94,6 +94,77 @@ pub(super) const STOP_WORDS: &[&str] = &[
     "your",
 ];
 
+/// Words of tasks and of messages of commits, which say what is done more than where. They are rare in
+/// code, and would count the most.
+pub(super) const TASK_WORDS: &[&str] = &[
+    "about",
+    "add",
+    "added",
+    "adds",
+    "after",
+    "allow",
+    "aren",
+    "because",
+    "before",
+    "bug",
+    "bugfix",
+    "bugs",
+    "but",
+    "change",
+    "changes",
+    "chore",
+    "cleanup",
+    "correctly",
+    "couldn",
+    "didn",
+    "doesn",
+    "don",
+    "ensure",
+    "even",
+    "feat",
+    "feature",
+    "fix",
+    "fixed",
+    "fixes",
+    "fixing",
+    "improve",
+    "instead",
+    "isn",
+    "issue",
+    "issues",
+    "just",
+    "like",
+    "make",
+    "makes",
+    "more",
+    "new",
+    "no",
+    "now",
+    "properly",
+    "refactor",
+    "shouldn",
+    "since",
+    "some",
+    "support",
+    "they",
+    "up",
+    "wasn",
+    "wouldn",
+];
+
+/// Words by which a query asks for documents.
+pub(super) const DOCUMENT_WORDS: &[&str] = &[
+    "changelog",
+    "doc",
+    "docs",
+    "document",
+    "documentation",
+    "documents",
+    "guide",
+    "license",
+    "readme",
+];
+
 /// Words of descriptions, and what code has in their place: abbreviations and near synonyms. Without
 /// them: see `other_word` in the table of [`super::weights`].
 pub(super) const OTHER_WORDS: &[(&str, &[&str])] = &[
