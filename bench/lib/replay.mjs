@@ -9,7 +9,7 @@ import { keywords } from "./history-texts.mjs";
 /** The calls after which an agent gives up. */
 export const MOST_CALLS = 20;
 /** The bytes of a token, about. */
-const TOKEN_BYTES = 3.6;
+export const TOKEN_BYTES = 3.6;
 /** The lines of a page. */
 const PAGE_LINES = 200;
 /** The lines read around a place that seems right. */

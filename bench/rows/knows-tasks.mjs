@@ -6,10 +6,12 @@
 // place that is not found counts with all calls and tokens that were spent on it.
 import { checkedOut, chooseCommits, repositoriesIn } from "../lib/history-commits.mjs";
 import { treeReader } from "../lib/history-texts.mjs";
-import { byFiles, byLines, bySearch, rareWords, replay } from "../lib/replay.mjs";
+import { byFiles, byLines, bySearch, MOST_CALLS, rareWords, replay, TOKEN_BYTES } from "../lib/replay.mjs";
 
 /** The tasks, of all repositories together. */
 const MOST_TASKS = 100;
+/** The calls of a task that is done at once. */
+const FEW_CALLS = 5;
 /** The share of the peer's calls and tokens that ranked search may need. */
 const MOST_SHARE = 0.5;
 
@@ -50,9 +52,27 @@ async function runTasks(openWorkspace, repositories) {
 const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-export async function* rows({ load, repositories }) {
+/** The tools that `knows: true` adds to the list for models. */
+const ADDED = ["search_code", "outline", "changes_since", "find_files"];
+
+/** Yields the tokens of the definitions of the added tools, which are part of every request, beside all others. */
+async function* definitionRows(openWorkspace, root) {
+  const workspace = await openWorkspace({ root, knows: true, history: false });
+  const tokens = ({ name, description, inputSchema }) =>
+    Math.round(JSON.stringify({ name, description, inputSchema }).length / TOKEN_BYTES);
+  const [added, others] = [[], []];
+  for (const tool of workspace.tools) (ADDED.includes(tool.name) ? added : others).push(tool);
+  const peer_count = others.reduce((sum, tool) => sum + tokens(tool), 0);
+  const peer = `the other ${others.length} tools`;
+  for (const tool of added)
+    yield { name: `definition of ${tool.name}`, peer, ours_count: tokens(tool), peer_count };
+  await workspace.close();
+}
+
+export async function* rows({ load, root, repositories }) {
   const found = repositoriesIn(repositories);
   const { openWorkspace } = await load("index.node.js");
+  yield* definitionRows(openWorkspace, root);
   const done = await runTasks(openWorkspace, found);
   const halves = {
     all: done,
@@ -72,13 +92,19 @@ export async function* rows({ load, repositories }) {
             peer_count: Math.round(10 * average(of(peer, unit))) / 10,
             most: MOST_SHARE,
           };
-      const share = (who) => mean(of(who, "isFound").map(Number));
-      yield {
-        name: `${half}: found`,
-        peer,
-        note: `${tasks.length} tasks`,
-        ours_score: share("ours"),
-        peer_score: share(peer),
-      };
+      for (const [name, most] of Object.entries({
+        found: MOST_CALLS,
+        [`found in ${FEW_CALLS} calls`]: FEW_CALLS,
+      })) {
+        const share = (who) =>
+          mean(tasks.map((task) => (task[who].isFound && task[who].calls <= most ? 1 : 0)));
+        yield {
+          name: `${half}: ${name}`,
+          peer,
+          note: `${tasks.length} tasks`,
+          ours_score: share("ours"),
+          peer_score: share(peer),
+        };
+      }
     }
 }
