@@ -109,7 +109,7 @@ export async function* rows({ load }) {
         writeFileSync(join(tree, path), text);
       }
       const backend = new LocalBackend({ policy: SandboxPolicy.readOnly(tree) });
-      const search = async (query) => (await searchCode(backend, tree, { query, limit: 50 })).blocks;
+      const search = async (query) => (await searchCode(backend, [tree], { query, limit: 50 })).blocks;
       const begun = performance.now();
       await search(questions[0].query);
       const first_ms = performance.now() - begun;

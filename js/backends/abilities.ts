@@ -76,8 +76,11 @@ export interface OwnSearches {
   find(root: string, query: FindQuery & Signalled): Promise<FindResult | undefined>;
 }
 
-/** Finds the blocks below a directory that fit a question best; undefined where the files have to be walked. */
-type SearchCode = (root: string, query: CodeSearchQuery & Signalled) => Promise<CodeSearchResult | undefined>;
+/** Finds the blocks below some directories that fit a question best; undefined where the files have to be walked. */
+type SearchCode = (
+  roots: readonly string[],
+  query: CodeSearchQuery & Signalled,
+) => Promise<CodeSearchResult | undefined>;
 
 /** Those who search files under a policy, and what it allows. */
 interface Searcher {

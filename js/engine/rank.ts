@@ -5,7 +5,8 @@
  * same scores: `tree-search.ts`.
  */
 import { asEngineCall } from "./threads.ts";
-import type { FileExports } from "./generated/exports.ts";
+import type { CountedContents as RawCountedContents, FileExports } from "./generated/exports.ts";
+import { type CodeBlock, decodeCodeBlock } from "./generated/records.ts";
 import { Unpacker } from "./wire/unpack.ts";
 
 /** How paths are ranked. */
@@ -48,32 +49,32 @@ export interface CodeQuery {
 /** Which blocks a ranked search returns. */
 type CodeKind = "any" | "definition" | "test";
 
-/** Some consecutive lines of a file that fit a query. */
-export interface CodeBlock {
-  /** The path, relative to the searched directory. */
-  readonly path: string;
-  /** The first line, from 1. */
-  readonly first: number;
-  /** The last line, inclusive. */
-  readonly last: number;
-  /** The line of the definition with which the block begins, and the lines with words of the query. */
-  readonly lines: readonly CodeLine[];
-}
-
-/** A line of a block. */
-interface CodeLine {
-  /** From 1. */
-  readonly line: number;
-  /** The line, at most 200 characters. */
-  readonly text: string;
+/** Contents whose terms are counted once, for many searches. */
+export interface CountedContents {
+  readonly raw: RawCountedContents;
+  /**
+   * Counts the terms of a content. `path` is relative to the start of a search. Returns its number, from 0 on; -1 for a
+   * content that is not ranked, such as a binary one.
+   */
+  add(path: string, content: Uint8Array): number;
+  /** Returns the memory use in bytes. */
+  bytes(): number;
 }
 
 /** A ranked search of contents that are added one by one. */
 export interface CodeRanking {
-  /** Adds a file. Returns false for one that is not searched, such as a binary one. */
-  add(path: string, content: Uint8Array): boolean;
-  /** Returns the paths of the best blocks, best first. */
-  rank(): readonly string[];
+  /**
+   * Adds a file by its path relative to the directory with the index `root`. Returns false for one that is not searched,
+   * such as a binary one.
+   */
+  add(root: number, path: string, content: Uint8Array): boolean;
+  /** Adds a content that is counted already, by its number. Returns false for one that is not searched. */
+  addKnown(root: number, contents: CountedContents, number: number): boolean;
+  /**
+   * Returns for each of the best blocks, best first, the number of its file: the searched ones are counted in the order
+   * in which they were added, from 0 on.
+   */
+  rank(): readonly number[];
   /** Returns the block at an index of the ranking; undefined when its file has changed and no longer fits. */
   show(index: number, content: Uint8Array): CodeBlock | undefined;
 }
@@ -82,6 +83,8 @@ export interface CodeRanking {
 interface Rankings {
   /** Begins a ranked search of contents. @throws INVALID_ARGUMENT for a query without a word */
   code(query: CodeQuery): CodeRanking;
+  /** Returns an empty list of contents for ranked searches. */
+  counted(): CountedContents;
   /** Ranks paths by some of their letters, in order. @throws INVALID_ARGUMENT for an empty query */
   paths(query: string, paths: readonly string[], options?: RankOptions): RankedPaths;
 }
@@ -102,13 +105,21 @@ function makeRankings(binding: FileExports): Rankings {
     code({ query, kind, limit }) {
       const raw = asEngineCall(() => new binding.CodeRanking(JSON.stringify({ query, kind, limit })));
       return {
-        add: (path, content) => raw.add(path, content),
-        rank: () => raw.rank().split("\0").filter(Boolean),
+        add: (root, path, content) => raw.add(root, path, content),
+        addKnown: (root, contents, number) => raw.addKnown(root, contents.raw, number),
+        rank() {
+          const from = new Unpacker(raw.rank());
+          return from.list(() => from.num());
+        },
         show(index, content) {
           const packed = raw.show(index, content);
           return packed.nums.length === 0 ? undefined : decodeCodeBlock(new Unpacker(packed));
         },
       };
+    },
+    counted() {
+      const raw = new binding.CountedContents();
+      return { raw, add: (path, content) => raw.add(path, content), bytes: () => raw.bytes() };
     },
     paths(query, paths, { limit, typos } = {}) {
       const text = paths.length === 0 ? "" : `${paths.join("\0")}\0`;
@@ -122,12 +133,4 @@ function makeRankings(binding: FileExports): Rankings {
       return { files, total };
     },
   };
-}
-
-/** Decodes a block as `pack_block` in `crates/core/src/rank` packs it. */
-export function decodeCodeBlock(from: Unpacker): CodeBlock {
-  const path = from.str();
-  const [first, last] = [from.num(), from.num()];
-  const lines = Array.from({ length: from.num() }, () => ({ line: from.num(), text: from.str() }));
-  return { path, first, last, lines };
 }

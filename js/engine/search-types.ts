@@ -5,8 +5,8 @@
  * path is empty. Results are sorted by the code points of the whole path, then by line.
  */
 
-import type { CodeBlock, CodeQuery, RankedPaths, RankOptions } from "./rank.ts";
-import type { FindTotals, IncompleteReason, SearchTotals } from "./generated/records.ts";
+import type { CodeQuery, RankedPaths, RankOptions } from "./rank.ts";
+import type { CodeFound, FindTotals, IncompleteReason, SearchTotals } from "./generated/records.ts";
 
 export type { Freshness, IncompleteReason, IndexStatus } from "./generated/records.ts";
 
@@ -185,7 +185,7 @@ export interface FuzzyQuery extends RankOptions {
 /** The files that a fuzzy search of paths found, best match first. */
 export interface FuzzyResult extends RankedPaths {}
 
-/** A ranked search of the contents below a directory, of what no ignore file excludes. */
+/** A ranked search of the contents below directories, of what no ignore file excludes. */
 export interface CodeSearchQuery extends CodeQuery, Pick<WalkQuery, "ignoreFiles"> {
   /** Only files whose path matches one of these globs. */
   readonly glob?: string | readonly string[] | undefined;
@@ -193,16 +193,8 @@ export interface CodeSearchQuery extends CodeQuery, Pick<WalkQuery, "ignoreFiles
   readonly timeoutMs?: number | undefined;
 }
 
-/** The blocks that fit a question best, best first. */
-export interface CodeSearchResult {
-  readonly blocks: readonly CodeBlock[];
-  /** The number of files that were ranked. */
-  readonly filesSearched: number;
-  /** The number of entries that could not be read. */
-  readonly unreadable: number;
-  /** False when the time was up before all files were ranked. */
-  readonly complete: boolean;
-}
+/** The blocks that fit a question best. */
+export interface CodeSearchResult extends CodeFound {}
 
 /** The result of a search for names. */
 export interface FindResult extends FindTotals {

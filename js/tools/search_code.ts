@@ -40,6 +40,13 @@ const inputSchema = object(
     ),
     max_tokens: { ...MAX_TOKENS_SCHEMA, default: 2000 },
     limit: integer("The most blocks given.", { default: 10, minimum: 1, maximum: 100 }),
+    known: {
+      type: "array",
+      description: "Hashes (#1a2b3c) of blocks that you have: they come back as one line.",
+      items: text("Six hexadecimal digits.", { pattern: "^[0-9a-f]{6}$" }),
+      maxItems: 1000,
+      default: [],
+    },
     timeout_ms: timeoutSchema(),
   },
   ["query"],
@@ -57,6 +64,8 @@ const outputSchema = object(
             path: text("Relative to the workspace."),
             first_line: integer("From 1."),
             last_line: integer("Inclusive."),
+            hash: text("Six hexadecimal digits that change with the lines of the block."),
+            known: { type: "boolean", description: "Whether known has its hash; then it has no lines." },
             lines: {
               type: "array",
               description:
@@ -67,11 +76,17 @@ const outputSchema = object(
               ),
             },
           },
-          ["path", "first_line", "last_line", "lines"],
+          ["path", "first_line", "last_line", "hash", "known", "lines"],
         ),
       ),
     },
-    left_out: integer("Blocks that were found and do not fit into max_tokens."),
+    left_out: integer("Blocks that were found and do not fit into the answer."),
+    left_out_by: {
+      type: "string",
+      enum: ["max_tokens", "size"],
+      description:
+        "The limit that left out blocks or lines: max_tokens, or that of the size of every answer.",
+    },
     tokens: TOKENS_SCHEMA,
     files_searched: integer("Files searched."),
     complete: { type: "boolean", description: "Whether everything was searched." },
@@ -86,7 +101,7 @@ export const searchCode: ReadingTool<SearchCodeArgs, SearchCodeData> = {
   name: "search_code",
   title: "Search code by meaning of words",
   traits: ["knowsRepository", "searches", "needsDirectory"],
-  description: `Finds the functions, types and passages that fit a question best, best first: path:first-last, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
+  description: `Finds the functions, types and passages that fit a question best, best first: path:first-last #hash, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
 It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer has at most max_tokens tokens and says what was left out.`,
   inputSchema,
   outputSchema,
@@ -94,7 +109,8 @@ It compares words and names, not types: two functions with one name are not told
   aliases: PATH_ALIASES,
   parse: compileArgumentCheck("search_code", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read", missing: "refuse" }],
-  scans: () => true,
+  // It searches until its time is up, and ranks what it has.
+  scans: () => "partial",
   run: async (args, call) => (await searching()).runSearchCode(args, call),
   texts: {
     render: (data, args) => codeText(data, args),
@@ -103,7 +119,7 @@ It compares words and names, not types: two functions with one name are not told
     fit: {
       shrink(data, _args, lines) {
         let left = lines;
-        return withBestBlocks(data, (text) => {
+        return withBestBlocks(data, "size", (text) => {
           const isTaken = countLines(text) <= left;
           if (isTaken) left -= countLines(text);
           return isTaken;
@@ -114,7 +130,10 @@ It compares words and names, not types: two functions with one name are not told
 };
 
 /** Returns the text of an answer. */
-function codeText({ blocks, left_out, complete }: SearchCodeData, { query, kind }: SearchCodeArgs): string {
+function codeText(
+  { blocks, left_out, left_out_by, complete }: SearchCodeData,
+  { query, kind }: SearchCodeArgs,
+): string {
   const notes: string[] = [];
   if (blocks.length === 0 && left_out === 0)
     notes.push(
@@ -122,7 +141,9 @@ function codeText({ blocks, left_out, complete }: SearchCodeData, { query, kind 
         ? `Nothing defines a name of ${escapeControls(query)}`
         : `Nothing fits ${escapeControls(query)}`,
     );
-  if (left_out > 0) notes.push(`[${plural(left_out, "more block")}; a larger max_tokens gives them]`);
-  if (!complete) notes.push("[the time was up before every file was searched]");
+  const remedy = left_out_by === "size" ? "a narrower path or glob" : "a larger max_tokens";
+  if (left_out > 0) notes.push(`[${plural(left_out, "more block")}; ${remedy} gives them]`);
+  if (!complete)
+    notes.push("[the time was up before every file was searched; a larger timeout_ms searches all]");
   return [blocks.map(blockText).join("\n\n"), ...notes].filter(Boolean).join("\n\n");
 }

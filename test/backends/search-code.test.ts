@@ -9,12 +9,14 @@ import { confineFiles } from "../../js/backends/confined/confine.ts";
 import { hidePaths } from "../../js/backends/confined/hiding.ts";
 import type { Files } from "../../js/backends/files.ts";
 import { searchCode } from "../../js/backends/search/search-code.ts";
+import { memoryStorage, type Op } from "../../js/storage/index.ts";
 import { forkOverlay } from "../../js/backends/overlay/overlay.ts";
 import type { CodeSearchResult } from "../../js/engine/search-types.ts";
 import {
   LocalBackend,
   MemoryBackend,
   MountBackend,
+  openWorkspace,
   OverlayBackend,
   SandboxedBackend,
   SandboxPolicy,
@@ -26,6 +28,7 @@ afterAll(() => rmSync(base, { recursive: true, force: true }));
 const query = { query: "close session", limit: 100 };
 const define = (name: string): string =>
   `export function ${name}() {\n  closeSession("session closed");\n}\n`;
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const pathsOf = ({ blocks }: CodeSearchResult): readonly string[] => blocks.map(({ path }) => path).sort();
 const open = { hides: () => false, mayShowBelow: () => true };
 /** The same files without shortcuts, so that they are walked. */
@@ -46,8 +49,9 @@ async function disk(): Promise<string> {
 
 describe("a shortcut that shows everything", () => {
   const leak: CodeSearchResult = {
-    blocks: [{ path: "leaked", first: 1, last: 1, lines: [] }],
+    blocks: [{ root: 0, path: "leaked", first: 1, last: 1, hash: "000000", lines: [] }],
     filesSearched: 1,
+    skippedLarge: 0,
     unreadable: 0,
     complete: true,
   };
@@ -60,7 +64,7 @@ describe("a shortcut that shows everything", () => {
   const shut = { hides: (forms: readonly string[]) => forms.some((one) => one.startsWith("/ws/shut")) };
 
   it("is used for the files themselves", async () => {
-    expect(await searchCode(inner(), "/ws", query)).toBe(leak);
+    expect(await searchCode(inner(), ["/ws"], query)).toBe(leak);
   });
 
   it.each<[string, (files: MemoryBackend) => Files, readonly string[]]>([
@@ -75,7 +79,7 @@ describe("a shortcut that shows everything", () => {
       ["a.ts", "shut/c.ts"],
     ],
   ])("is not passed on by %s", async (_, wrap, shown) => {
-    expect(pathsOf(await searchCode(wrap(inner()), "/ws", query))).toEqual(shown);
+    expect(pathsOf(await searchCode(wrap(inner()), ["/ws"], query))).toEqual(shown);
   });
 });
 
@@ -90,8 +94,8 @@ describe("the disk", () => {
     async (name, policyOf) => {
       const root = await disk();
       const files = new SandboxedBackend(new LocalBackend(), policyOf(root));
-      const own = await shortcutsOf(files).searchCode(root, query);
-      expect(own).toEqual(await searchCode(walked(files), root, query));
+      const own = await shortcutsOf(files).searchCode([root], query);
+      expect(own).toEqual(await searchCode(walked(files), [root], query));
       const shown = pathsOf(own as CodeSearchResult);
       expect(shown).toContain("a.ts");
       expect(shown.filter((path) => /^link|out|\.git/u.test(path))).toEqual([]);
@@ -101,12 +105,32 @@ describe("the disk", () => {
     },
   );
 
+  it("uses the index of a home directory that the host has asked for", async () => {
+    const root = await disk();
+    const home = process.env["HOME"];
+    const files = new LocalBackend();
+    const memory = async () => (await files.indexStatus(root))?.memoryBytes ?? 0;
+    try {
+      process.env["HOME"] = root;
+      await searchCode(files, [root], query);
+      expect(await files.indexStatus(root)).toBeUndefined();
+      await files.warm(root);
+      const before = await memory();
+      await searchCode(files, [root], query);
+      // What was counted is kept with the index.
+      expect(await memory()).toBeGreaterThan(before);
+    } finally {
+      process.env["HOME"] = home;
+      files.close();
+    }
+  });
+
   it("refuses a directory outside the policy by either way", async () => {
     const root = await disk();
     const files = new SandboxedBackend(new LocalBackend(), SandboxPolicy.workspaceOnly(root));
     for (const one of [files, walked(files)])
       for (const path of [join(base, "out"), join(root, "link"), base])
-        await expect(searchCode(one, path, query)).rejects.toMatchObject({ code: "OUTSIDE_ALLOWED" });
+        await expect(searchCode(one, [path], query)).rejects.toMatchObject({ code: "OUTSIDE_ALLOWED" });
     await files.close();
   });
 
@@ -118,8 +142,8 @@ describe("the disk", () => {
       }
     }
     const files = new Hiding();
-    expect(pathsOf(await searchCode(files, root, query))).not.toContain("shut/c.ts");
-    expect(pathsOf(await searchCode(new LocalBackend(), root, query))).toContain("shut/c.ts");
+    expect(pathsOf(await searchCode(files, [root], query))).not.toContain("shut/c.ts");
+    expect(pathsOf(await searchCode(new LocalBackend(), [root], query))).toContain("shut/c.ts");
     files.close();
   });
 
@@ -132,7 +156,7 @@ describe("the disk", () => {
     await overlay.writeText(join(root, "open/new.ts"), define("made"));
     await overlay.writeText(join(root, "shut/new.ts"), define("hidden"));
     const code = async (files: Files, at: string) =>
-      pathsOf(await searchCode(files, at, query)).filter((path) => path.endsWith(".ts"));
+      pathsOf(await searchCode(files, [at], query)).filter((path) => path.endsWith(".ts"));
     expect(await code(new SandboxedBackend(overlay, policy), root)).toEqual(["open/new.ts"]);
     const mounted = new MountBackend({ "/w": { backend: new LocalBackend(), root } });
     const sandboxed = new SandboxedBackend(
@@ -144,4 +168,40 @@ describe("the disk", () => {
     await rm(join(root, "open"), { recursive: true });
     expect(await code(sandboxed, "/w")).toEqual([]);
   });
+});
+
+it("a storage is read once: a later query reads what it shows", async () => {
+  const storage = memoryStorage();
+  const at = (n: number) => `/ws/f${n}.ts`;
+  const ops = Array.from(
+    { length: 40 },
+    (_, n): Op => ({ op: "put", path: at(n), body: utf8(define(`f${n}`)) }),
+  );
+  await storage.commit([{ op: "mkdir", path: "/ws" }, ...ops]);
+  const read: string[] = [];
+  const counting = new Proxy(storage, {
+    get(target, name) {
+      const member = Reflect.get(target, name);
+      if (typeof member !== "function") return member;
+      if (name !== "readMany") return member.bind(target);
+      return (paths: readonly string[], ...rest: readonly unknown[]) => {
+        read.push(...paths);
+        return Reflect.apply(member, target, [paths, ...rest]);
+      };
+    },
+  });
+  await using ws = await openWorkspace({ root: "/ws", storage: counting });
+  const ask = async (query: string) => {
+    read.length = 0;
+    const { blocks } = await ws.searchCode({ query, limit: 1 });
+    return { path: blocks[0]?.path, files: new Set(read.filter((path) => path.endsWith(".ts"))).size };
+  };
+  expect((await ask("f7")).path).toBe("f7.ts");
+  expect(await ask("f8")).toMatchObject({ path: "f8.ts" });
+  const { files } = await ask("f9");
+  expect(files).toBeLessThanOrEqual(1);
+  // A changed file is counted again.
+  await storage.commit([{ op: "put", path: at(3), body: utf8(define("zebra")) }]);
+  expect((await ask("zebra")).path).toBe("f3.ts");
+  expect((await ask("f3")).path).toBe("f3.ts");
 });

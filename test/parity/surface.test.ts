@@ -106,8 +106,12 @@ const cases: Record<string, (engine: Engine) => unknown> = {
     const texts = ["def close_session(reason):\n    pass\n", "a\0b", "session = 1\n", "# reasons\n"].map(
       utf8,
     );
-    const added = texts.map((content, at) => ranking.add(`${at}.${at === 3 ? "md" : "py"}`, content));
-    return [added, ranking.rank(), [0, 1, 2].map((at) => ranking.show(at, texts[0]!))];
+    const added = texts.map((content, at) => ranking.add(0, `${at}.${at === 3 ? "md" : "py"}`, content));
+    const counted = e.ranking.counted();
+    const numbers = texts.map((content, at) => counted.add(`known/${at}.py`, content));
+    const known = [...numbers, 99].map((number) => ranking.addKnown(1, counted, number));
+    const shown = [0, 1, 2].map((at) => ranking.show(at, texts[0]!));
+    return [added, numbers, counted.bytes() > 0, known, ranking.rank(), shown];
   },
   "code ranked by no word": (e) => e.ranking.code({ query: "?" }),
   "what is ignored": (e) => {

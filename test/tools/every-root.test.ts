@@ -1,9 +1,9 @@
 /** Calls without a path over several roots: they cover all of them, the working directory first. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { MemoryBackend, openWorkspace, type WorkspaceOptions } from "../../js/index.node.ts";
+import { MemoryBackend, openWorkspace, type ToolData, type WorkspaceOptions } from "../../js/index.node.ts";
 
 const FILES = {
   "/one/a.txt": "needle one\n",
@@ -208,5 +208,55 @@ describe("two roots on the disk", () => {
       join(two, "deep"),
       join(two, "deep/d.txt"),
     ]);
+  });
+});
+
+describe("search_code without a path", () => {
+  const code = {
+    "one/near.ts": "export const unrelated = 1; // session\n",
+    "two/session.ts":
+      "export function openSession() {}\n\nexport function closeSession(reason: string) {\n  log(reason);\n}\n",
+    "two/other.ts": "export const nothing = 1;\n",
+    "two/test/more.ts": "closeSession(reason);\n",
+  };
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "filewright-roots-")));
+  for (const [path, text] of Object.entries(code)) {
+    mkdirSync(dirname(join(base, path)), { recursive: true });
+    writeFileSync(join(base, path), text);
+  }
+  afterAll(() => rmSync(base, { recursive: true }));
+  const memory = new MemoryBackend(
+    Object.fromEntries(Object.entries(code).map(([path, text]) => [join(base, path), text])),
+  );
+  const [one, two] = [join(base, "one"), join(base, "two")];
+  const opened = {
+    disk: () => openWorkspace({ roots: [one, two] }),
+    memory: () => openWorkspace({ backend: memory, cwd: one, access: { read: [one, two] } }),
+  };
+  const query = "close session reason";
+  const placesOf = (data: ToolData["search_code"]): readonly string[] =>
+    data.blocks.map(({ path, first_line, last_line }) => `${path}:${first_line}-${last_line}`);
+
+  test.each(["disk", "memory"] as const)("ranks the files of every root together (%s)", async (where) => {
+    await using ws = await opened[where]();
+    const both = await ws.searchCode({ query });
+    expect(placesOf(both)[0]).toBe(`${two}/session.ts:3-6`);
+    expect(placesOf(both)).toContain("near.ts:1-2");
+    expect(both.files_searched).toBe(4);
+    const near = await ws.searchCode({ query, path: one });
+    expect(placesOf(near)).toEqual(["near.ts:1-2"]);
+  });
+
+  test("ranks them as one directory that holds them", async () => {
+    await using together = await openWorkspace({ root: base });
+    const whole = (path: string, at: string) => (path.startsWith("/") ? path : join(at, path));
+    const expected = await together.searchCode({ query: "closeSession" });
+    for (const open of Object.values(opened)) {
+      await using ws = await open();
+      const found = await ws.searchCode({ query: "closeSession" });
+      expect(found.blocks.map((one_) => ({ ...one_, path: whole(one_.path, one) }))).toEqual(
+        expected.blocks.map((one_) => ({ ...one_, path: whole(one_.path, base) })),
+      );
+    }
   });
 });

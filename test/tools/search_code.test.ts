@@ -46,8 +46,8 @@ describe.each(KINDS)("search_code on %s", (kind) => {
     const places = placesOf(data);
     expect(places[0]).toBe("auth/session.ts:8-11");
     expect(
-      text.startsWith(
-        'auth/session.ts:8-11\n8:export function closeSession(reason: string) {\n9:  log("closed"',
+      /^auth\/session\.ts:8-11 #[0-9a-f]{6}\n8:export function closeSession\(reason: string\) \{\n9: {2}log\("closed"/u.test(
+        text,
       ),
     ).toBe(true);
     expect(places.some((one) => /dist|env|out|image/u.test(one))).toBe(false);
@@ -141,6 +141,78 @@ describe.each(KINDS)("search_code on %s", (kind) => {
       new Set(["test/session.test.ts"]),
     );
     expect(await files(ws)).toEqual(new Set(all));
+  });
+
+  test("tells of texts that are too large, with the first and the remedy", async () => {
+    const large = `-- wanted\n${"insert into t values (1);\n".repeat(50_000)}`;
+    const { ws } = await place(kind, {
+      "dump.sql": large,
+      "small.ts": "wanted();\n",
+      "large.bin": new Uint8Array(2 << 20),
+    });
+    // The second query knows the file without reading it.
+    for (let round = 0; round < 2; round++) {
+      const { text, data } = await ws.call("search_code", { query: "wanted" });
+      expect(text).toMatch(/\[dump\.sql not searched: over 1 MiB; grep searches it\]$/u);
+      expect(placesOf(data)).toEqual(["small.ts:1-2"]);
+    }
+  });
+
+  test("finds a word that is only in the path of a file, after those with it in the text", async () => {
+    const { ws } = await place(kind, {
+      "billing/refund.ts": "\nexport const rate = 1;\n",
+      "a.ts": "export const x = billing;\n",
+    });
+    const refund = await ws.call("search_code", { query: "refund" });
+    expect(placesOf(refund.data)).toEqual(["billing/refund.ts:1-1"]);
+    const billing = await ws.call("search_code", { query: "billing" });
+    expect(new Set(placesOf(billing.data))).toEqual(new Set(["a.ts:1-2", "billing/refund.ts:1-1"]));
+  });
+
+  test("blocks that the caller has come back as one line, until they change", async () => {
+    const { ws, foreign } = await place(kind, tree);
+    const query = { query: "why was the session closed", limit: 2 };
+    const first = await ws.call("search_code", query);
+    const [best] = first.data?.blocks ?? [];
+    const again = await ws.call("search_code", { ...query, known: [best?.hash as string] });
+    expect(again.text.split("\n").slice(0, 2)).toEqual([`auth/session.ts:8-11 #${best?.hash} (known)`, ""]);
+    expect(again.data?.blocks[0]).toEqual({ ...best, known: true, lines: [] });
+    expect(again.data?.blocks[1]).toEqual(first.data?.blocks[1]);
+    await foreign("auth/session.ts", SESSION.replace('log("closed"', 'log("session closed"'));
+    const changed = await ws.call("search_code", { ...query, known: [best?.hash as string] });
+    expect(changed.data?.blocks[0]?.known).toBe(false);
+    expect(changed.data?.blocks[0]?.lines.length).toBeGreaterThan(1);
+    const { ok, error } = await ws.call("search_code", { ...query, known: ["xyz"] });
+    expect([ok, error?.code]).toEqual([false, "INVALID_ARGUMENT"]);
+  });
+
+  test("a larger max_tokens is no remedy where the size of an answer is the limit", async () => {
+    const seed = Object.fromEntries(
+      Array.from({ length: 9 }, (_, at) => [
+        `f${at}.py`,
+        `def wanted_${at}():\n    return "${"wanted ".repeat(20)}"\n`,
+      ]),
+    );
+    const { ws } = await place(kind, seed, { limits: { outputBytes: 1000 } });
+    const { text, data } = await ws.call("search_code", { query: "wanted", max_tokens: 100_000 });
+    expect(data?.left_out).toBeGreaterThan(0);
+    expect(text).toContain(`[${data?.left_out} more blocks; a narrower path or glob gives them]`);
+  });
+
+  test("answers with what it has when its time is up", async () => {
+    const seed = Object.fromEntries(
+      Array.from({ length: 400 }, (_, at) => [
+        `d${at % 20}/f${at}.py`,
+        `def wanted_${at}():\n${"    wanted(1)\n".repeat(800)}`,
+      ]),
+    );
+    const { ws } = await place(kind, seed);
+    const { ok, text, data } = await ws.call("search_code", { query: "wanted", timeout_ms: 1 });
+    expect(ok, text).toBe(true);
+    if (data?.complete === false)
+      expect(text).toContain(
+        "[the time was up before every file was searched; a larger timeout_ms searches all]",
+      );
   });
 
   test("refuses a query without a word", async () => {

@@ -138,9 +138,9 @@ export class ConfinedFiles extends CompleteFiles {
         // The cursors of a search are made here.
         ownCursors: true,
         // That of the inner files would show what the policy hides.
-        searchCode: async (root, query) => {
+        searchCode: async (roots, query) => {
           const then = await this.#atMoment(query);
-          return then && (await derived()).searchCode(then, root, query);
+          return then && (await derived()).searchCode(then, roots, query);
         },
         enterStage:
           enterStage &&

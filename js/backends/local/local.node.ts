@@ -143,7 +143,7 @@ export class LocalBackend extends CompleteFiles {
       paths: HOST_PATHS,
       ownCursors: true,
       maxAnswerBytes,
-      searchCode: (root, query) => this.#searchCode(root, query),
+      searchCode: (roots, query) => this.#searchCode(roots, query),
       // By the method, which a host may have replaced.
       confine: isOpen ? (within) => (this.confine ?? confine)(within) : undefined,
     });
@@ -355,12 +355,15 @@ export class LocalBackend extends CompleteFiles {
   }
 
   /** Ranks blocks of files for `searchCode`; undefined where a host has its own way to read or search them. */
-  async #searchCode(root: string, query: CodeSearchQuery & Signalled): Promise<CodeSearchResult | undefined> {
+  async #searchCode(
+    roots: readonly string[],
+    query: CodeSearchQuery & Signalled,
+  ): Promise<CodeSearchResult | undefined> {
     const { read, readBytes, listDir, grep } = LocalBackend.prototype;
     if (this.read !== read || this.readBytes !== readBytes || this.listDir !== listDir || this.grep !== grep)
       return undefined;
-    checkPath(root);
-    return withPathInRejection(root, this.#search.searchCode(root, query, this.#options.index));
+    for (const root of roots) checkPath(root);
+    return withPathInRejection(roots[0] ?? "", this.#search.searchCode(roots, query, this.#options.index));
   }
 
   override async rename(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {

@@ -6,6 +6,7 @@
  * This interface is internal to the backends of this folder. Searches of any other backend read its files.
  */
 import { engine } from "../../engine/current.ts";
+import type { CountedContents } from "../../engine/rank.ts";
 import type { CompiledQuery, Freshness, HeldIndex, SentQuery } from "../../engine/search.ts";
 import type { MaybePromise } from "../backend.ts";
 import type { CachedWalks } from "./cached-walk.ts";
@@ -66,6 +67,50 @@ export interface Candidates {
   readonly bits: Uint8Array;
 }
 
+/** The maximum memory of the counted terms, in bytes. Beyond it, the next query counts them again. */
+const MAX_TERM_BYTES = 64 << 20;
+
+/** The terms of contents, for ranked searches: each content is counted by the first query that ranks it. */
+export class ContentTerms {
+  #contents: CountedContents = engine().ranking.counted();
+  /** The last content that was counted for a key, and its number. */
+  #counted = new Map<string, { readonly content: object; readonly number: number }>();
+
+  /** Begins a query. Returns the counted contents, which stay valid until it ends. */
+  begin(): { readonly contents: CountedContents; readonly numbers: ContentNumbers } {
+    if (this.#contents.bytes() > MAX_TERM_BYTES) {
+      this.#contents = engine().ranking.counted();
+      this.#counted = new Map();
+    }
+    const [contents, counted] = [this.#contents, this.#counted];
+    return {
+      contents,
+      numbers: {
+        get(content, key) {
+          const known = counted.get(key);
+          return known?.content === content ? known.number : undefined;
+        },
+        count(content, { key, path, bytes }) {
+          const number = contents.add(path, bytes);
+          counted.set(key, { content, number });
+          return number;
+        },
+      },
+    };
+  }
+}
+
+/** The numbers of counted contents. `key` stands for the policy of a query and the path of the file. */
+export interface ContentNumbers {
+  /** Returns the number of a content; -1 for one that is not ranked, undefined for one that is not counted. */
+  get(content: object, key: string): number | undefined;
+  /** Counts a content, and returns its number; -1 for one that is not ranked. */
+  count(
+    content: object,
+    as: { readonly key: string; readonly path: string; readonly bytes: Uint8Array },
+  ): number;
+}
+
 /** The index of contents. A content is added when a second query reads it. */
 export class ContentSigns {
   #index: HeldIndex | undefined;
@@ -74,6 +119,13 @@ export class ContentSigns {
   /** The number of files of the largest search since the index was empty. */
   #most = 0;
   #generation = 0;
+  #terms: ContentTerms | undefined;
+
+  /** The terms of the contents. */
+  get terms(): ContentTerms {
+    this.#terms ??= new ContentTerms();
+    return this.#terms;
+  }
 
   /** The number of times that the index was cleared. Codes of another generation are invalid. */
   get generation(): number {

@@ -5,79 +5,158 @@
 import { engine } from "../../engine/current.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { CodeSearchQuery, CodeSearchResult } from "../../engine/search-types.ts";
-import type { CodeBlock, CodeRanking } from "../../engine/rank.ts";
+import { type CodeBlock, RANK_LIMITS } from "../../engine/generated/records.ts";
+import type { CodeRanking } from "../../engine/rank.ts";
 import { Yielder } from "../../engine/yielder.ts";
-import { shortcutsOf } from "../abilities.ts";
+import { contentsOf, shortcutsOf } from "../abilities.ts";
 import type { Files } from "../files.ts";
 import { childOf } from "../paths.ts";
+import { beginsBinary, HEAD_BYTES } from "./binary-head.ts";
 import { WALK_AHEAD_FILES } from "./cached-walk.ts";
+import type { ContentNumbers } from "./held.ts";
 import { readOrError } from "./search-files.ts";
 import { globsOf, type Signalled } from "./search-grep.ts";
 import { SearchWalk } from "./search-walk.ts";
 
-/** The maximum size in bytes of a file that is ranked, as `MAX_RANKED_BYTES` of `crates/core/src/rank`. */
-const MAX_RANKED_BYTES = 1 << 20;
+const MOST: number = RANK_LIMITS.maxRankedBytes;
 
 /**
- * Finds the blocks of files below a directory that fit a question best. Paths are relative to
- * `root`. @throws INVALID_ARGUMENT, INVALID_GLOB, CANCELLED, and the errors of the directory
+ * Finds the blocks of files below some directories, at most 256, that fit a question best. Paths are relative to the
+ * directory whose index the block names. @throws INVALID_ARGUMENT, INVALID_GLOB, CANCELLED, and the errors of the
+ * directories
  */
 export async function searchCode(
   files: Files,
-  root: string,
+  roots: readonly string[],
   query: CodeSearchQuery & Signalled,
 ): Promise<CodeSearchResult> {
-  return (await shortcutsOf(files).searchCode(root, query)) ?? walkAndRank(files, root, query);
+  return (await shortcutsOf(files).searchCode(roots, query)) ?? walkAndRank(files, roots, query);
 }
 
-/** Reads every file below a directory and ranks its blocks. */
+/** A file that is read ahead. */
+interface PendingFile {
+  readonly root: number;
+  readonly path: string;
+  /** The absolute path. */
+  readonly place: string;
+  /** The size in bytes, where it is known. */
+  readonly size: number | undefined;
+}
+
+/** What was read of a file: an error, its content, or the number of its content among those that are counted. */
+type ReadForRanking = Uint8Array | Error | "large" | { readonly number: number } | undefined;
+
+/** Reads files for a ranked search. */
+type RankedReader = (file: PendingFile) => Promise<ReadForRanking>;
+
+/** Reads every file below the directories and ranks their blocks. */
 async function walkAndRank(
   backend: Files,
-  root: string,
+  roots: readonly string[],
   query: CodeSearchQuery & Signalled,
 ): Promise<CodeSearchResult> {
   const ranking = engine().ranking.code(query);
   const globs = globsOf(query.glob, {});
   const wants = (path: string, { type }: { readonly type: string }) => type === "file" && globs.matches(path);
-  const walk = new SearchWalk(backend, root, { query, globs, wants, from: "" });
   const yielder = new Yielder(query);
-  let [filesSearched, unreadable, complete] = [0, 0, true];
-  const ahead: { readonly path: string; readonly content: Promise<Uint8Array | Error | undefined> }[] = [];
-  const addNext = async (): Promise<void> => {
-    const { path, content } = ahead.shift() as (typeof ahead)[number];
-    const bytes = await content;
-    await yielder.yieldIfDue();
-    if (bytes instanceof Error) unreadable += isGone(bytes) ? 0 : 1;
-    else if (bytes !== undefined && ranking.add(path, bytes)) filesSearched++;
+  const terms = contentsOf(backend)?.signs.terms.begin();
+  const read = readerOf(backend, terms?.numbers, query.signal);
+  const ranked: PendingFile[] = [];
+  const ahead: (readonly [PendingFile, Promise<ReadForRanking>])[] = [];
+  const counts = { skippedLarge: 0, unreadable: 0, complete: true };
+  const add = (file: PendingFile, content: Uint8Array | { readonly number: number }): boolean => {
+    if (content instanceof Uint8Array) return ranking.add(file.root, file.path, content);
+    return terms !== undefined && ranking.addKnown(file.root, terms.contents, content.number);
   };
-  for await (const { path, entry } of walk.entries()) {
-    if (yielder.isOver) {
-      complete = false;
-      break;
+  const addNext = async (): Promise<void> => {
+    const [file, reading] = ahead.shift() as (typeof ahead)[number];
+    const content = await reading;
+    await yielder.yieldIfDue();
+    if (content instanceof Error) counts.unreadable += isGone(content) ? 0 : 1;
+    else if (content === "large") counts.skippedLarge++;
+    else if (content !== undefined && add(file, content)) ranked.push(file);
+  };
+  for (const [root, directory] of roots.entries()) {
+    const walk = new SearchWalk(backend, directory, { query, globs, wants, from: "" });
+    for await (const { path, entry } of walk.entries()) {
+      counts.complete &&= !yielder.isOver;
+      if (!counts.complete) break;
+      const file = { root, path, place: childOf(directory, path), size: entry.size };
+      ahead.push([file, read(file)]);
+      if (ahead.length >= WALK_AHEAD_FILES) await addNext();
     }
-    if ((entry.size ?? 0) > MAX_RANKED_BYTES) continue;
-    const bounds = { size: entry.size, most: MAX_RANKED_BYTES };
-    ahead.push({ path, content: readOrError(backend, childOf(root, path), bounds) });
-    if (ahead.length >= WALK_AHEAD_FILES) await addNext();
+    counts.unreadable += walk.counts.unreadable;
   }
   while (ahead.length > 0) await addNext();
-  const blocks = await shownBlocks(backend, root, ranking);
-  return { blocks, filesSearched, unreadable: unreadable + walk.counts.unreadable, complete };
+  const blocks = await shownBlocks(backend, ranked, ranking);
+  // Where tests alone are asked for, it is not known which of the large files are tests.
+  const skippedLarge = query.kind === "test" ? 0 : counts.skippedLarge;
+  return { blocks, filesSearched: ranked.length, ...counts, skippedLarge };
+}
+
+/** Returns what reads the files of a search. A content that the backend holds is read and counted once. */
+function readerOf(
+  backend: Files,
+  numbers: ContentNumbers | undefined,
+  signal: AbortSignal | undefined,
+): RankedReader {
+  const held = contentsOf(backend);
+  if (held === undefined || numbers === undefined)
+    return ({ place, size }) => rankedContent(backend, place, size);
+  return async ({ path, place }) => {
+    try {
+      const file = await held.file(place);
+      if (file.size > MOST) return await rankedContent(backend, place, file.size);
+      // The same content counts anew at another path, which has other words, and under another policy.
+      const key = `${held.view}\0${path}`;
+      const known = numbers.get(file.content, key);
+      if (known !== undefined) return { number: known };
+      const { bytes, content } = await file.read(held.source, signal);
+      if (content === undefined || bytes.length > MOST) return bytes;
+      return { number: numbers.count(content, { key, path, bytes }) };
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  };
+}
+
+/** Returns the content of a file to rank. A large one is read up to where it shows whether it is binary. */
+async function rankedContent(
+  backend: Files,
+  path: string,
+  size: number | undefined,
+): Promise<Uint8Array | Error | "large" | undefined> {
+  const isLarge = size !== undefined && size > MOST;
+  const read = isLarge ? undefined : await readOrError(backend, path, { size, most: MOST });
+  if (read instanceof Error || (read !== undefined && read.length <= MOST)) return read;
+  const head = await headOrError(backend, path);
+  return head instanceof Uint8Array && !beginsBinary(head) ? "large" : head;
+}
+
+/** Returns the first bytes of a file, or the error of their read. */
+async function headOrError(backend: Files, path: string): Promise<Uint8Array | Error | undefined> {
+  try {
+    if (!backend.abilities.ranges) return (await backend.readBytes(path)).subarray(0, HEAD_BYTES);
+    return (await backend.read(path, { range: { start: 0, end: HEAD_BYTES } }))?.bytes;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }
 
 /** Returns the best blocks with their lines, as the files are now. */
 async function shownBlocks(
   backend: Files,
-  root: string,
+  ranked: readonly PendingFile[],
   ranking: CodeRanking,
 ): Promise<readonly CodeBlock[]> {
-  const contents = new Map<string, Uint8Array | Error | undefined>();
+  const contents = new Map<number, Uint8Array | Error | undefined>();
   const blocks: CodeBlock[] = [];
-  for (const [index, path] of ranking.rank().entries()) {
-    const content = contents.has(path)
-      ? contents.get(path)
-      : await readOrError(backend, childOf(root, path), { size: undefined, most: MAX_RANKED_BYTES });
-    contents.set(path, content);
+  for (const [index, file] of ranking.rank().entries()) {
+    const { place } = ranked[file] as PendingFile;
+    const content = contents.has(file)
+      ? contents.get(file)
+      : await readOrError(backend, place, { size: undefined, most: MOST });
+    contents.set(file, content);
     const block = content instanceof Uint8Array ? ranking.show(index, content) : undefined;
     if (block !== undefined) blocks.push(block);
   }

@@ -37,20 +37,35 @@ export declare class CodeRanking {
   /** Parses the query. `options` is JSON. */
   constructor(options: string)
   /**
-   * Adds the content of a file. `path` is relative to the start of the search. Reports whether the
-   * file is searched: a binary one is not.
+   * Adds the content of a file. `path` is relative to the directory with the index `root`. Reports
+   * whether the file is searched: a binary one is not.
    */
-  add(path: string, content: Uint8Array): boolean
+  add(root: number, path: string, content: Uint8Array): boolean
+  /** Adds a content that is counted already, by its number. Reports whether it is searched. */
+  addKnown(root: number, contents: CountedContents, number: number): boolean
   /**
-   * Ranks the added files. Returns the paths of the best blocks in their order, joined by NUL; a path
-   * of several blocks is repeated.
+   * Ranks the added files. Returns a packed list: the number of the file of each of the best
+   * blocks, in the order in which the searched files were added, from 0 on.
    */
-  rank(): string
+  rank(): PackedResult
   /**
-   * Returns the block at an index of the ranking with its lines in the content of its file, as
-   * `rank::pack_block` packs it; without a number if none of the lines has a word of the query.
+   * Returns the block at an index of the ranking with its lines in the content of its file, a
+   * packed `CodeBlock`; without a number if the content has changed.
    */
   show(index: number, content: Uint8Array): PackedResult
+}
+
+/** Contents whose terms are counted once, for many ranked searches. */
+export declare class CountedContents {
+  /** Creates an empty list. */
+  constructor()
+  /**
+   * Counts the terms of a content. `path` is relative to the start of a search. Returns its number,
+   * from 0 on; -1 for a content that is not ranked.
+   */
+  add(path: string, content: Uint8Array): number
+  /** Returns the memory use in bytes. */
+  bytes(): number
 }
 
 /** An index of contents that JavaScript passes, each identified by a number. */

@@ -113,21 +113,34 @@ export interface HeldIndex {
   bytes(): number;
 }
 
+/** Contents whose terms are counted once, for many ranked searches. */
+export interface CountedContents {
+  /**
+   * Counts the terms of a content. `path` is relative to the start of a search. Returns its number,
+   * from 0 on; -1 for a content that is not ranked.
+   */
+  add(path: string, content: Uint8Array): number;
+  /** Returns the memory use in bytes. */
+  bytes(): number;
+}
+
 /** A ranked search of contents that JavaScript passes. */
 export interface CodeRanking {
   /**
-   * Adds the content of a file. `path` is relative to the start of the search. Reports whether the
-   * file is searched: a binary one is not.
+   * Adds the content of a file. `path` is relative to the directory with the index `root`. Reports
+   * whether the file is searched: a binary one is not.
    */
-  add(path: string, content: Uint8Array): boolean;
+  add(root: number, path: string, content: Uint8Array): boolean;
+  /** Adds a content that is counted already, by its number. Reports whether it is searched. */
+  addKnown(root: number, contents: CountedContents, number: number): boolean;
   /**
-   * Ranks the added files. Returns the paths of the best blocks in their order, joined by NUL; a path
-   * of several blocks is repeated.
+   * Ranks the added files. Returns a packed list: the number of the file of each of the best
+   * blocks, in the order in which the searched files were added, from 0 on.
    */
-  rank(): string;
+  rank(): Packed;
   /**
-   * Returns the block at an index of the ranking with its lines in the content of its file, as
-   * `rank::packBlock` packs it; without a number if none of the lines has a word of the query.
+   * Returns the block at an index of the ranking with its lines in the content of its file, a
+   * packed `CodeBlock`; without a number if the content has changed.
    */
   show(index: number, content: Uint8Array): Packed;
 }
@@ -214,6 +227,8 @@ export interface FileExports {
   readonly SearchQuery: new (options: string) => SearchQuery;
   /** Creates an empty index. */
   readonly HeldIndex: new () => HeldIndex;
+  /** Creates an empty list. */
+  readonly CountedContents: new () => CountedContents;
   /** Parses the query. `options` is JSON. */
   readonly CodeRanking: new (options: string) => CodeRanking;
   /** Compiles globs. `options` is JSON. */

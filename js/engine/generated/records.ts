@@ -455,6 +455,89 @@ export const PATH_FLAGS = {
   opened: 128,
 } as const;
 
+/** The limits of ranked searches. */
+export const RANK_LIMITS = {
+  /** The maximum size in bytes of a file that is ranked. Larger ones are generated or data. */
+  maxRankedBytes: 1048576,
+  /** The maximum number of directories that are searched together. */
+  maxDirectories: 256,
+} as const;
+
+/** A line of a block. */
+export interface CodeLine {
+  /** From 1. */
+  readonly line: number;
+  /** The line, at most 200 characters. */
+  readonly text: string;
+}
+
+/** Decodes {@link CodeLine}. */
+export function decodeCodeLine(from: Unpacker): CodeLine {
+  const { nums } = from;
+  return {
+    line: nums[from.at++] as number,
+    text: from.str(),
+  };
+}
+
+/** Some consecutive lines of a file that fit a query. */
+export interface CodeBlock {
+  /** The index of the searched directory, in the order in which they were given. */
+  readonly root: number;
+  /** The path, relative to that directory. */
+  readonly path: string;
+  /** The first line, from 1. */
+  readonly first: number;
+  /** The last line, inclusive. */
+  readonly last: number;
+  /** Six hexadecimal digits that change with the lines of the block. */
+  readonly hash: string;
+  /**
+   * The line of the definition with which the block begins, and the lines with words of the
+   * query; the first line with text where there are none.
+   */
+  readonly lines: readonly CodeLine[];
+}
+
+/** Decodes {@link CodeBlock}. */
+export function decodeCodeBlock(from: Unpacker): CodeBlock {
+  const { nums } = from;
+  return {
+    root: nums[from.at++] as number,
+    path: from.str(),
+    first: nums[from.at++] as number,
+    last: nums[from.at++] as number,
+    hash: from.str(),
+    lines: from.list(() => decodeCodeLine(from)),
+  };
+}
+
+/** The blocks that fit a question best, and the counts of the search. */
+export interface CodeFound {
+  /** The number of files that were ranked. */
+  readonly filesSearched: number;
+  /** The number of text files of more than 1 MiB, which were left out. */
+  readonly skippedLarge: number;
+  /** The number of entries that could not be read. */
+  readonly unreadable: number;
+  /** False when the time was up before all files were ranked. */
+  readonly complete: boolean;
+  /** The blocks, best first. */
+  readonly blocks: readonly CodeBlock[];
+}
+
+/** Decodes {@link CodeFound}. */
+export function decodeCodeFound(from: Unpacker): CodeFound {
+  const { nums } = from;
+  return {
+    filesSearched: nums[from.at++] as number,
+    skippedLarge: nums[from.at++] as number,
+    unreadable: nums[from.at++] as number,
+    complete: nums[from.at++] === 1,
+    blocks: from.list(() => decodeCodeBlock(from)),
+  };
+}
+
 /**
  * The kinds of files that tools treat differently.
  *

@@ -5,7 +5,6 @@ import { decodeCursor, encodeCursor } from "../wire/cursor.ts";
 import { fileTypeGlobs } from "../file-types.ts";
 import type { CancelToken, NativeRoots, PackedBatch } from "../generated/binding.ts";
 import { hasSeveralPatterns, decodeLines, decodeMatch } from "../wire/hits.ts";
-import { decodeCodeBlock } from "../rank.ts";
 import type {
   CodeSearchQuery,
   CodeSearchResult,
@@ -21,7 +20,12 @@ import type {
   SearchQuery,
   SearchResult,
 } from "../search-types.ts";
-import { decodeFindHead, decodeIndexStatus, decodeSearchHead } from "../generated/records.ts";
+import {
+  decodeCodeFound,
+  decodeFindHead,
+  decodeIndexStatus,
+  decodeSearchHead,
+} from "../generated/records.ts";
 import { type Packed, Unpacker } from "../wire/unpack.ts";
 
 /** Searches of a tree on disk. Paths are absolute. */
@@ -41,9 +45,9 @@ export interface TreeSearch {
     path: string,
     query: Omit<FuzzyQuery, "rank"> & { readonly signal?: AbortSignal | undefined },
   ): Promise<FuzzyResult>;
-  /** Finds the blocks of files that fit a question best. */
+  /** Finds the blocks of files below some directories that fit a question best. */
   searchCode(
-    path: string,
+    paths: readonly string[],
     query: CodeSearchQuery & { readonly signal?: AbortSignal | undefined },
     index: IndexUse | undefined,
   ): Promise<CodeSearchResult>;
@@ -80,13 +84,10 @@ export function makeTreeSearch(roots: NativeRoots, Cancel: new () => CancelToken
       });
       return { files, total };
     },
-    async searchCode(path, { signal, ...query }, index) {
-      const options = JSON.stringify({ ...query, index });
+    async searchCode([path = "", ...also], { signal, ...query }, index) {
+      const options = JSON.stringify({ ...query, also, index });
       const packed = await runCancellable(signal, Cancel, (token) => roots.searchCode(path, options, token));
-      const from = new Unpacker(packed);
-      const [filesSearched, unreadable, complete] = [from.num(), from.num(), from.num() === 1];
-      const blocks = Array.from({ length: from.num() }, () => decodeCodeBlock(from));
-      return { blocks, filesSearched, unreadable, complete };
+      return decodeCodeFound(new Unpacker(packed));
     },
     async warm(path, respectIgnore, signal) {
       return toIndexStatus(

@@ -13,7 +13,7 @@ export const ARGUMENTS_BY_TOOL: Readonly<Record<string, readonly string[]>> = {
   find_files: ["query","path","rank","respect_ignore","limit","timeout_ms"],
   grep: ["pattern","path","glob","exclude","file_types","regex","case","word","multiline","before","after","context","output","rank","max_results","max_per_file","max_line_chars","hidden","respect_ignore","cursor","max_tokens","timeout_ms"],
   outline: ["path","depth","max_tokens","anchors","hidden","respect_ignore","timeout_ms"],
-  search_code: ["query","path","glob","kind","max_tokens","limit","timeout_ms"],
+  search_code: ["query","path","glob","kind","max_tokens","limit","known","timeout_ms"],
   find_symbol: ["name","path","glob","uses","max_tokens","timeout_ms"],
   stat: ["path","follow","hash"],
   changes_since: ["since","path","by","max_tokens"],

@@ -90,9 +90,9 @@ export function openBackend(storage: BackedStorage, origin?: ForkSearchOrigin): 
   };
   provideShortcuts(backend, {
     moments: async (options) => (await searches.moment(options)).fs,
-    searchCode: async (root, query) => {
+    searchCode: async (roots, query) => {
       const { fs } = await searches.moment({ signal: query.signal });
-      return (await derived()).searchCode(fs, root, query);
+      return (await derived()).searchCode(fs, roots, query);
     },
     enterStage,
   });

@@ -1012,6 +1012,8 @@ export interface SearchCodeArgs {
   readonly max_tokens?: number;
   /** The most blocks given. Default `10`. */
   readonly limit?: number;
+  /** Hashes (#1a2b3c) of blocks that you have: they come back as one line. Default `[]`. */
+  readonly known?: readonly string[];
   /** After this time the call ends with TIMEOUT. In milliseconds. Default `30000`. */
   readonly timeout_ms?: number;
 }
@@ -1032,6 +1034,10 @@ export interface FoundBlock {
   readonly first_line: number;
   /** Inclusive. */
   readonly last_line: number;
+  /** Six hexadecimal digits that change with the lines of the block. */
+  readonly hash: string;
+  /** Whether known has its hash; then it has no lines. */
+  readonly known: boolean;
   /** The line of the definition, and those with words of the query. Of a first block that is larger than max_tokens, those that fit. */
   readonly lines: readonly FoundLine[];
 }
@@ -1040,8 +1046,10 @@ export interface FoundBlock {
 export interface SearchCodeData {
   /** Blocks, best first. */
   readonly blocks: readonly FoundBlock[];
-  /** Blocks that were found and do not fit into max_tokens. */
+  /** Blocks that were found and do not fit into the answer. */
   readonly left_out: number;
+  /** The limit that left out blocks or lines: max_tokens, or that of the size of every answer. */
+  readonly left_out_by?: "max_tokens" | "size";
   /** With max_tokens: the tokens of the text. */
   readonly tokens?: number;
   /** Files searched. */
@@ -1479,7 +1487,7 @@ export interface ToolArgs {
    */
   outline: OutlineArgs;
   /**
-   * Finds the functions, types and passages that fit a question best, best first: path:first-last, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
+   * Finds the functions, types and passages that fit a question best, best first: path:first-last #hash, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
    * It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer has at most max_tokens tokens and says what was left out.
    */
   search_code: SearchCodeArgs;
@@ -1574,7 +1582,7 @@ export interface ToolData {
    */
   outline: OutlineData;
   /**
-   * Finds the functions, types and passages that fit a question best, best first: path:first-last, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
+   * Finds the functions, types and passages that fit a question best, best first: path:first-last #hash, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
    * It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer has at most max_tokens tokens and says what was left out.
    */
   search_code: SearchCodeData;

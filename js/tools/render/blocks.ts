@@ -2,22 +2,36 @@
 import { escapeControls } from "../../engine/escape.ts";
 import type { FoundBlock, SearchCodeData } from "../generated/types.ts";
 
-/** Returns the text of a block: its place, then its lines with their numbers. */
-export function blockText({ path, first_line: first, last_line: last, lines }: FoundBlock): string {
-  return [`${escapeControls(path)}:${first}-${last}`, ...lines.map(lineText)].join("\n");
+/** Returns the text of a block: its place and its hash, then its lines with their numbers. */
+export function blockText({
+  path,
+  first_line: first,
+  last_line: last,
+  hash,
+  known,
+  lines,
+}: FoundBlock): string {
+  const place = `${escapeControls(path)}:${first}-${last} #${hash}${known ? " (known)" : ""}`;
+  return [place, ...lines.map(lineText)].join("\n");
 }
 
 const lineText = ({ line, text }: FoundBlock["lines"][number]): string => `${line}:${text}`;
 
 /**
  * Returns the data with its best blocks: those before the first one of which `take` does not take the text. The very
- * first is never left out; where it is not taken whole, it has as many of its lines as are taken.
+ * first is never left out; where it is not taken whole, it has as many of its lines as are taken. `by` is the limit that
+ * leaves out the others.
  */
-export function withBestBlocks(data: SearchCodeData, take: (text: string) => boolean): SearchCodeData {
+export function withBestBlocks(
+  data: SearchCodeData,
+  by: NonNullable<SearchCodeData["left_out_by"]>,
+  take: (text: string) => boolean,
+): SearchCodeData {
   const end = data.blocks.findIndex((block) => !take(blockText(block)));
   if (end === -1) return data;
   const blocks = end === 0 ? [shortened(data.blocks[0] as FoundBlock, take)] : data.blocks.slice(0, end);
-  return { ...data, blocks, left_out: data.left_out + data.blocks.length - blocks.length };
+  const left_out = data.left_out + data.blocks.length - blocks.length;
+  return { ...data, blocks, left_out, left_out_by: by };
 }
 
 function shortened(block: FoundBlock, take: (text: string) => boolean): FoundBlock {

@@ -102,7 +102,7 @@ export interface ToolMethods {
    */
   outline(args: OutlineArgs, options?: CallOptions): Promise<OutlineData>;
   /**
-   * Finds the functions, types and passages that fit a question best, best first: path:first-last, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
+   * Finds the functions, types and passages that fit a question best, best first: path:first-last #hash, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
    * It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer has at most max_tokens tokens and says what was left out.
    */
   searchCode(args: SearchCodeArgs, options?: CallOptions): Promise<SearchCodeData>;

@@ -10,7 +10,7 @@ use crate::page::{self, PageRequest, page};
 use crate::pattern::glob::Globs;
 use crate::pattern::ignore::{self, Stack};
 use crate::pattern::policy::{self, PathRules, RulesConfig};
-use crate::rank::CodeSearch;
+use crate::rank::{self, CodeSearch};
 use crate::search::{MemoryIndex, Query, search_packed};
 use crate::text::path::encode_name;
 use crate::text::windows_paths::{self, WindowsBase};
@@ -217,6 +217,28 @@ impl HeldIndex {
     }
 }
 
+/// Contents whose terms are counted once, for many ranked searches.
+#[derive(Debug, Default)]
+pub struct CountedContents(rank::CountedContents);
+
+impl CountedContents {
+    /// Creates an empty list.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Counts the terms of a content. `path` is relative to the start of a search. Returns its number,
+    /// from 0 on; -1 for a content that is not ranked.
+    pub fn add(&mut self, path: &str, content: &[u8]) -> f64 {
+        self.0.add(path, content).map_or(-1.0, f64::from)
+    }
+
+    /// Returns the memory use in bytes.
+    pub fn bytes(&self) -> f64 {
+        self.0.bytes() as f64
+    }
+}
+
 /// A ranked search of contents that JavaScript passes.
 #[derive(Debug)]
 pub struct CodeRanking(CodeSearch);
@@ -227,20 +249,25 @@ impl CodeRanking {
         CodeSearch::new(&Options::parse(options)?).map(Self)
     }
 
-    /// Adds the content of a file. `path` is relative to the start of the search. Reports whether the
-    /// file is searched: a binary one is not.
-    pub fn add(&mut self, path: &str, content: &[u8]) -> bool {
-        self.0.add(path, content)
+    /// Adds the content of a file. `path` is relative to the directory with the index `root`. Reports
+    /// whether the file is searched: a binary one is not.
+    pub fn add(&mut self, root: u32, path: &str, content: &[u8]) -> bool {
+        self.0.add(root, path, content)
     }
 
-    /// Ranks the added files. Returns the paths of the best blocks in their order, joined by NUL; a path
-    /// of several blocks is repeated.
-    pub fn rank(&mut self) -> String {
-        self.0.rank().join("\0")
+    /// Adds a content that is counted already, by its number. Reports whether it is searched.
+    pub fn add_known(&mut self, root: u32, contents: &CountedContents, number: u32) -> bool {
+        self.0.add_known(root, &contents.0, number)
     }
 
-    /// Returns the block at an index of the ranking with its lines in the content of its file, as
-    /// `rank::pack_block` packs it; without a number if none of the lines has a word of the query.
+    /// Ranks the added files. Returns a packed list: the number of the file of each of the best
+    /// blocks, in the order in which the searched files were added, from 0 on.
+    pub fn rank(&mut self) -> Packed {
+        self.0.rank().packed()
+    }
+
+    /// Returns the block at an index of the ranking with its lines in the content of its file, a
+    /// packed `CodeBlock`; without a number if the content has changed.
     pub fn show(&self, index: u32, content: &[u8]) -> Packed {
         self.0.show(index as usize, content)
     }

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use super::found::RankLimits;
 use super::tokens::{Term, Tokenizer, hash};
 use crate::definitions::{Definition, Kind, definitions, language_of};
 use crate::encoding::{Encoding, encoding_from_bom};
@@ -13,8 +14,6 @@ use crate::search::is_binary_head;
 
 /// The maximum number of lines of a block.
 pub const MAX_BLOCK_LINES: u32 = 60;
-/// The maximum size in bytes of a file that is ranked. Larger ones are generated or data.
-pub const MAX_RANKED_BYTES: u64 = 1 << 20;
 /// The maximum number of definitions around one whose names count for its blocks, so that the time is
 /// linear in the text.
 const MAX_PARENTS: usize = 8;
@@ -129,11 +128,9 @@ impl FileBlocks {
             let spelling = hash(text(definition));
             Heading { line: definition.start_line, kind: definition.kind, name: whole, spelling }
         });
-        let (mut at, mut line, mut block) = (0, 1, 0);
+        let (ends, mut block) = (file.ends(text), 0);
         tokenizer.terms(text, |term, offset| {
-            line += memchr::memchr_iter(b'\n', &text[at..offset]).count() as u32;
-            at = offset;
-            while line > file.blocks[block].last && block + 1 < file.blocks.len() {
+            while offset >= ends[block] {
                 block += 1;
             }
             file.blocks[block].terms += 1;
@@ -175,6 +172,17 @@ impl FileBlocks {
         }
     }
 
+    /// Returns for each block the offset of the byte after it.
+    fn ends(&self, text: &[u8]) -> Vec<usize> {
+        let mut newlines = memchr::memchr_iter(b'\n', text);
+        let mut ends: Vec<usize> = Vec::with_capacity(self.blocks.len());
+        for block in &self.blocks {
+            let newline = newlines.nth((block.last - block.first) as usize);
+            ends.push(newline.map_or(text.len(), |at| at + 1));
+        }
+        ends
+    }
+
     /// Returns the occurrences of a term, by block.
     pub(super) fn occurrences(&self, term: Term) -> &[Occurrence] {
         let rest = &self.occurrences[self.occurrences.partition_point(|one| one.term < term)..];
@@ -184,9 +192,14 @@ impl FileBlocks {
     /// Returns each term with how often it is in the text, and in the names of definitions.
     pub(super) fn sums(&self) -> impl Iterator<Item = (Term, u32, u32)> {
         self.occurrences.chunk_by(|a, b| a.term == b.term).map(|run| {
-            let sum = |of: fn(&Occurrence) -> u8| run.iter().map(|one| u32::from(of(one))).sum();
-            (run[0].term, sum(|one| one.body), sum(|one| one.name))
+            let (body, name) = sum(run);
+            (run[0].term, body, name)
         })
+    }
+
+    /// Returns how often a term is in the text, and in the names of definitions.
+    pub(super) fn sum_of(&self, term: Term) -> (u32, u32) {
+        sum(self.occurrences(term))
     }
 
     /// Returns the number of terms in the text.
@@ -202,10 +215,16 @@ impl FileBlocks {
     }
 }
 
+/// Returns how often a term is in a text, and in the names of definitions.
+fn sum(run: &[Occurrence]) -> (u32, u32) {
+    let sum = |of: fn(&Occurrence) -> u8| run.iter().map(|one| u32::from(of(one))).sum();
+    (sum(|one| one.body), sum(|one| one.name))
+}
+
 /// Returns the text of a content that is ranked, without a byte order mark and in UTF-8; `None` for
 /// a binary or too large one.
 pub fn ranked_text(content: &[u8]) -> Option<Cow<'_, [u8]>> {
-    if content.len() as u64 > MAX_RANKED_BYTES {
+    if content.len() > RankLimits::MAX_RANKED_BYTES as usize {
         return None;
     }
     let text = match encoding_from_bom(content) {

@@ -2,160 +2,183 @@
 //!
 //! The score is BM25F (Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted
 //! fields", 2004) over three fields of a file: its text, its path, and the names of its definitions.
-//! It depends on the searched files alone, and not on others in the index nor on the order in which
-//! they were added.
-
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+//! It depends on the searched files alone, which may be in several indexes: their sums
+//! ([`RankStats`]) are added before any file is scored.
 
 use super::blocks::FileBlocks;
 use super::numbers::ln;
 use super::query::{Kind, RankQuery};
-use super::tokens::Term;
+use super::segments::{Posting, RankBatch, Segment};
 
-/// The maximum number of files of an index; postings have 24 bits for the number of a file.
-const MAX_FILES: u32 = 1 << 24;
-
-/// The counts of one term in one file, each clipped to its bits, with the number of the file.
-#[derive(Clone, Copy, Debug)]
-struct Posting(u32);
-
-impl Posting {
-    fn new(file: u32, Fields { body, name, path }: Fields) -> Self {
-        Self(file << 8 | body.min(15) << 4 | name.min(3) << 2 | path.min(3))
-    }
-
-    fn file(self) -> u32 {
-        self.0 >> 8
-    }
-
-    fn fields(self) -> Fields {
-        Fields { body: self.0 >> 4 & 15, name: self.0 >> 2 & 3, path: self.0 & 3 }
-    }
-}
-
-/// How often a term is in the text of a file, in the names that it defines, and in its path.
-#[derive(Clone, Copy, Debug, Default)]
-struct Fields {
-    body: u32,
-    name: u32,
-    path: u32,
-}
-
-/// A hasher for terms, which are hashes already.
-#[derive(Default)]
-pub(super) struct TermHasher(u64);
-
-impl Hasher for TermHasher {
-    fn finish(&self) -> u64 {
-        self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u32(u32::from(byte)));
-    }
-
-    fn write_u32(&mut self, term: u32) {
-        self.0 = self.0 << 32 | u64::from(term);
-    }
-}
+/// The maximum number of files of an index.
+const MAX_FILES: usize = 1 << 28;
+/// The maximum number of files of a segment that is merged with its neighbour. Merging takes a
+/// millisecond then, and a query after a change pays it.
+const MAX_MERGED_FILES: usize = 1024;
 
 /// The terms of files, each identified by a number. Files are only added.
 #[derive(Debug, Default)]
 pub struct RankIndex {
-    postings: HashMap<Term, Vec<Posting>, BuildHasherDefault<TermHasher>>,
-    lengths: Vec<Lengths>,
-    posted: usize,
+    segments: Vec<Segment>,
+    files: usize,
 }
 
-/// The numbers of terms in the text and in the path of a file.
-#[derive(Clone, Copy, Debug)]
-struct Lengths {
-    body: u32,
-    path: u32,
-}
-
-/// The files that fit a query best.
+/// What a query needs to know of all searched files.
 #[derive(Clone, Debug, Default)]
-pub struct FileRanking {
-    /// Their numbers and scores, best first; equal scores by number.
-    pub files: Vec<(u32, f64)>,
-    /// For each term of the query, how rare it is in the searched files.
-    pub rarity: Vec<f64>,
+pub struct RankStats {
+    /// The number of files.
+    files: u64,
+    /// The numbers of terms in their texts and in their paths.
+    body: u64,
+    path: u64,
+    /// For each term of the query, the number of files with it.
+    with: Vec<u64>,
+}
+
+impl RankStats {
+    /// Adds the sums of other files.
+    pub fn add(&mut self, other: &Self) {
+        self.files += other.files;
+        self.body += other.body;
+        self.path += other.path;
+        self.with.resize(self.with.len().max(other.with.len()), 0);
+        self.with.iter_mut().zip(&other.with).for_each(|(own, other)| *own += other);
+    }
+
+    /// Returns for each term of the query how rare it is. Another word for one of the query counts
+    /// no more than that one.
+    pub fn rarity(&self, query: &RankQuery) -> Vec<f64> {
+        let mut rarity: Vec<f64> = Vec::new();
+        for (term, &with) in query.terms.iter().zip(&self.with) {
+            let (files, with) = (self.files as f64, with as f64);
+            let own = ln(1.0 + (files - with + 0.5) / (with + 0.5));
+            rarity.push(term.instead_of.map_or(own, |word| own.min(rarity[word])));
+        }
+        rarity
+    }
 }
 
 impl RankIndex {
     /// Adds a file and returns its number, from 0 on; `None` if the index is full.
     pub fn push(&mut self, file: &FileBlocks) -> Option<u32> {
-        let number = self.lengths.len() as u32;
-        if number == MAX_FILES {
-            return None;
-        }
-        self.lengths.push(Lengths { body: file.terms(), path: file.path.len() as u32 });
-        for (term, body, name) in file.sums() {
-            let path = file.path.iter().filter(|&&other| other == term).count() as u32;
-            self.post(term, Posting::new(number, Fields { body, name, path }));
-        }
-        for (at, &term) in file.path.iter().enumerate() {
-            if file.occurrences(term).is_empty() && !file.path[..at].contains(&term) {
-                let path = file.path.iter().filter(|&&other| other == term).count() as u32;
-                self.post(term, Posting::new(number, Fields { path, ..Fields::default() }));
-            }
-        }
-        Some(number)
+        let mut batch = RankBatch::default();
+        batch.push(file)?;
+        self.append(batch.sorted())
     }
 
-    fn post(&mut self, term: Term, posting: Posting) {
-        self.postings.entry(term).or_default().push(posting);
-        self.posted += 1;
+    /// Adds files and returns the number of the first one; `None` if the index is full.
+    pub fn append(&mut self, segment: Segment) -> Option<u32> {
+        let first = self.files;
+        if first + segment.len() > MAX_FILES {
+            return None;
+        }
+        self.files += segment.len();
+        let mut last = segment;
+        while let Some(before) = self.segments.pop_if(|before| {
+            before.len() < 2 * last.len() && before.len() + last.len() <= MAX_MERGED_FILES
+        }) {
+            last = before.merged(&last);
+        }
+        self.segments.push(last);
+        Some(first as u32)
     }
 
     /// Returns the number of files.
     pub fn len(&self) -> usize {
-        self.lengths.len()
+        self.files
     }
 
     /// Reports whether the index has no file.
     pub fn is_empty(&self) -> bool {
-        self.lengths.is_empty()
+        self.files == 0
     }
 
     /// Returns the memory use in bytes, about.
     pub fn bytes(&self) -> usize {
-        self.posted * size_of::<Posting>() * 3 / 2
-            + self.postings.len() * (size_of::<(Term, Vec<Posting>)>() + 16)
-            + self.lengths.len() * size_of::<Lengths>()
+        self.segments.iter().map(Segment::bytes).sum()
     }
 
-    /// Returns the files that fit a query best, of those for which `is_searched` is true.
-    pub fn rank(&self, query: &RankQuery, is_searched: impl Fn(u32) -> bool) -> FileRanking {
-        let weights = &query.weights;
-        let seen: Vec<bool> = (0..self.lengths.len() as u32).map(is_searched).collect();
-        let (mut files, mut body, mut path) = (0_u64, 0_u64, 0_u64);
-        for (lengths, _) in self.lengths.iter().zip(&seen).filter(|(_, seen)| **seen) {
-            files += 1;
-            body += u64::from(lengths.body);
-            path += u64::from(lengths.path);
+    /// Returns each segment with the part of `seen` that is about its files, and the number of its
+    /// first file.
+    fn searched<'s>(&'s self, seen: &'s [bool]) -> impl Iterator<Item = Searched<'s>> {
+        let mut next = 0;
+        self.segments.iter().map(move |segment| {
+            let first = next;
+            next += segment.len();
+            Searched { segment, seen: &seen[first..next], first: first as u32 }
+        })
+    }
+
+    /// Returns the sums of the files for which `seen` is true, which has one value for each.
+    pub fn stats(&self, query: &RankQuery, seen: &[bool]) -> RankStats {
+        let mut stats = RankStats { with: vec![0; query.terms.len()], ..RankStats::default() };
+        for part in self.searched(seen) {
+            for (lengths, _) in
+                part.segment.lengths.iter().zip(part.seen).filter(|(_, seen)| **seen)
+            {
+                stats.files += 1;
+                stats.body += u64::from(lengths.body);
+                stats.path += u64::from(lengths.path);
+            }
+            for (term, with) in query.terms.iter().zip(&mut stats.with) {
+                *with += part.postings(term.term).count() as u64;
+            }
         }
-        let mean = |sum: u64| (sum as f64 / files.max(1) as f64).max(1.0);
-        let (mean_body, mean_path) = (mean(body), mean(path));
-        let mut scores = vec![0.0; self.lengths.len()];
-        let (mut covered, mut whole) = (vec![0.0; self.lengths.len()], 0.0);
-        let mut defines = vec![query.kind != Kind::Definition; self.lengths.len()];
-        let mut rarity: Vec<f64> = Vec::new();
-        for term in &query.terms {
-            let all = self.postings.get(&term.term).map_or(&[][..], |list| list);
-            let searched = || all.iter().filter(|posting| seen[posting.file() as usize]);
-            let with = searched().count() as f64;
-            let own = ln(1.0 + (files as f64 - with + 0.5) / (with + 0.5));
-            // Another word for one of the query counts no more than that one.
-            let rare = term.instead_of.map_or(own, |word| own.min(rarity[word]));
-            rarity.push(rare);
+        stats
+    }
+
+    /// Returns the numbers and scores of the files that fit a query best, in no order: as many as
+    /// have their blocks scored, and those that are equal to the last of them. `stats` are the sums of
+    /// all searched files, of which those of this index are `seen`.
+    pub fn rank(&self, query: &RankQuery, stats: &RankStats, seen: &[bool]) -> Vec<(u32, f64)> {
+        let rarity = stats.rarity(query);
+        let mut best: Vec<(u32, f64)> = Vec::new();
+        for part in self.searched(seen) {
+            part.score(query, (stats, &rarity), &mut best);
+        }
+        if let Some(last) = query.weights.pool.checked_sub(1).filter(|&last| last < best.len()) {
+            let (_, &mut (_, least), _) =
+                best.select_nth_unstable_by(last, |a, b| b.1.total_cmp(&a.1));
+            best.retain(|&(_, score)| score >= least);
+        }
+        best
+    }
+}
+
+/// A segment, and which of its files are searched.
+struct Searched<'s> {
+    segment: &'s Segment,
+    seen: &'s [bool],
+    /// The number of its first file.
+    first: u32,
+}
+
+impl Searched<'_> {
+    fn postings(&self, term: u32) -> impl Iterator<Item = Posting> {
+        let all = self.segment.postings(term).iter().copied();
+        all.filter(|posting| self.seen[posting.file() as usize])
+    }
+
+    /// Adds the files that fit a query to `best`, each with its score.
+    fn score(
+        &self,
+        query: &RankQuery,
+        (stats, rarity): (&RankStats, &[f64]),
+        best: &mut Vec<(u32, f64)>,
+    ) {
+        let weights = &query.weights;
+        let mean = |sum: u64| (sum as f64 / stats.files.max(1) as f64).max(1.0);
+        let (mean_body, mean_path) = (mean(stats.body), mean(stats.path));
+        let count = self.segment.len();
+        let mut scores = vec![0.0; count];
+        let (mut covered, mut whole) = (vec![0.0; count], 0.0);
+        let mut defines = vec![query.kind != Kind::Definition; count];
+        for (term, rare) in query.terms.iter().zip(rarity) {
             let own_worth = if term.instead_of.is_none() { term.weight * rare } else { 0.0 };
             whole += own_worth;
-            for posting in searched() {
+            for posting in self.postings(term.term) {
                 let (file, fields) = (posting.file() as usize, posting.fields());
-                let lengths = self.lengths[file];
+                let lengths = self.segment.lengths[file];
                 let long = |b: f64, len: u32, mean: f64| 1.0 - b + b * f64::from(len) / mean;
                 let count = f64::from(fields.body) / long(weights.body_b, lengths.body, mean_body)
                     + weights.path * f64::from(fields.path)
@@ -166,18 +189,13 @@ impl RankIndex {
                 defines[file] |= fields.name > 0 && query.symbols.contains(&term.term);
             }
         }
-        let mut best: Vec<(u32, f64)> = scores
-            .into_iter()
-            .enumerate()
-            .filter(|&(file, score)| score > 0.0 && defines[file])
-            .map(|(file, score)| {
+        for (file, &score) in scores.iter().enumerate() {
+            if score > 0.0 && defines[file] {
                 let coverage = covered[file] / whole;
-                (file as u32, score * (1.0 - weights.coverage * (1.0 - coverage)))
-            })
-            .collect();
-        best.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        best.truncate(weights.pool);
-        FileRanking { files: best, rarity }
+                let score = score * (1.0 - weights.coverage * (1.0 - coverage));
+                best.push((self.first + file as u32, score));
+            }
+        }
     }
 }
 

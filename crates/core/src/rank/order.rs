@@ -6,7 +6,7 @@
 //! seldom meant.
 
 use super::blocks::FileBlocks;
-use super::files::{FileRanking, saturated};
+use super::files::saturated;
 use super::naming::naming;
 use super::query::{Kind, RankQuery};
 use super::seldom::worth;
@@ -15,11 +15,13 @@ use crate::definitions;
 /// One of the files that a query may have blocks in.
 #[derive(Clone, Copy, Debug)]
 pub struct RankedFile<'f> {
-    /// The path relative to the start of the search.
+    /// The index of the searched directory that contains it.
+    pub root: u32,
+    /// The path relative to that directory.
     pub path: &'f str,
     /// The blocks.
     pub blocks: &'f FileBlocks,
-    /// The score from [`FileRanking`].
+    /// The score from [`RankIndex::rank`](super::RankIndex::rank).
     pub score: f64,
 }
 
@@ -41,7 +43,8 @@ pub struct RankedBlock {
 /// A block that is being scored.
 struct Scored {
     at: RankedBlock,
-    /// A term of the query is in its text. A match in its path or in names around it lifts its score only.
+    /// A term of the query is in its text, or it stands for a file that has them in its path alone. Any
+    /// other match in a path or in names around it lifts its score only.
     has_match: bool,
     /// It defines a name with a term of the query.
     defines: bool,
@@ -49,8 +52,23 @@ struct Scored {
     is_exact: bool,
 }
 
+/// Puts the files that fit a query best in order, best first, and cuts their list to as many as have
+/// their blocks scored. `key` returns the score of one, and the directory and path that decide between
+/// equal scores.
+pub fn cut_to_pool<T>(
+    query: &RankQuery,
+    files: &mut Vec<T>,
+    key: impl for<'t> Fn(&'t T) -> (f64, u32, &'t str),
+) {
+    files.sort_by(|a, b| {
+        let (a, b) = (key(a), key(b));
+        b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then_with(|| a.2.cmp(b.2))
+    });
+    files.truncate(query.weights.pool);
+}
+
 /// Returns the blocks of `files` that fit a query best, at most `limit`. `rarity` is
-/// [`FileRanking::rarity`]. The order depends on the files and not on their order.
+/// [`RankStats::rarity`](super::RankStats::rarity). The order depends on the files and not on their order.
 pub fn rank_blocks(
     query: &RankQuery,
     rarity: &[f64],
@@ -81,7 +99,8 @@ pub fn rank_blocks(
         .map(|one| one.at)
         .collect();
     let order = |a: &RankedBlock, b: &RankedBlock| {
-        let paths = || files[a.file].path.cmp(files[b.file].path);
+        let place = |one: &RankedBlock| (files[one.file].root, files[one.file].path);
+        let paths = || place(a).cmp(&place(b));
         b.score.total_cmp(&a.score).then_with(paths).then(a.first.cmp(&b.first))
     };
     found.sort_unstable_by(order);
@@ -131,6 +150,7 @@ fn score_file(
             }
         }
     }
+    stand_for_path(query, of, &mut scored[begin..]);
     for (one, block) in scored[begin..].iter_mut().zip(&of.blocks) {
         one.at.score *= block.heading.map_or(weights.undefined, |heading| match heading.kind {
             definitions::Kind::Constant
@@ -141,6 +161,17 @@ fn score_file(
             | definitions::Kind::Section => weights.constant,
             _ => 1.0,
         });
+    }
+}
+
+/// Lets the first block of a file stand for it if the terms of the query are in its path alone.
+fn stand_for_path(query: &RankQuery, of: &FileBlocks, blocks: &mut [Scored]) {
+    let in_path = || query.terms.iter().any(|term| of.path.contains(&term.term));
+    if !blocks.iter().any(|one| one.has_match)
+        && in_path()
+        && let Some(first) = blocks.first_mut()
+    {
+        first.has_match = true;
     }
 }
 
@@ -187,26 +218,5 @@ fn lift_files(query: &RankQuery, rarity: &[f64], files: &[RankedFile<'_>], score
             one.at.score += (symbol + exact) * agrees;
         }
         one.at.score *= worths[one.at.file];
-    }
-}
-
-impl FileRanking {
-    /// Returns [`rank_blocks`] for the files of the ranking, which `file` looks up by number.
-    pub fn blocks<'f>(
-        &self,
-        query: &RankQuery,
-        limit: usize,
-        file: impl Fn(u32) -> (&'f str, &'f FileBlocks),
-    ) -> (Vec<RankedFile<'f>>, Vec<RankedBlock>) {
-        let files: Vec<RankedFile<'f>> = self
-            .files
-            .iter()
-            .map(|&(number, score)| {
-                let (path, blocks) = file(number);
-                RankedFile { path, blocks, score }
-            })
-            .collect();
-        let found = rank_blocks(query, &self.rarity, &files, limit);
-        (files, found)
     }
 }

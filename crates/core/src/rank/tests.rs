@@ -2,24 +2,34 @@ use proptest::prelude::*;
 
 use super::weights::Weights;
 use super::*;
-use crate::pack::Packed;
+use crate::options::Options;
 
 /// Returns `path:first-last` of the best blocks.
 fn found(files: &[(&str, &str)], query: &str, kind: Kind) -> Vec<String> {
-    let mut tokenizer = Tokenizer::default();
-    let cut = |(path, text): &(&str, &str)| FileBlocks::of(path, text.as_bytes(), &mut tokenizer);
-    let blocks: Vec<FileBlocks> = files.iter().map(cut).collect();
-    let mut index = RankIndex::default();
-    for one in &blocks {
-        index.push(one).unwrap();
+    let options = serde_json::json!({ "query": query, "kind": kind_word(kind), "limit": 10 });
+    let options = Options::parse(&options.to_string()).unwrap();
+    let mut search = CodeSearch::new(&options).unwrap();
+    let mut added: Vec<&(&str, &str)> = Vec::new();
+    for file in files {
+        if search.add(0, file.0, file.1.as_bytes()) {
+            added.push(file);
+        }
     }
-    let query = RankQuery::new(query, kind, Weights::TUNED);
-    let ranking = index.rank(&query, |_| true);
-    let file = |number: u32| (files[number as usize].0, &blocks[number as usize]);
-    let (ranked, best) = ranking.blocks(&query, 10, file);
-    let shown =
-        best.iter().map(|one| format!("{}:{}-{}", ranked[one.file].path, one.first, one.last));
+    let best = search.rank();
+    let shown = best.iter().enumerate().map(|(at, &file)| {
+        let (path, text) = added[file as usize];
+        let packed = search.show(at, text.as_bytes());
+        format!("{path}:{}-{}", packed.nums[2], packed.nums[3])
+    });
     shown.collect()
+}
+
+fn kind_word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Any => "any",
+        Kind::Definition => "definition",
+        Kind::Test => "test",
+    }
 }
 
 const SESSION: &str = "import os\n\ndef open_session(token):\n    check(token)\n\ndef close_session(reason):\n    log(reason)\n";
@@ -132,12 +142,55 @@ fn identifiers_are_cut_where_case_and_digits_change() {
 fn the_shown_lines_are_those_with_rare_terms_and_the_definition() {
     let query = RankQuery::new("reason of closing", Kind::Any, Weights::TUNED);
     let block = RankedBlock { file: 0, first: 6, last: 8, heading: 6, score: 1.0 };
-    let mut packed = Packed::new();
     let rarity = vec![1.0; 64];
-    assert!(pack_block(&mut packed, &query, &rarity, ("a", SESSION.as_bytes()), &block));
-    assert!(packed.text.ends_with("def close_session(reason):    log(reason)"), "{}", packed.text);
+    let shown = |query: &RankQuery, text: &str| {
+        shown_block((query, &rarity), (0, "a", text.as_bytes()), &block)
+    };
+    let CodeBlock { lines, hash, .. } = shown(&query, SESSION);
+    let texts: Vec<&str> = lines.iter().map(|line| &line.text[..]).collect();
+    assert_eq!(texts, ["def close_session(reason):", "    log(reason)"]);
+    // Without a term it is the line of the definition; the hash is that of all lines.
     let other = RankQuery::new("kubernetes", Kind::Any, Weights::TUNED);
-    assert!(!pack_block(&mut packed, &other, &rarity, ("a", SESSION.as_bytes()), &block));
+    assert_eq!(shown(&other, SESSION).lines.len(), 1);
+    assert_eq!(shown(&other, SESSION).hash, hash);
+    assert_ne!(shown(&other, &SESSION.replace("log(", "lag(")).hash, hash);
+}
+
+#[test]
+fn a_file_with_the_words_in_its_path_alone_is_found_after_those_with_them_in_the_text() {
+    let files = [
+        ("billing/refund.ts", "\nexport const rate = 1;\nexport const other = 2;\n"),
+        ("a.ts", "export const x = billing;\n"),
+    ];
+    assert_eq!(found(&files, "refund", Kind::Any), ["billing/refund.ts:1-1"]);
+    assert_eq!(found(&files, "billing", Kind::Any).len(), 2);
+    assert!(found(&files, "refund", Kind::Definition).is_empty());
+}
+
+#[test]
+fn an_index_of_many_parts_ranks_as_one_of_one_part() {
+    let mut tokenizer = Tokenizer::default();
+    let text = |n: usize| format!("def f{n}(w{}):\n    w{} w{}\n", n % 7, n % 5, n % 3);
+    let files: Vec<FileBlocks> = (0..50)
+        .map(|n| FileBlocks::of(&format!("d{}/{n}.py", n % 4), text(n).as_bytes(), &mut tokenizer))
+        .collect();
+    let (mut batch, mut one_by_one) = (RankBatch::default(), RankIndex::default());
+    for file in &files {
+        batch.push(file).unwrap();
+        one_by_one.push(file).unwrap();
+    }
+    let mut at_once = RankIndex::default();
+    at_once.append(batch.sorted()).unwrap();
+    let seen: Vec<bool> = (0..50).map(|n| n % 6 > 0).collect();
+    let query = RankQuery::new("w1 d2 f9", Kind::Any, Weights::TUNED);
+    let ranked = |index: &RankIndex| {
+        let stats = index.stats(&query, &seen);
+        let mut best = index.rank(&query, &stats, &seen);
+        best.sort_by_key(|one| one.0);
+        (best, stats.rarity(&query))
+    };
+    assert_eq!(ranked(&at_once), ranked(&one_by_one));
+    assert!(ranked(&at_once).0.len() > 10);
 }
 
 proptest! {

@@ -119,11 +119,18 @@ fn part_len(rest: &[u8]) -> usize {
 
 /// The hash of FNV-1a in 64 bits, of which both halves are combined.
 pub(super) fn hash(letters: &[u8]) -> Term {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for &byte in letters {
+    let hash = hash64(0, letters);
+    (hash ^ (hash >> 32)) as u32
+}
+
+/// The hash of FNV-1a (Fowler, Noll and Vo) in 64 bits. `before` is that of what precedes; 0 at the
+/// beginning.
+pub(super) fn hash64(before: u64, bytes: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ before;
+    for &byte in bytes {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
-    (hash ^ (hash >> 32)) as u32
+    hash
 }
 
 /// Returns the term of a single part in lower case.

@@ -1,46 +1,68 @@
-//! The counts of the terms of the files below a directory, for the queries that start there.
+//! What is known about the files below a directory, for the ranked searches that start there.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use filewright_core::rank::{FileBlocks, RankIndex};
+
+use super::reader::{FileVersion, ReadFiles, ReadPart};
+use crate::tree::FileState;
+use crate::watch::state::IndexState;
 
 /// The maximum number of directories whose counts are kept: each has its own, because a path counts
 /// from where the query starts.
 const MAX_STARTS: usize = 4;
-/// The maximum memory of the blocks of all files, in bytes. Beyond it only the counts of a file are
-/// kept, and its blocks are read again where it may be among the best.
-const MAX_BLOCK_BYTES: usize = 128 << 20;
+/// The maximum memory of the blocks of all files, in bytes. Others are read again where their file
+/// is among the best.
+pub(super) const MAX_BLOCK_BYTES: usize = 128 << 20;
 /// The number of unused files in addition to the used ones from which all are counted again.
 const MAX_UNUSED: usize = 1024;
-/// The memory of the blocks of unused files, in bytes, in addition to that of the used ones.
-const MAX_UNUSED_BYTES: usize = 32 << 20;
 
-/// A version of a file: its number as the owner of blocks, and its stamp.
-pub(super) type FileVersion = (u32, u64);
+/// A file as ranked searches know it.
+#[derive(Clone, Copy)]
+pub(super) enum Known {
+    /// It is ranked, under this number.
+    Ranked(u32),
+    /// A text that is too large.
+    Large,
+    /// It is no text.
+    NoText,
+}
+
+/// What was found about a file, and the version of the file.
+#[derive(Clone, Copy)]
+struct KnownFile {
+    known: Known,
+    stamp: u64,
+    /// [`FileRecord::touched`](crate::tree::FileRecord::touched) before it was read.
+    touched: u32,
+    /// [`IndexState::lost_changes`] before it was read.
+    lost: u32,
+    /// False if the file can change without a report.
+    is_reported: bool,
+}
 
 /// A ranked file.
 pub(super) struct RankedDoc {
     /// Its number in the tree.
     pub file: u32,
     /// Its path relative to the start, in the form for display.
-    pub path: Box<str>,
+    pub path: Arc<str>,
     /// The stamp of the content.
     pub stamp: u64,
-    /// `None` if the memory for blocks was used up.
-    pub blocks: Option<FileBlocks>,
 }
 
 /// The ranked files of one start.
 pub(crate) struct Ranks {
     /// Tells whether the numbers of the files are still those that a query has looked up.
-    id: u64,
+    pub id: u64,
     pub(super) index: RankIndex,
     /// By their numbers in the index.
     pub(super) docs: Vec<RankedDoc>,
-    by_version: HashMap<FileVersion, u32>,
-    block_bytes: usize,
+    /// By the numbers of files in the tree.
+    files: Vec<Option<KnownFile>>,
+    blocks: BlockCache,
 }
 
 impl Default for Ranks {
@@ -50,71 +72,174 @@ impl Default for Ranks {
             id: LAST_ID.fetch_add(1, Ordering::Relaxed),
             index: RankIndex::default(),
             docs: Vec::new(),
-            by_version: HashMap::new(),
-            block_bytes: 0,
+            files: Vec::new(),
+            blocks: BlockCache::default(),
         }
     }
 }
 
 impl Ranks {
-    /// Returns what changes when all files are forgotten.
-    pub fn id(&self) -> u64 {
-        self.id
+    /// Returns what is known about the present content of a file; `None` if it has to be read.
+    ///
+    /// The stamp of an indexed file is checked by the index. A file that is not indexed is unchanged if
+    /// the watch of its directory has reported nothing since, and no report was lost.
+    pub fn get(&self, state: &IndexState, file: u32) -> Option<Known> {
+        let known = self.files.get(file as usize)?.as_ref()?;
+        let record = &state.tree.files[file as usize];
+        let is_same = match record.state {
+            FileState::Text | FileState::Whole | FileState::Unindexable | FileState::Binary => {
+                known.stamp == record.stamp
+            }
+            FileState::Dirty => {
+                known.is_reported
+                    && known.touched == record.touched
+                    && known.lost == state.lost_changes
+                    && !state.unwatched.contains(&record.dir)
+            }
+            FileState::Secret => false,
+        };
+        is_same.then_some(known.known)
     }
 
-    /// Returns the number of the file with this version.
-    pub fn get(&self, version: FileVersion) -> Option<u32> {
-        self.by_version.get(&version).copied()
-    }
-
-    /// Adds a file and returns its number; it is found by later queries if it has a version.
-    pub fn add(&mut self, doc: RankedDoc, version: Option<FileVersion>) -> Option<u32> {
-        let RankedDoc { blocks: Some(blocks), .. } = &doc else { return None };
-        let (number, bytes) = (self.index.push(blocks)?, blocks.bytes());
-        let is_kept = self.block_bytes + bytes <= MAX_BLOCK_BYTES;
-        self.block_bytes += if is_kept { bytes } else { 0 };
-        self.docs.push(if is_kept { doc } else { RankedDoc { blocks: None, ..doc } });
-        if let Some(version) = version {
-            self.by_version.insert(version, number);
+    /// Adds what was read, and returns the numbers of the files that are ranked. `touched` and `lost`
+    /// are those of before the reading.
+    pub fn add(
+        &mut self,
+        read: ReadFiles,
+        touched: &[u32],
+        lost: u32,
+        state: &IndexState,
+    ) -> Added {
+        let mut added = Added::default();
+        let mut learn = |this: &mut Self, at: usize, version: &FileVersion, known: Known| {
+            let FileVersion { file, stamp, is_lasting, is_linked } = *version;
+            added.passing += usize::from(!is_lasting);
+            if !is_lasting {
+                return;
+            }
+            if this.files.len() <= file as usize {
+                this.files.resize(file as usize + 1, None);
+            }
+            let record = state.tree.files.get(file as usize);
+            let is_watched = record.is_some_and(|record| !state.unwatched.contains(&record.dir));
+            let is_reported = is_watched && !is_linked && !state.tree.is_mount_point(file);
+            added.passing += usize::from(!is_reported);
+            let touched = touched[at];
+            this.files[file as usize] =
+                Some(KnownFile { known, stamp, touched, lost, is_reported });
+        };
+        for ReadPart { segment, docs } in read.parts {
+            let Some(first) = self.index.append(segment) else { continue };
+            for (number, doc) in (first..).zip(docs) {
+                let (version, stamp) = (doc.version, doc.version.stamp);
+                self.docs.push(RankedDoc { file: version.file, path: doc.path, stamp });
+                added.numbers.push(number);
+                learn(self, doc.at, &version, Known::Ranked(number));
+                if let Some(blocks) = doc.blocks {
+                    self.blocks.put(number, Arc::new(blocks));
+                }
+            }
         }
-        Some(number)
+        for (at, version, known) in read.others {
+            learn(self, at, &version, known);
+        }
+        added
     }
 
-    /// Forgets all files if queries do not use most of them any more. `used` are the numbers of those
+    /// Returns the blocks of a file, if they are in memory.
+    pub fn blocks(&mut self, number: u32) -> Option<Arc<FileBlocks>> {
+        self.blocks.get(number)
+    }
+
+    /// Keeps the blocks of a file.
+    pub fn keep_blocks(&mut self, number: u32, blocks: Arc<FileBlocks>) {
+        self.blocks.put(number, blocks);
+    }
+
+    /// Forgets all files if queries do not use most of them any more. `used` is the number of those
     /// that the last query has searched.
-    pub fn limit(&mut self, used: &[u32]) {
-        let blocks = used.iter().filter_map(|&number| self.docs[number as usize].blocks.as_ref());
-        let bytes: usize = blocks.map(FileBlocks::bytes).sum();
-        let is_stale = self.docs.len() > 2 * used.len() + MAX_UNUSED;
-        if is_stale || self.block_bytes > 2 * bytes + MAX_UNUSED_BYTES {
+    pub fn limit(&mut self, used: usize) {
+        if self.docs.len() > 2 * used + MAX_UNUSED {
             *self = Self::default();
         }
     }
 
     fn bytes(&self) -> usize {
-        self.index.bytes() + self.block_bytes + self.docs.len() * 160
+        let paths: usize = self.docs.iter().map(|doc| doc.path.len() + 16).sum();
+        self.index.bytes()
+            + self.blocks.bytes()
+            + self.docs.capacity() * size_of::<RankedDoc>()
+            + self.files.capacity() * size_of::<Option<KnownFile>>()
+            + paths
+    }
+}
+
+/// What [`Ranks::add`] has added.
+#[derive(Default)]
+pub(super) struct Added {
+    pub numbers: Vec<u32>,
+    /// The number of files that the next query reads again, unless they are indexed.
+    pub passing: usize,
+}
+
+/// The blocks of the files that were among the best of late, by the numbers of the files. It has two
+/// generations: when the young one is full it becomes the old one, whose files are dropped.
+#[derive(Default)]
+struct BlockCache {
+    young: HashMap<u32, Arc<FileBlocks>>,
+    young_bytes: usize,
+    old: HashMap<u32, Arc<FileBlocks>>,
+    old_bytes: usize,
+}
+
+impl BlockCache {
+    fn get(&mut self, number: u32) -> Option<Arc<FileBlocks>> {
+        if let Some(blocks) = self.young.get(&number) {
+            return Some(Arc::clone(blocks));
+        }
+        let blocks = self.old.remove(&number)?;
+        self.old_bytes -= blocks.bytes();
+        self.put(number, Arc::clone(&blocks));
+        Some(blocks)
+    }
+
+    fn put(&mut self, number: u32, blocks: Arc<FileBlocks>) {
+        self.young_bytes += blocks.bytes();
+        if let Some(before) = self.young.insert(number, blocks) {
+            self.young_bytes -= before.bytes();
+        }
+        if self.young_bytes > MAX_BLOCK_BYTES / 2 {
+            self.old = std::mem::take(&mut self.young);
+            self.old_bytes = std::mem::take(&mut self.young_bytes);
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.young_bytes + self.old_bytes
     }
 }
 
 /// The ranked files of the starts of the last queries, the most recent first.
 #[derive(Default)]
-pub(crate) struct CachedRanks(Vec<(Arc<[u8]>, Ranks)>);
+pub(crate) struct CachedRanks(Vec<(Arc<[u8]>, Arc<Mutex<Ranks>>)>);
 
 impl CachedRanks {
     /// Returns the files below a start, given as its path in the tree.
-    pub(super) fn below(&mut self, start: &Arc<[u8]>) -> &mut Ranks {
+    pub(super) fn below(&mut self, start: &Arc<[u8]>) -> Arc<Mutex<Ranks>> {
         match self.0.iter().position(|(known, _)| known == start) {
             Some(place) => self.0[..=place].rotate_right(1),
             None => {
                 self.0.truncate(MAX_STARTS - 1);
-                self.0.insert(0, (Arc::clone(start), Ranks::default()));
+                self.0.insert(0, (Arc::clone(start), Arc::default()));
             }
         }
-        &mut self.0[0].1
+        Arc::clone(&self.0[0].1)
     }
 
     /// Returns the memory use in bytes.
     pub fn bytes(&self) -> usize {
-        self.0.iter().map(|(_, ranks)| ranks.bytes()).sum()
+        let of =
+            |ranks: &Mutex<Ranks>| ranks.lock().unwrap_or_else(PoisonError::into_inner).bytes();
+        self.0.iter().map(|(_, ranks)| of(ranks)).sum()
     }
 }

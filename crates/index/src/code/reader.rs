@@ -1,14 +1,20 @@
 //! Reads the files of a ranked search, several at a time.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ffi::CString;
-use std::os::fd::AsFd;
+use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use filewright_core::pattern::policy::holds_secret;
-use filewright_core::rank::{FileBlocks, MAX_RANKED_BYTES, Tokenizer, ranked_text};
+use filewright_core::rank::{FileBlocks, RankBatch, RankLimits, Segment, Tokenizer, ranked_text};
+use filewright_core::search::BINARY_CHECK_BYTES;
 
+use super::ranks::{Known, MAX_BLOCK_BYTES};
 use crate::tree::{NO_NUMBER, Tree, stamp_of};
+use crate::watch::revalidate::changed_too_recently;
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::search::searcher::Search;
 use filewright_fs::walk::{
@@ -17,6 +23,8 @@ use filewright_fs::walk::{
 
 /// The number of files that a thread takes at a time.
 const FILES_PER_BATCH: usize = 16;
+/// The number of files whose terms are sorted together: some megabytes of memory for each thread.
+const FILES_PER_SEGMENT: usize = 4096;
 
 /// Where a file of the tree is.
 pub(super) struct FilePlace {
@@ -25,7 +33,7 @@ pub(super) struct FilePlace {
     dir: Arc<[u8]>,
     name: CString,
     /// The path relative to the start of the query, in the form for display.
-    pub path: Box<str>,
+    pub path: Arc<str>,
 }
 
 impl FilePlace {
@@ -42,12 +50,26 @@ impl FilePlace {
     }
 }
 
+/// The version of a file that was read.
+#[derive(Clone, Copy)]
+pub(super) struct FileVersion {
+    pub file: u32,
+    pub stamp: u64,
+    /// False if the file changed while it was read, or so shortly before that another change might
+    /// leave its stamp equal.
+    pub is_lasting: bool,
+    /// True if it has several hard links, whose changes no watch reports.
+    pub is_linked: bool,
+}
+
 /// What was read of a file.
-pub(super) enum ReadFile {
-    /// The text, with the stamp of the file; the stamp is 0 if it changed meanwhile.
-    Text(Vec<u8>, u64),
-    /// It is no text, is too large, or was removed.
-    Nothing,
+pub(super) enum ReadFile<'r> {
+    /// The text.
+    Text(Cow<'r, [u8]>, FileVersion),
+    /// It is no text or too large.
+    Other(Known, FileVersion),
+    /// It was removed.
+    Gone,
     /// It cannot be read, or the policy hides it.
     Unreadable,
 }
@@ -57,43 +79,68 @@ pub(super) struct FileReader<'a> {
     opener: Opener<'a>,
     search: &'a Search<'a>,
     stop: &'a StopSignal<'a>,
+    /// For each device, whether its file system reports changes.
+    devices: &'a HashMap<u64, bool>,
     buffer: Vec<u8>,
 }
 
 impl<'a> FileReader<'a> {
     /// `base` is the start of the index.
-    pub fn new(base: &'a WalkRoot<'a>, search: &'a Search<'a>, stop: &'a StopSignal<'a>) -> Self {
-        let opener = Opener::new(base, stop);
-        Self { opener, search, stop, buffer: Vec::new() }
+    pub fn new(
+        base: &'a WalkRoot<'a>,
+        search: &'a Search<'a>,
+        stop: &'a StopSignal<'a>,
+        devices: &'a HashMap<u64, bool>,
+    ) -> Self {
+        Self { opener: Opener::new(base, stop), search, stop, devices, buffer: Vec::new() }
     }
 
     /// Reads a file.
-    pub fn read(&mut self, place: &FilePlace) -> ReadFile {
+    pub fn read(&mut self, place: &FilePlace) -> ReadFile<'_> {
         let dir = self.opener.open(&place.dir);
         let fd = match dir.and_then(|dir| open_plain(dir, &place.name, self.stop)) {
             Ok(Some(fd)) => fd,
             Ok(None) | Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => {
-                return ReadFile::Nothing;
+                return ReadFile::Gone;
             }
             Err(_) => return ReadFile::Unreadable,
         };
         let Ok(stat) = Stat::of(&fd) else { return ReadFile::Unreadable };
         if stat.kind != Kind::File {
-            return ReadFile::Nothing;
+            return ReadFile::Gone;
         }
-        let max_bytes = MAX_RANKED_BYTES.min(self.search.options.max_file_bytes);
+        let tells = self.devices.get(&stat.dev) == Some(&true);
+        let is_settled = !changed_too_recently(&stat, tells);
+        let version = || FileVersion {
+            file: place.file,
+            stamp: stamp_of(&stat),
+            is_lasting: is_settled
+                && Stat::of(&fd).is_ok_and(|after| stamp_of(&after) == stamp_of(&stat)),
+            is_linked: stat.nlink > 1,
+        };
+        let max_bytes = u64::from(RankLimits::MAX_RANKED_BYTES);
         let file = SearchedFile { fd: fd.as_fd(), size: stat.size, max_bytes };
         match file.read(&mut self.buffer) {
             Ok(ReadOutcome::Read) => {}
-            Ok(_) => return ReadFile::Nothing,
+            Ok(ReadOutcome::TooLarge) if begins_as_text(fd.as_fd()) => {
+                let is_hidden = self.search.hides_other_name(&stat, place.path.as_bytes());
+                return if is_hidden {
+                    ReadFile::Unreadable
+                } else {
+                    ReadFile::Other(Known::Large, version())
+                };
+            }
+            Ok(_) => return ReadFile::Other(Known::NoText, version()),
             Err(_) => return ReadFile::Unreadable,
         }
         if self.is_hidden(&stat, &place.path) {
             return ReadFile::Unreadable;
         }
-        let Some(text) = ranked_text(&self.buffer) else { return ReadFile::Nothing };
-        let same = Stat::of(&fd).is_ok_and(|after| stamp_of(&after) == stamp_of(&stat));
-        ReadFile::Text(text.into_owned(), if same { stamp_of(&stat) } else { 0 })
+        let version = version();
+        match ranked_text(&self.buffer) {
+            Some(text) => ReadFile::Text(text, version),
+            None => ReadFile::Other(Known::NoText, version),
+        }
     }
 
     /// Reports whether the policy hides the file: by another name, or by a key in its content.
@@ -103,64 +150,136 @@ impl<'a> FileReader<'a> {
     }
 }
 
-/// What [`read_blocks`] found: for each file that has a text its index in the list, its blocks and
-/// its stamp.
-#[derive(Default)]
-pub(super) struct ReadBlocks {
-    pub files: Vec<(usize, FileBlocks, u64)>,
-    pub unreadable: u64,
-    /// False if the time was up first.
-    pub complete: bool,
+/// Reports whether the first bytes of a file are those of a text.
+fn begins_as_text(fd: BorrowedFd<'_>) -> bool {
+    let mut head = [0; BINARY_CHECK_BYTES];
+    rustix::io::pread(fd, &mut head, 0).is_ok_and(|filled| ranked_text(&head[..filled]).is_some())
 }
 
-/// Reads files and cuts them into blocks, on several threads. The result is in the order of
-/// `places`.
-pub(super) fn read_blocks<'a>(
+/// A text that was read.
+pub(super) struct ReadDoc {
+    /// Its index in the list of places.
+    pub at: usize,
+    pub path: Arc<str>,
+    pub version: FileVersion,
+    /// `None` where there is no room for the blocks of all files.
+    pub blocks: Option<FileBlocks>,
+}
+
+/// Some texts, in the order in which they are in the segment.
+pub(super) struct ReadPart {
+    pub segment: Segment,
+    pub docs: Vec<ReadDoc>,
+}
+
+/// What [`read_files`] found.
+#[derive(Default)]
+pub(super) struct ReadFiles {
+    pub parts: Vec<ReadPart>,
+    /// The files that are not ranked, each with its index in the list of places.
+    pub others: Vec<(usize, FileVersion, Known)>,
+    pub unreadable: u64,
+    /// True if the time was up first.
+    pub is_cut: bool,
+}
+
+/// Reads files and counts their terms, on several threads.
+pub(super) fn read_files<'a>(
     places: &[FilePlace],
     stop: &StopSignal<'_>,
     reader: impl Fn() -> FileReader<'a> + Sync,
-) -> ReadBlocks {
-    let next = AtomicUsize::new(0);
-    let all = Mutex::new(ReadBlocks { complete: true, ..ReadBlocks::default() });
-    let run = || {
+) -> ReadFiles {
+    let kept = AtomicUsize::new(0);
+    let parts = on_threads(places.len(), |next| {
         let (mut reader, mut tokenizer) = (reader(), Tokenizer::default());
-        let mut own = ReadBlocks { complete: true, ..ReadBlocks::default() };
-        loop {
-            let begin = next.fetch_add(FILES_PER_BATCH, Ordering::Relaxed);
-            if begin >= places.len() {
-                break;
-            }
-            for (at, place) in places.iter().enumerate().skip(begin).take(FILES_PER_BATCH) {
+        let (mut found, mut batch, mut docs) = (ReadFiles::default(), RankBatch::default(), vec![]);
+        'all: while let Some(range) = next() {
+            for at in range {
                 if stop.now() {
-                    own.complete = false;
-                    break;
+                    found.is_cut = true;
+                    break 'all;
                 }
+                let place = &places[at];
                 match reader.read(place) {
-                    ReadFile::Text(text, stamp) => {
-                        own.files.push((
-                            at,
-                            FileBlocks::of(&place.path, &text, &mut tokenizer),
-                            stamp,
-                        ));
+                    ReadFile::Text(text, version) => {
+                        let blocks = FileBlocks::of(&place.path, &text, &mut tokenizer);
+                        batch.push(&blocks);
+                        let before = kept.fetch_add(blocks.bytes(), Ordering::Relaxed);
+                        let blocks = (before < MAX_BLOCK_BYTES / 2).then_some(blocks);
+                        docs.push(ReadDoc { at, path: Arc::clone(&place.path), version, blocks });
                     }
-                    ReadFile::Nothing => {}
-                    ReadFile::Unreadable => own.unreadable += 1,
+                    ReadFile::Other(known, version) => found.others.push((at, version, known)),
+                    ReadFile::Gone => {}
+                    ReadFile::Unreadable => found.unreadable += 1,
+                }
+            }
+            if batch.len() >= FILES_PER_SEGMENT {
+                found.take(&mut batch, &mut docs);
+            }
+        }
+        found.take(&mut batch, &mut docs);
+        found
+    });
+    let mut all = ReadFiles::default();
+    for mut part in parts {
+        all.parts.append(&mut part.parts);
+        all.others.append(&mut part.others);
+        all.unreadable += part.unreadable;
+        all.is_cut |= part.is_cut;
+    }
+    all
+}
+
+impl ReadFiles {
+    fn take(&mut self, batch: &mut RankBatch, docs: &mut Vec<ReadDoc>) {
+        if !batch.is_empty() {
+            let segment = std::mem::take(batch).sorted();
+            self.parts.push(ReadPart { segment, docs: std::mem::take(docs) });
+        }
+    }
+}
+
+/// Reads the blocks of files, each with its index in the list; without those that cannot be read now.
+pub(super) fn read_blocks<'a>(
+    places: &[FilePlace],
+    reader: impl Fn() -> FileReader<'a> + Sync,
+) -> Vec<(usize, FileBlocks, u64)> {
+    let parts = on_threads(places.len(), |next| {
+        let (mut reader, mut tokenizer, mut found) = (reader(), Tokenizer::default(), vec![]);
+        while let Some(range) = next() {
+            for at in range {
+                if let ReadFile::Text(text, version) = reader.read(&places[at]) {
+                    let blocks = FileBlocks::of(&places[at].path, &text, &mut tokenizer);
+                    found.push((at, blocks, version.stamp));
                 }
             }
         }
-        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.files.append(&mut own.files);
-        all.unreadable += own.unreadable;
-        all.complete &= own.complete;
+        found
+    });
+    parts.into_iter().flatten().collect()
+}
+
+/// Runs work on several threads, and returns the result of each. Each takes ranges of the first `count`
+/// numbers, until none is left.
+fn on_threads<T: Send>(
+    count: usize,
+    work: impl Fn(&dyn Fn() -> Option<Range<usize>>) -> T + Sync,
+) -> Vec<T> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let take = || {
+        let begin = next.fetch_add(FILES_PER_BATCH, Ordering::Relaxed);
+        (begin < count).then(|| begin..(begin + FILES_PER_BATCH).min(count))
+    };
+    let run = || {
+        let result = work(&take);
+        done.lock().unwrap_or_else(PoisonError::into_inner).push(result);
     };
     std::thread::scope(|scope| {
-        for _ in 1..threads().min(places.len().div_ceil(FILES_PER_BATCH)) {
+        for _ in 1..threads().min(count.div_ceil(FILES_PER_BATCH)) {
             // If no thread can be started, the calling thread does everything.
             let _ = std::thread::Builder::new().spawn_scoped(scope, run);
         }
         run();
     });
-    let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-    all.files.sort_unstable_by_key(|(at, ..)| *at);
-    all
+    done.into_inner().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,239 +1,362 @@
-//! One ranked search below a directory that an index contains.
+//! One ranked search below directories that indexes contain.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use filewright_core::pack::Packed;
 use filewright_core::rank::{
-    FileBlocks, FileRanking, Kind, MAX_RANKED_BYTES, RankedBlock, RankedFile, is_test, pack_block,
-    rank_blocks,
+    CodeBlock, CodeFound, FileBlocks, Kind, RankStats, RankedBlock, RankedFile, cut_to_pool,
+    is_test, rank_blocks, shown_block,
 };
 
 use super::CodeOptions;
-use super::ranks::{RankedDoc, Ranks};
-use super::reader::{FilePlace, FileReader, ReadBlocks, ReadFile, read_blocks};
+use super::ranks::{Known, Ranks};
+use super::reader::{FilePlace, FileReader, ReadFile, read_blocks, read_files};
+use crate::build::indexer::MIN_DIRTY_FILES_PER_PASS;
+use crate::lifecycle::index_dirty_in_background;
 use crate::lookup::{lock_refreshed_state, lock_unless_stopped};
-use crate::readers::ReadGuard;
-use crate::tree::view::QueryView;
-use crate::tree::{FileState, Tree};
+use crate::tree::FileState;
 use crate::{Index, Session};
 use filewright_fs::search::searcher::Search;
 use filewright_fs::walk::{StopSignal, WalkRoot};
 
-/// The maximum number of attempts while files change between the ranking and the reading of what
-/// is shown. Blocks that changed in the last one are left out.
-const MAX_ATTEMPTS: u32 = 3;
-
-/// A ranked search. `base` is the start of the index, `walk_root` that of the search.
-pub(super) struct CodeSearch<'a> {
+/// A directory that is searched, and the index that contains it.
+pub(super) struct SearchedRoot<'a> {
     pub session: &'a Arc<Session>,
-    pub index: &'a Arc<Index>,
-    pub base: &'a WalkRoot<'a>,
-    pub walk_root: &'a WalkRoot<'a>,
+    pub index: Arc<Index>,
+    /// The start of the index, if it is another directory.
+    pub opened: Option<WalkRoot<'a>>,
+    pub walk_root: WalkRoot<'a>,
     pub options: &'a CodeOptions,
+    /// False for an index that is made for this call.
+    pub is_kept: bool,
 }
 
-/// The files of a search: those that are ranked already, and those to read.
-#[derive(Default)]
-struct SearchedFiles {
+/// The files of a directory that a search covers.
+pub(super) struct CoveredFiles {
+    ranks: Arc<Mutex<Ranks>>,
+    /// [`Ranks::id`] for which `seen` has numbers.
+    id: u64,
+    /// For each ranked file, whether it is searched.
+    seen: Vec<bool>,
+    searched: usize,
+    large: u64,
+    unreadable: u64,
+    is_cut: bool,
+    /// The length of the path of the start in the tree.
+    cut: usize,
+    devices: HashMap<u64, bool>,
+}
+
+/// The files to read, and what is known of the others.
+struct LookedUp {
     ranked: Vec<u32>,
     unread: Vec<FilePlace>,
-    /// For each of `unread` its version, if it is unchanged since the index read it.
-    versions: Vec<Option<(u32, u64)>>,
+    /// For each of `unread` the number of its changes.
+    touched: Vec<u32>,
+    lost: u32,
+    large: u64,
     unreadable: u64,
+    devices: HashMap<u64, bool>,
 }
 
-/// The result of a search without any file, whose time was up.
-pub(super) fn incomplete() -> Packed {
-    let mut packed = Packed::new();
-    [0, 0, 0, 0].into_iter().for_each(|number| packed.num(number));
-    packed
-}
+impl SearchedRoot<'_> {
+    /// Reports whether tests alone are asked for. Then large files are not counted, because for most of
+    /// them it is not known whether they are tests.
+    fn wants_tests_alone(&self) -> bool {
+        self.options.query.kind() == Kind::Test
+    }
 
-impl CodeSearch<'_> {
-    /// Returns the packed result; `None` if the index no longer contains the directory, or the call
-    /// has to end.
-    pub fn run(&self, stop: &StopSignal<'_>) -> Option<Packed> {
-        // The index must not be emptied while its files are looked up.
-        let _guard = ReadGuard::of(self.index)?;
-        let search = Search::below(&self.options.files, self.walk_root);
-        for attempt in 1..=MAX_ATTEMPTS {
-            let start = self.start()?;
-            // The ranked files are locked while a query looks up files and ranks them, and never
-            // while it reads those that are not ranked.
+    fn base(&self) -> &WalkRoot<'_> {
+        self.opened.as_ref().unwrap_or(&self.walk_root)
+    }
+
+    /// Brings what is known about the files up to date, until `stop` ends the reading. Returns `None`
+    /// if the index no longer contains the directory, or its names could not be listed in time.
+    pub fn cover(&self, stop: &StopSignal<'_>) -> Option<CoveredFiles> {
+        let below = self.walk_root.real.get(self.base().real.len()..)?;
+        let start = {
+            let state = self.index.lock();
+            Arc::clone(&state.tree.dirs[state.tree.find_dir(below)? as usize].shown)
+        };
+        let ranks = lock_unless_stopped(&self.index.ranks, stop)?.below(&start);
+        let search = Search::below(&self.options.files, &self.walk_root);
+        loop {
+            // The ranked files are locked while they are looked up and added, and never while others
+            // are read.
             let (files, id) = {
-                let mut cached = lock_unless_stopped(&self.index.ranks, stop)?;
-                let ranks = cached.below(&start);
-                (self.searched_files(&search, ranks, &start, stop)?, ranks.id())
+                let ranks = lock_unless_stopped(&ranks, stop)?;
+                (self.look_up(&search, &ranks, start.len(), stop)?, ranks.id)
             };
-            let reader = || FileReader::new(self.base, &search, stop);
-            let read = read_blocks(&files.unread, stop, reader);
-            let (complete, unreadable) = (read.complete, files.unreadable + read.unreadable);
-            let mut cached = lock_unless_stopped(&self.index.ranks, stop)?;
-            let ranks = cached.below(&start);
-            if ranks.id() != id {
+            let reader = || FileReader::new(self.base(), &search, stop, &files.devices);
+            let read = read_files(&files.unread, stop, reader);
+            let (is_cut, unreadable) = (read.is_cut, files.unreadable + read.unreadable);
+            let is_large =
+                |known: &Known| matches!(known, Known::Large) && !self.wants_tests_alone();
+            let newly_large = read.others.iter().filter(|(.., known)| is_large(known)).count();
+            let mut locked = lock_always(&ranks);
+            if locked.id != id {
                 continue; // Another query has forgotten all files meanwhile.
             }
-            let seen = add_read(ranks, files, read);
-            let mut is_seen = vec![false; ranks.docs.len()];
-            seen.iter().for_each(|&number| is_seen[number as usize] = true);
-            let ranking = ranks.index.rank(&self.options.query, |number| is_seen[number as usize]);
-            let shown = self.show(ranks, &ranking, &mut reader(), start.len());
-            ranks.limit(&seen);
-            if shown.changed > 0 && attempt < MAX_ATTEMPTS && !stop.now() {
-                continue;
+            let added = locked.add(read, &files.touched, files.lost, &self.index.lock());
+            if self.is_kept && added.passing >= MIN_DIRTY_FILES_PER_PASS {
+                index_dirty_in_background(self.session, &self.index);
             }
-            let mut packed = Packed::new();
-            packed.num(seen.len() as u64);
-            packed.num(unreadable);
-            packed.flag(complete);
-            packed.num(shown.blocks);
-            packed.nums.extend(shown.packed.nums);
-            packed.text.push_str(&shown.packed.text);
-            return Some(packed);
+            let mut seen = vec![false; locked.docs.len()];
+            let all = files.ranked.iter().chain(&added.numbers);
+            all.for_each(|&number| seen[number as usize] = true);
+            drop(locked);
+            return Some(CoveredFiles {
+                ranks,
+                id,
+                searched: files.ranked.len() + added.numbers.len(),
+                seen,
+                large: files.large + newly_large as u64,
+                unreadable,
+                is_cut,
+                cut: start.len(),
+                devices: files.devices,
+            });
         }
-        None
     }
 
-    /// Returns the path of the start of the search in the tree.
-    fn start(&self) -> Option<Arc<[u8]>> {
-        let below = self.walk_root.real.get(self.base.real.len()..)?;
-        let state = self.index.lock();
-        let start = state.tree.find_dir(below)?;
-        Some(Arc::clone(&state.tree.dirs[start as usize].shown))
-    }
-
-    /// Applies the changes of the disk to the index, and returns the files to search.
-    fn searched_files(
+    /// Applies the changes of the disk to the index, and looks up the files to search.
+    fn look_up(
         &self,
         search: &Search<'_>,
         ranks: &Ranks,
-        start: &Arc<[u8]>,
+        cut: usize,
         stop: &StopSignal<'_>,
-    ) -> Option<SearchedFiles> {
-        let CodeOptions { files: options, query, .. } = self.options;
+    ) -> Option<LookedUp> {
+        let options = &self.options.files;
         let names = options.walk.ignore.as_deref();
+        let (base, index) = (self.base(), &self.index);
         let (state, _) =
-            lock_refreshed_state(self.session, self.index, self.base, names, options.strict, stop)?;
+            lock_refreshed_state(self.session, index, base, names, options.strict, stop)?;
         let tree = &state.tree;
-        let number = tree.find_dir(self.walk_root.real.get(self.base.real.len()..)?)?;
-        let mut views = self.index.views.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = tree.find_dir(self.walk_root.real.get(base.real.len()..)?)?;
+        let mut views = index.views.lock().unwrap_or_else(PoisonError::into_inner);
         let view = views.get(tree, number, search);
-        let tests_alone = query.kind() == Kind::Test;
-        let mut files =
-            SearchedFiles { unreadable: view.others().unreadable, ..Default::default() };
-        for file in wanted_files(tree, view) {
-            let known = &tree.files[file as usize];
-            let is_settled = matches!(known.state, FileState::Text | FileState::Whole);
-            let version = is_settled.then_some((known.signed, known.stamp));
-            let ranked = version.and_then(|version| ranks.get(version));
-            match ranked {
-                Some(number) if !tests_alone || is_test(&ranks.docs[number as usize].path) => {
-                    files.ranked.push(number);
+        let tests_alone = self.wants_tests_alone();
+        let mut files = LookedUp {
+            ranked: Vec::new(),
+            unread: Vec::new(),
+            touched: Vec::new(),
+            lost: state.lost_changes,
+            large: 0,
+            unreadable: view.others().unreadable,
+            devices: state.devices.clone(),
+        };
+        for file in (0..tree.files.len() as u32).filter(|&file| view.searches(file)) {
+            let record = &tree.files[file as usize];
+            if record.state == FileState::Binary {
+                continue;
+            }
+            match ranks.get(&state, file) {
+                Some(Known::Ranked(number)) => {
+                    if !tests_alone || is_test(&ranks.docs[number as usize].path) {
+                        files.ranked.push(number);
+                    }
                 }
-                Some(_) => {}
+                Some(Known::Large) if !tests_alone => files.large += 1,
+                Some(Known::Large | Known::NoText) => {}
                 None => {
-                    let Some(place) = FilePlace::of(tree, file, start.len()) else { continue };
+                    let Some(place) = FilePlace::of(tree, file, cut) else { continue };
                     if !tests_alone || is_test(&place.path) {
                         files.unread.push(place);
-                        files.versions.push(version);
+                        files.touched.push(record.touched);
                     }
                 }
             }
         }
         Some(files)
     }
+}
 
-    /// Packs the best blocks with their lines, as the files are now.
-    fn show(
-        &self,
-        ranks: &Ranks,
-        ranking: &FileRanking,
-        reader: &mut FileReader<'_>,
-        cut: usize,
-    ) -> ShownBlocks {
+/// A file whose blocks are scored.
+struct Candidate {
+    /// The index of its directory.
+    root: usize,
+    /// Its number among the ranked files, and in the tree.
+    number: u32,
+    file: u32,
+    path: Arc<str>,
+    stamp: u64,
+    score: f64,
+    blocks: Option<Arc<FileBlocks>>,
+}
+
+/// A search of the files of several directories, which are ranked together.
+pub(super) struct RankedSearch<'a, 's> {
+    pub roots: &'a [SearchedRoot<'s>],
+    pub covered: &'a [CoveredFiles],
+    pub options: &'a CodeOptions,
+    /// When to stop; without a deadline, because what was read in time is ranked and shown after it.
+    pub stop: &'a StopSignal<'a>,
+}
+
+/// The result of [`RankedSearch::run`].
+pub(super) struct Shown {
+    pub found: CodeFound,
+    /// The number of blocks that were left out because their files have changed since they were ranked.
+    pub changed: usize,
+}
+
+impl RankedSearch<'_, '_> {
+    /// Ranks the files and returns the best blocks with their lines, as the files are now. `None` if
+    /// another query has forgotten the files meanwhile.
+    pub fn run(&self) -> Option<Shown> {
         let CodeOptions { query, limit, .. } = self.options;
-        let again = self.blocks_again(ranks, ranking, reader, cut);
-        let mut files: Vec<RankedFile<'_>> = Vec::new();
-        let mut docs: Vec<&RankedDoc> = Vec::new();
-        for &(number, score) in &ranking.files {
-            let doc = &ranks.docs[number as usize];
-            let Some(blocks) = doc.blocks.as_ref().or_else(|| again.get(&number)) else { continue };
-            files.push(RankedFile { path: &doc.path, blocks, score });
-            docs.push(doc);
+        let (mut best, rarity) = self.best_files()?;
+        self.read_missing_blocks(&mut best);
+        best.retain(|one| one.blocks.is_some());
+        let files: Vec<RankedFile<'_>> = best
+            .iter()
+            .filter_map(|one| {
+                let blocks = one.blocks.as_ref()?;
+                Some(RankedFile {
+                    root: one.root as u32,
+                    path: &one.path,
+                    blocks,
+                    score: one.score,
+                })
+            })
+            .collect();
+        let ordered = rank_blocks(query, &rarity, &files, *limit);
+        let (blocks, changed) = self.with_lines(&best, &rarity, &ordered);
+        let sum = |of: fn(&CoveredFiles) -> u64| self.covered.iter().map(of).sum();
+        let found = CodeFound {
+            files_searched: sum(|one| one.searched as u64),
+            skipped_large: sum(|one| one.large),
+            unreadable: sum(|one| one.unreadable),
+            complete: !self.covered.iter().any(|one| one.is_cut),
+            blocks,
+        };
+        for one in self.covered {
+            lock_always(&one.ranks).limit(one.searched);
         }
-        let mut shown = ShownBlocks::default();
+        Some(Shown { found, changed })
+    }
+
+    /// Returns the blocks with their lines, and how many were left out because their files have changed.
+    fn with_lines(
+        &self,
+        best: &[Candidate],
+        rarity: &[f64],
+        ordered: &[RankedBlock],
+    ) -> (Vec<CodeBlock>, usize) {
+        let searches = self.searches();
+        let mut readers: Vec<FileReader<'_>> =
+            (0..self.roots.len()).map(|root| self.reader(root, &searches)).collect();
         let mut texts: HashMap<usize, Option<Vec<u8>>> = HashMap::new();
-        for block in rank_blocks(query, &ranking.rarity, &files, *limit) {
-            let RankedBlock { file, .. } = block;
-            let text = texts.entry(file).or_insert_with(|| {
-                let place = FilePlace::of(&self.index.lock().tree, docs[file].file, cut);
-                match place.map(|place| reader.read(&place)) {
-                    Some(ReadFile::Text(text, stamp)) if stamp == docs[file].stamp => Some(text),
+        let (mut blocks, mut changed): (Vec<CodeBlock>, _) = (Vec::new(), 0);
+        for block in ordered {
+            let one = &best[block.file];
+            let text = texts.entry(block.file).or_insert_with(|| {
+                let place = self.place(one)?;
+                match readers[one.root].read(&place) {
+                    ReadFile::Text(text, version) if version.stamp == one.stamp => {
+                        Some(text.into_owned())
+                    }
                     _ => None,
                 }
             });
-            let Some(text) = text else {
-                shown.changed += 1;
-                continue;
-            };
-            let at = (&*docs[file].path, &text[..]);
-            pack_block(&mut shown.packed, query, &ranking.rarity, at, &block);
-            shown.blocks += 1;
-        }
-        shown
-    }
-
-    /// Reads the blocks of the best files that are not kept in memory.
-    fn blocks_again(
-        &self,
-        ranks: &Ranks,
-        ranking: &FileRanking,
-        reader: &mut FileReader<'_>,
-        cut: usize,
-    ) -> HashMap<u32, FileBlocks> {
-        let mut again = HashMap::new();
-        let mut tokenizer = filewright_core::rank::Tokenizer::default();
-        for &(number, _) in &ranking.files {
-            let doc = &ranks.docs[number as usize];
-            if doc.blocks.is_some() {
-                continue;
-            }
-            let place = FilePlace::of(&self.index.lock().tree, doc.file, cut);
-            if let Some(ReadFile::Text(text, _)) = place.map(|place| reader.read(&place)) {
-                again.insert(number, FileBlocks::of(&doc.path, &text, &mut tokenizer));
+            match text {
+                Some(text) => {
+                    let at = (one.root as u32, &*one.path, &text[..]);
+                    blocks.push(shown_block((&self.options.query, rarity), at, block));
+                }
+                None => changed += 1,
             }
         }
-        again
+        (blocks, changed)
+    }
+
+    fn searches(&self) -> Vec<Search<'_>> {
+        self.roots.iter().map(|root| Search::below(&root.options.files, &root.walk_root)).collect()
+    }
+
+    fn reader<'r>(&'r self, root: usize, searches: &'r [Search<'r>]) -> FileReader<'r> {
+        let devices = &self.covered[root].devices;
+        FileReader::new(self.roots[root].base(), &searches[root], self.stop, devices)
+    }
+
+    fn place(&self, one: &Candidate) -> Option<FilePlace> {
+        let tree = &self.roots[one.root].index.lock().tree;
+        FilePlace::of(tree, one.file, self.covered[one.root].cut)
+    }
+
+    /// Returns the files that fit best, and how rare the terms of the query are in all.
+    fn best_files(&self) -> Option<(Vec<Candidate>, Vec<f64>)> {
+        let query = &self.options.query;
+        let mut stats = RankStats::default();
+        for one in self.covered {
+            stats.add(&one.locked(|ranks, seen| ranks.index.stats(query, seen))?);
+        }
+        let mut best: Vec<Candidate> = Vec::new();
+        for (root, one) in self.covered.iter().enumerate() {
+            one.locked(|ranks, seen| {
+                for (number, score) in ranks.index.rank(query, &stats, seen) {
+                    let doc = &ranks.docs[number as usize];
+                    let (file, stamp, path) = (doc.file, doc.stamp, Arc::clone(&doc.path));
+                    best.push(Candidate { root, number, file, path, stamp, score, blocks: None });
+                }
+            })?;
+        }
+        cut_to_pool(query, &mut best, |one| (one.score, one.root as u32, &one.path));
+        for (root, covered) in self.covered.iter().enumerate() {
+            covered.locked(|ranks, _| {
+                for one in best.iter_mut().filter(|one| one.root == root) {
+                    one.blocks = ranks.blocks(one.number);
+                }
+            })?;
+        }
+        Some((best, stats.rarity(query)))
+    }
+
+    /// Reads the blocks that are not in memory.
+    fn read_missing_blocks(&self, best: &mut [Candidate]) {
+        let searches = self.searches();
+        for (root, covered) in self.covered.iter().enumerate() {
+            let missing: Vec<(usize, FilePlace)> = best
+                .iter()
+                .enumerate()
+                .filter(|(_, one)| one.root == root && one.blocks.is_none())
+                .filter_map(|(at, one)| Some((at, self.place(one)?)))
+                .collect();
+            if missing.is_empty() {
+                continue;
+            }
+            let (places_of, places): (Vec<usize>, Vec<FilePlace>) = missing.into_iter().unzip();
+            let read = read_blocks(&places, || self.reader(root, &searches));
+            let mut ranks = lock_always(&covered.ranks);
+            for (at, blocks, stamp) in read {
+                let one = &mut best[places_of[at]];
+                let blocks = Arc::new(blocks);
+                // Those of a later content are shown by no query: the stamps differ.
+                if stamp == one.stamp && ranks.id == covered.id {
+                    ranks.keep_blocks(one.number, Arc::clone(&blocks));
+                }
+                one.blocks = Some(blocks);
+            }
+        }
     }
 }
 
-/// The packed blocks, and how many were left out because their files have changed.
-#[derive(Default)]
-struct ShownBlocks {
-    packed: Packed,
-    blocks: u64,
-    changed: u64,
-}
-
-/// Returns the files of a view that can be text and are small enough to be ranked.
-fn wanted_files<'t>(tree: &'t Tree, view: &'t QueryView) -> impl Iterator<Item = u32> + 't {
-    (0..tree.files.len() as u32).filter(|&file| {
-        let known = &tree.files[file as usize];
-        view.searches(file)
-            && known.state != FileState::Binary
-            && u64::from(known.size) <= MAX_RANKED_BYTES
-    })
-}
-
-/// Adds the files that were read to the ranked ones. Returns the numbers of all searched files.
-fn add_read(ranks: &mut Ranks, files: SearchedFiles, read: ReadBlocks) -> Vec<u32> {
-    let SearchedFiles { mut ranked, unread, versions, .. } = files;
-    for (at, blocks, stamp) in read.files {
-        let FilePlace { file, path, .. } = &unread[at];
-        let version = versions[at].filter(|&(_, known)| known == stamp);
-        let doc = RankedDoc { file: *file, path: path.clone(), stamp, blocks: Some(blocks) };
-        ranked.extend(ranks.add(doc, version));
+impl CoveredFiles {
+    /// Calls `work` with the ranked files and which of them are searched; `None` if another query has
+    /// forgotten them meanwhile.
+    fn locked<T>(&self, work: impl FnOnce(&mut Ranks, &[bool]) -> T) -> Option<T> {
+        let mut ranks = lock_always(&self.ranks);
+        if ranks.id != self.id {
+            return None;
+        }
+        let mut seen = self.seen.clone();
+        // Other queries may have added files.
+        seen.resize(ranks.docs.len(), false);
+        Some(work(&mut ranks, &seen))
     }
-    ranked
+}
+
+fn lock_always<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -373,7 +373,7 @@ impl Tree {
 
     /// Reports whether another file is mounted over this one, so that its content also changes
     /// through the name of that file.
-    fn is_mount_point(&self, file: u32) -> bool {
+    pub fn is_mount_point(&self, file: u32) -> bool {
         if self.mount_points.is_empty() {
             return false;
         }

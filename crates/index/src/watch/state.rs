@@ -53,6 +53,8 @@ pub(crate) struct IndexState {
     pub begun: bool,
     /// True if a new name in the tree may be another hard link to a file that is in it.
     pub hard_link_added: bool,
+    /// The number of times that reports of changes may have been lost.
+    pub(crate) lost_changes: u32,
     pub(crate) listing: Listing,
 }
 
@@ -82,6 +84,7 @@ impl IndexState {
     ) -> Result<Freshness, IndexInvalidated> {
         let overflow = self.drain_events()?;
         let mut dirs = std::mem::take(&mut self.pending_checks);
+        self.lost_changes = self.lost_changes.wrapping_add(u32::from(overflow || strict));
         if overflow || strict {
             dirs = (0..self.tree.dirs.len() as u32).collect();
         } else {
@@ -127,6 +130,7 @@ impl IndexState {
             WatchEvent::Moved(watch) => broken |= self.watches.get(&watch) == Some(&TOP_DIR),
             WatchEvent::Ended(watch) => {
                 if let Some(id) = self.watches.remove(&watch) {
+                    self.lost_changes = self.lost_changes.wrapping_add(1);
                     let dir = &mut self.tree.dirs[id as usize];
                     dir.watch = None;
                     let parent = dir.parent;

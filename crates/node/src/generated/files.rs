@@ -262,6 +262,32 @@ impl HeldIndex {
     }
 }
 
+/// Contents whose terms are counted once, for many ranked searches.
+#[napi]
+pub struct CountedContents(exports::CountedContents);
+
+#[napi]
+impl CountedContents {
+    /// Creates an empty list.
+    #[napi(constructor)]
+    pub fn new() -> napi::Result<Self> {
+        result_of(|| Ok(Self(exports::CountedContents::new())))
+    }
+
+    /// Counts the terms of a content. `path` is relative to the start of a search. Returns its number,
+    /// from 0 on; -1 for a content that is not ranked.
+    #[napi]
+    pub fn add(&mut self, path: String, content: &[u8]) -> napi::Result<f64> {
+        result_of(|| Ok(self.0.add(&path, content)))
+    }
+
+    /// Returns the memory use in bytes.
+    #[napi]
+    pub fn bytes(&self) -> napi::Result<f64> {
+        result_of(|| Ok(self.0.bytes()))
+    }
+}
+
 /// A ranked search of contents that JavaScript passes.
 #[napi]
 pub struct CodeRanking(exports::CodeRanking);
@@ -274,22 +300,33 @@ impl CodeRanking {
         result_of(|| Ok(Self(exports::CodeRanking::new(&options)?)))
     }
 
-    /// Adds the content of a file. `path` is relative to the start of the search. Reports whether the
-    /// file is searched: a binary one is not.
+    /// Adds the content of a file. `path` is relative to the directory with the index `root`. Reports
+    /// whether the file is searched: a binary one is not.
     #[napi]
-    pub fn add(&mut self, path: String, content: &[u8]) -> napi::Result<bool> {
-        result_of(|| Ok(self.0.add(&path, content)))
+    pub fn add(&mut self, root: u32, path: String, content: &[u8]) -> napi::Result<bool> {
+        result_of(|| Ok(self.0.add(root, &path, content)))
     }
 
-    /// Ranks the added files. Returns the paths of the best blocks in their order, joined by NUL; a path
-    /// of several blocks is repeated.
+    /// Adds a content that is counted already, by its number. Reports whether it is searched.
     #[napi]
-    pub fn rank(&mut self) -> napi::Result<Text> {
+    pub fn add_known(
+        &mut self,
+        root: u32,
+        contents: &CountedContents,
+        number: u32,
+    ) -> napi::Result<bool> {
+        result_of(|| Ok(self.0.add_known(root, &contents.0, number)))
+    }
+
+    /// Ranks the added files. Returns a packed list: the number of the file of each of the best
+    /// blocks, in the order in which the searched files were added, from 0 on.
+    #[napi]
+    pub fn rank(&mut self) -> napi::Result<PackedResult> {
         result_of(|| Ok(self.0.rank()))
     }
 
-    /// Returns the block at an index of the ranking with its lines in the content of its file, as
-    /// `rank::pack_block` packs it; without a number if none of the lines has a word of the query.
+    /// Returns the block at an index of the ranking with its lines in the content of its file, a
+    /// packed `CodeBlock`; without a number if the content has changed.
     #[napi]
     pub fn show(&self, index: u32, content: &[u8]) -> napi::Result<PackedResult> {
         result_of(|| Ok(self.0.show(index, content)))

@@ -208,6 +208,32 @@ impl HeldIndex {
     }
 }
 
+/// Contents whose terms are counted once, for many ranked searches.
+#[wasm_bindgen]
+pub struct CountedContents(exports::CountedContents);
+
+#[wasm_bindgen]
+impl CountedContents {
+    /// Creates an empty list.
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> CountedContents {
+        Self(exports::CountedContents::new())
+    }
+
+    /// Counts the terms of a content. `path` is relative to the start of a search. Returns its number,
+    /// from 0 on; -1 for a content that is not ranked.
+    #[wasm_bindgen(js_name = add)]
+    pub fn add(&mut self, path: &str, content: &[u8]) -> f64 {
+        self.0.add(path, content)
+    }
+
+    /// Returns the memory use in bytes.
+    #[wasm_bindgen(js_name = bytes)]
+    pub fn bytes(&self) -> f64 {
+        self.0.bytes()
+    }
+}
+
 /// A ranked search of contents that JavaScript passes.
 #[wasm_bindgen]
 pub struct CodeRanking(exports::CodeRanking);
@@ -220,22 +246,28 @@ impl CodeRanking {
         js(exports::CodeRanking::new(options).map(Self))
     }
 
-    /// Adds the content of a file. `path` is relative to the start of the search. Reports whether the
-    /// file is searched: a binary one is not.
+    /// Adds the content of a file. `path` is relative to the directory with the index `root`. Reports
+    /// whether the file is searched: a binary one is not.
     #[wasm_bindgen(js_name = add)]
-    pub fn add(&mut self, path: &str, content: &[u8]) -> bool {
-        self.0.add(path, content)
+    pub fn add(&mut self, root: u32, path: &str, content: &[u8]) -> bool {
+        self.0.add(root, path, content)
     }
 
-    /// Ranks the added files. Returns the paths of the best blocks in their order, joined by NUL; a path
-    /// of several blocks is repeated.
+    /// Adds a content that is counted already, by its number. Reports whether it is searched.
+    #[wasm_bindgen(js_name = addKnown)]
+    pub fn add_known(&mut self, root: u32, contents: &CountedContents, number: u32) -> bool {
+        self.0.add_known(root, &contents.0, number)
+    }
+
+    /// Ranks the added files. Returns a packed list: the number of the file of each of the best
+    /// blocks, in the order in which the searched files were added, from 0 on.
     #[wasm_bindgen(js_name = rank)]
-    pub fn rank(&mut self) -> String {
-        self.0.rank()
+    pub fn rank(&mut self) -> PackedResult {
+        self.0.rank().into()
     }
 
-    /// Returns the block at an index of the ranking with its lines in the content of its file, as
-    /// `rank::pack_block` packs it; without a number if none of the lines has a word of the query.
+    /// Returns the block at an index of the ranking with its lines in the content of its file, a
+    /// packed `CodeBlock`; without a number if the content has changed.
     #[wasm_bindgen(js_name = show)]
     pub fn show(&self, index: u32, content: &[u8]) -> PackedResult {
         self.0.show(index, content).into()
