@@ -56,7 +56,7 @@ impl CodeOptions {
         let also = options.list("also")?;
         if also.len() >= RankLimits::MAX_DIRECTORIES as usize {
             let most = RankLimits::MAX_DIRECTORIES;
-            return Err(invalid("also", &format!("a search has at most {most} directories")));
+            return Err(invalid("also", format!("a search has at most {most} directories")));
         }
         Ok(Self {
             files: GrepOptions::of_files(&options)?,

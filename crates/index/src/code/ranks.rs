@@ -221,7 +221,10 @@ impl BlockCache {
 
 /// The ranked files of the starts of the last queries, the most recent first.
 #[derive(Default)]
-pub(crate) struct CachedRanks(Vec<(Arc<[u8]>, Arc<Mutex<Ranks>>)>);
+pub(crate) struct CachedRanks(Vec<StartRanks>);
+
+/// A start, as its path in the tree, and its ranked files.
+type StartRanks = (Arc<[u8]>, Arc<Mutex<Ranks>>);
 
 impl CachedRanks {
     /// Returns the files below a start, given as its path in the tree.
