@@ -6,29 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use filewright_core::rank::{FileBlocks, RankIndex};
 
-use super::reader::{FileVersion, ReadFiles, ReadPart};
+use super::reader::{FileVersion, Known, MAX_BLOCK_BYTES, ReadFiles, ReadPart};
 use crate::tree::FileState;
 use crate::watch::state::IndexState;
 
 /// The maximum number of directories whose counts are kept: each has its own, because a path counts
 /// from where the query starts.
 const MAX_STARTS: usize = 4;
-/// The maximum memory of the blocks of all files, in bytes. Others are read again where their file
-/// is among the best.
-pub(super) const MAX_BLOCK_BYTES: usize = 128 << 20;
 /// The number of unused files in addition to the used ones from which all are counted again.
 const MAX_UNUSED: usize = 1024;
-
-/// A file as ranked searches know it.
-#[derive(Clone, Copy)]
-pub(super) enum Known {
-    /// It is ranked, under this number.
-    Ranked(u32),
-    /// A text that is too large.
-    Large,
-    /// It is no text.
-    NoText,
-}
 
 /// What was found about a file, and the version of the file.
 #[derive(Clone, Copy)]

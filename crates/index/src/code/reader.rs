@@ -12,7 +12,6 @@ use filewright_core::pattern::policy::holds_secret;
 use filewright_core::rank::{FileBlocks, RankBatch, RankLimits, Segment, Tokenizer, ranked_text};
 use filewright_core::search::BINARY_CHECK_BYTES;
 
-use super::ranks::{Known, MAX_BLOCK_BYTES};
 use crate::tree::{NO_NUMBER, Tree, stamp_of};
 use crate::watch::revalidate::changed_too_recently;
 use filewright_fs::dir::stat::{Kind, Stat};
@@ -25,6 +24,10 @@ use filewright_fs::walk::{
 const FILES_PER_BATCH: usize = 16;
 /// The number of files whose terms are sorted together: some megabytes of memory for each thread.
 const FILES_PER_SEGMENT: usize = 4096;
+
+/// The maximum memory of the blocks of all files, in bytes. Others are read again where their file
+/// is among the best.
+pub(super) const MAX_BLOCK_BYTES: usize = 128 << 20;
 
 /// Where a file of the tree is.
 pub(super) struct FilePlace {
@@ -60,6 +63,17 @@ pub(super) struct FileVersion {
     pub is_lasting: bool,
     /// True if it has several hard links, whose changes no watch reports.
     pub is_linked: bool,
+}
+
+/// A file as ranked searches know it.
+#[derive(Clone, Copy)]
+pub(super) enum Known {
+    /// It is ranked, under this number.
+    Ranked(u32),
+    /// A text that is too large.
+    Large,
+    /// It is no text.
+    NoText,
 }
 
 /// What was read of a file.

@@ -9,8 +9,8 @@ use filewright_core::rank::{
 };
 
 use super::CodeOptions;
-use super::ranks::{Known, Ranks};
-use super::reader::{FilePlace, FileReader, ReadFile, read_blocks, read_files};
+use super::ranks::Ranks;
+use super::reader::{FilePlace, FileReader, Known, ReadFile, read_blocks, read_files};
 use crate::build::indexer::MIN_DIRTY_FILES_PER_PASS;
 use crate::lifecycle::index_dirty_in_background;
 use crate::lookup::{lock_refreshed_state, lock_unless_stopped};
