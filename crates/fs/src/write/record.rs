@@ -229,7 +229,7 @@ impl<'r> ChangeRecord<'r> {
     }
 
     /// Notes the entry with the real path `real` that the step takes to its path, before
-    /// [`ChangeRecord::intend_replacing`].
+    /// it is intended.
     pub(crate) fn takes(&mut self, real: &[u8], stat: &Stat) -> Result<()> {
         if encode_name(real) != self.from {
             return Err(link_error());
