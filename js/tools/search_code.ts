@@ -100,7 +100,7 @@ export const searchCode: ReadingTool<SearchCodeArgs, SearchCodeData> = {
   kind: "read",
   name: "search_code",
   title: "Search code by meaning of words",
-  traits: ["knowsRepository", "searches", "needsDirectory"],
+  traits: ["searches", "needsDirectory"],
   description: `Finds the functions, types and passages that fit a question best, best first: path:first-last #hash, then the line of the definition and the lines with words of the query. Use it when you do not know how the code names a thing; when you know the exact text use grep.
 It compares words and names, not types: two functions with one name are not told apart. Ignored and binary files are left out. The answer has at most max_tokens tokens and says what was left out.`,
   inputSchema,

@@ -172,10 +172,9 @@ export interface WorkspaceOptions {
    */
   readonly tenant?: string | undefined;
   /**
-   * With true, models are offered the tools that know the repository, which are `search_code`, `find_symbol`,
-   * `outline`, `changes_since` and `find_files`, and answers tell what others changed in a file since the agent read it.
-   * With `names`, models are offered `find_files` alone. Calls by name work in any case; each tool that is offered costs
-   * tokens in every request. Default false.
+   * With true, models are also offered `find_symbol`, `outline`, `changes_since` and `find_files`, and answers tell what
+   * others changed in a file since the agent read it. With `names`, models are offered `find_files` of these alone. Calls
+   * by name work in any case; each tool that is offered costs tokens in every request. Default false.
    */
   readonly knows?: boolean | "names" | undefined;
   /**

@@ -13,7 +13,7 @@ export const FACTS_BY_TOOL = {
   find_files: {"kind":"read","traits":["isExtra","searches","needsDirectory"]},
   grep: {"kind":"read","traits":["searches"]},
   outline: {"kind":"read","traits":["knowsRepository","searches"]},
-  search_code: {"kind":"read","traits":["knowsRepository","searches","needsDirectory"]},
+  search_code: {"kind":"read","traits":["searches","needsDirectory"]},
   find_symbol: {"kind":"read","traits":["knowsRepository","searches"]},
   stat: {"kind":"read","traits":["endsAtOnce","readsContents","standsForLooking"]},
   changes_since: {"kind":"read","traits":["searches","knowsRepository"]},
