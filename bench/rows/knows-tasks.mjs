@@ -81,30 +81,40 @@ export async function* rows({ load, root, repositories }) {
   };
   for (const [half, tasks] of Object.entries(halves))
     for (const peer of Object.keys(PEERS)) {
-      const of = (who, what) => tasks.map((task) => task[who][what]);
-      for (const unit of ["calls", "tokens"])
-        for (const [how, average] of Object.entries({ median, mean }))
-          yield {
-            name: `${half}: ${unit}, ${how}`,
-            peer,
-            unit: unit === "tokens" ? "tok" : unit,
-            ours_count: Math.round(10 * average(of("ours", unit))) / 10,
-            peer_count: Math.round(10 * average(of(peer, unit))) / 10,
-            most: MOST_SHARE,
-          };
-      for (const [name, most] of Object.entries({
-        found: MOST_CALLS,
-        [`found in ${FEW_CALLS} calls`]: FEW_CALLS,
-      })) {
-        const share = (who) =>
-          mean(tasks.map((task) => (task[who].isFound && task[who].calls <= most ? 1 : 0)));
-        yield {
-          name: `${half}: ${name}`,
-          peer,
-          note: `${tasks.length} tasks`,
-          ours_score: share("ours"),
-          peer_score: share(peer),
-        };
-      }
+      yield* spentRows(half, tasks, peer);
+      yield* foundRows(half, tasks, peer);
     }
+}
+
+/** Yields the medians and means of the calls and tokens of both agents. */
+function* spentRows(half, tasks, peer) {
+  for (const unit of ["calls", "tokens"])
+    for (const [how, average] of Object.entries({ median, mean })) {
+      const of = (who) => Math.round(10 * average(tasks.map((task) => task[who][unit]))) / 10;
+      yield {
+        name: `${half}: ${unit}, ${how}`,
+        peer,
+        unit: unit === "tokens" ? "tok" : unit,
+        ours_count: of("ours"),
+        peer_count: of(peer),
+        most: MOST_SHARE,
+      };
+    }
+}
+
+/** Yields the shares of the tasks whose places both agents found, at all and soon. */
+function* foundRows(half, tasks, peer) {
+  for (const [name, most] of Object.entries({
+    found: MOST_CALLS,
+    [`found in ${FEW_CALLS} calls`]: FEW_CALLS,
+  })) {
+    const share = (who) => mean(tasks.map((task) => Number(task[who].isFound && task[who].calls <= most)));
+    yield {
+      name: `${half}: ${name}`,
+      peer,
+      note: `${tasks.length} tasks`,
+      ours_score: share("ours"),
+      peer_score: share(peer),
+    };
+  }
 }
