@@ -72,9 +72,14 @@ async function makeBySteps(changes: readonly Change[], call: Call): Promise<read
 
 /** Compares the version of a file with that of the plan, before the first change of several is made. @throws CONFLICT */
 async function assertAsFound(change: Change, fs: Files, linked: LinkedFiles): Promise<void> {
-  if (change.do !== "put" && change.do !== "remove") return;
-  const { path, was } = change;
+  if (change.do === "mkdir") return;
+  const { path } = change;
   const stat = await lstatOrNull(fs, path);
+  if (change.do !== "put" && change.do !== "remove") {
+    if (stat?.isFile === true) await linked.note(change, stat);
+    return;
+  }
+  const { was } = change;
   const version = stat === null ? null : await currentVersion(fs, path, false);
   if (version !== (was?.version ?? null)) throw changedSinceReadError(path);
   if (stat?.isFile === true) await linked.note(change, stat);
@@ -95,7 +100,7 @@ class LinkedFiles {
   }
 
   /** Notes the file of a change, before the first change is made. */
-  async note(change: Put | Remove, { fileId, nlink = 1 }: FsStat): Promise<void> {
+  async note(change: Exclude<Change, MakeDirectory>, { fileId, nlink = 1 }: FsStat): Promise<void> {
     if (fileId === undefined || nlink < 2) return;
     if (this.#ids.has(fileId)) this.#hashes.set(change, await hashOf(this.#fs, change.path));
     this.#ids.add(fileId);
