@@ -237,12 +237,11 @@ test("the answer is the same on every kind of storage", async () => {
   expect(answers[2]).toEqual(answers[0]);
 });
 
-test("models are offered the tool only where the host wants it", async () => {
-  for (const [knows, offered] of [
-    [true, true],
-    [undefined, false],
-  ] as const) {
-    const { ws } = await place("memory", tree, knows === undefined ? {} : { knows });
-    expect(ws.tools.some(({ name }) => name === "search_code")).toBe(offered);
-  }
+test("models are offered the tool with any list, and what else knows the repository where the host wants it", async () => {
+  const { ws } = await place("memory", tree);
+  const known = ["search_code", "find_symbol", "outline", "changes_since", "find_files"];
+  const offered = ({ tools }: Pick<typeof ws, "tools">): readonly string[] =>
+    known.filter((name) => tools.some((tool) => tool.name === name));
+  expect(offered(ws)).toEqual(["search_code"]);
+  expect(offered((await place("memory", tree, { knows: true })).ws)).toEqual(known);
 });

@@ -24,6 +24,7 @@ describe("tools as models see them", () => {
       "list_directory",
       "glob",
       "grep",
+      "search_code",
       "stat",
       "copy",
       "move",
