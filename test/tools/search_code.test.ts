@@ -164,9 +164,9 @@ describe.each(KINDS)("search_code on %s", (kind) => {
       "a.ts": "export const x = billing;\n",
     });
     const refund = await ws.call("search_code", { query: "refund" });
-    expect(placesOf(refund.data)).toEqual(["billing/refund.ts:1-1"]);
+    expect(placesOf(refund.data)).toEqual(["billing/refund.ts:2-2"]);
     const billing = await ws.call("search_code", { query: "billing" });
-    expect(new Set(placesOf(billing.data))).toEqual(new Set(["a.ts:1-2", "billing/refund.ts:1-1"]));
+    expect(new Set(placesOf(billing.data))).toEqual(new Set(["a.ts:1-2", "billing/refund.ts:2-2"]));
   });
 
   test("blocks that the caller has come back as one line, until they change", async () => {

@@ -164,12 +164,13 @@ fn score_file(
     }
 }
 
-/// Lets the first block of a file stand for it if the terms of the query are in its path alone.
+/// Lets the first block of a file that has text stand for it if the terms of the query are in its path alone.
 fn stand_for_path(query: &RankQuery, of: &FileBlocks, blocks: &mut [Scored]) {
     let in_path = || query.terms.iter().any(|term| of.path.contains(&term.term));
+    let with_text = of.blocks.iter().position(|block| block.terms > 0).unwrap_or(0);
     if !blocks.iter().any(|one| one.has_match)
         && in_path()
-        && let Some(first) = blocks.first_mut()
+        && let Some(first) = blocks.get_mut(with_text)
     {
         first.has_match = true;
     }
