@@ -190,7 +190,8 @@ class ListWithRecord {
       const failed = list.slice(end.at).find(({ path }) => paths.includes(path));
       return { at: paths.indexOf(failed?.path ?? ""), error: end.error };
     }
-    // No list of changes would show one without its end, which is to be reviewed, and a crash would take back an atomic one.
+    // All changes are made, and the record has no end. Such a list stays, without an undo, unless it is to be reviewed, as no
+    // list of changes would show it, or a crash would take it back.
     if ("at" in end && (header.atomic === true || header.unreviewed === true))
       return { at: 0, error: unrecordedError(paths[0] ?? "/") };
     const results = new Map(list.map(({ path }, at) => [path, steps[at] ?? {}]));
@@ -226,7 +227,7 @@ class ListWithRecord {
 interface PlannedList {
   readonly list: readonly ListedChange[];
   readonly asides: readonly (string | undefined)[];
-  /** True when steps name the directories of their paths, for a rollback. */
+  /** True when a crash takes the list back, too, for which the steps name the directories of their paths. */
   readonly isAtomic: boolean;
 }
 
@@ -414,7 +415,7 @@ function isForSteps(error: FilewrightError, change: ListedChange | undefined): b
   return isThere || isOfRecord(error) || error.details?.["reason"] === "aside";
 }
 
-/** Returns true for an error after which nothing has changed, because the change could not be recorded. */
+/** Returns true for the error of a step that was not made because it could not be recorded. */
 function isOfRecord(error: unknown): boolean {
   return error instanceof FilewrightError && error.details?.["reason"] === "record";
 }

@@ -72,7 +72,7 @@ const outputSchema = object(
       ),
     },
     total_definitions: integer("All definitions that were found, also those left out."),
-    total_uses: integer("All other lines that were found, also those left out."),
+    total_uses: integer("All other lines that were found, also those left out; 0 with uses: false."),
     complete: { type: "boolean", description: "Whether everything was searched." },
     tokens: TOKENS_SCHEMA,
     warnings: WARNINGS_SCHEMA,

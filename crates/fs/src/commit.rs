@@ -62,7 +62,7 @@ pub enum Change<'c> {
     },
     /// Removes a file.
     Remove(Conditions),
-    /// Moves a file; a directory only as the one change of its list. One over anything but a file, or
+    /// Moves a file, or a directory, which the caller gives only as the one change of its list. One over anything but a file, or
     /// to another file system, is not made here.
     Move(Transfer),
     /// Copies a file.
@@ -292,6 +292,8 @@ impl Roots {
                 }
                 Change::Put { options, .. } => is_same(found, options.if_version.as_ref()),
                 Change::Remove(conditions) => is_same(found, conditions.if_version.as_ref()),
+                // Made, it compares the source, and the record refuses a target that it does not
+                // expect.
                 Change::Move(_) | Change::Copy(_) => true,
             };
             if !is_as_found {
@@ -409,8 +411,9 @@ impl Roots {
     }
 }
 
-/// The versions, with hashes of the contents, of files that a list names a second time, by the index of
-/// the change. The change before gives another time to the file, which is no reason to refuse this one.
+/// The versions, with hashes of the contents, of files that a list changes under another hard link too,
+/// by the index of the put or removal. The change before gives another time to the file, which is no
+/// reason to refuse this one.
 type LinkedVersions = BTreeMap<usize, Version>;
 
 /// Returns the version of a file with the hash of its content.

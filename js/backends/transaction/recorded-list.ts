@@ -98,8 +98,8 @@ interface PreparedRecord {
 /** The end of a list. */
 export interface RecordedList {
   /**
-   * The results of the steps that were begun: that of a removal says nothing. All were made, but for the last one of a list
-   * that failed.
+   * The results of the steps that are in the record: that of a removal says nothing. All were made, but for the one of the
+   * change that failed, if it is among them.
    */
   readonly steps: readonly WriteResult[];
   /** The moment of the commit in milliseconds since 1970. */

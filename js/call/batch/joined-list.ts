@@ -38,7 +38,7 @@ type Answers = ReadonlyMap<Operation, Answer<unknown>>;
 /** Returns the plan of an operation that needs the result of no other one; undefined for one without changes. */
 type PlanOperation = (operation: Operation, call: Call) => Promise<Plan<unknown> | undefined>;
 
-/** Returns operations as one list; undefined where they are none, or one of them cannot be planned. */
+/** Returns operations as one list; undefined where they cannot be one, or one of them cannot be planned. */
 export async function joinOperations(
   operations: readonly Operation[],
   planOne: PlanOperation,
@@ -61,7 +61,7 @@ export async function joinOperations(
   return list === undefined || !areIndependent(parts) ? undefined : { parts, list };
 }
 
-/** Makes a joined list. Returns the answers of its operations. @throws the error of one of them */
+/** Makes a joined list, which is the one that `commit` makes. Returns the answers of its operations. @throws the error of one of them */
 export async function makeJoined({ parts }: JoinedList, commit: CommitList): Promise<Answers> {
   const joint = new JointCommit(parts, commit);
   const made = await Promise.allSettled(

@@ -1112,7 +1112,7 @@ export interface FindSymbolData {
   readonly uses: readonly SymbolUse[];
   /** All definitions that were found, also those left out. */
   readonly total_definitions: number;
-  /** All other lines that were found, also those left out. */
+  /** All other lines that were found, also those left out; 0 with uses: false. */
   readonly total_uses: number;
   /** Whether everything was searched. */
   readonly complete: boolean;

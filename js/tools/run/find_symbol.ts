@@ -29,10 +29,11 @@ const CONCURRENT_READS = 8;
 /** Answers a call of `find_symbol`. */
 export async function runFindSymbol(args: Args, call: Call): Promise<Answer<FindSymbolData>> {
   const root = call.locations[0]!.path;
-  const [name] = partsOfName(args.name).slice(-1);
+  // Whatever is around a name is known once the definitions of a file are.
+  const lastPart = partsOfName(args.name).at(-1) ?? args.name;
   const covered = await coveredRoots(args.path, call);
   const query = {
-    pattern: name ?? args.name,
+    pattern: lastPart,
     regex: false,
     case: "sensitive",
     word: true,
@@ -55,7 +56,8 @@ export async function runFindSymbol(args: Args, call: Call): Promise<Answer<Find
   const uses = args.uses ? places.uses : [];
   const data = {
     ...{ definitions, uses, total_definitions: definitions.length, total_uses: uses.length },
-    complete: complete && found.complete,
+    // Lines beyond the most that are looked at may define the name.
+    complete: complete && found.complete && !found.truncated,
   };
   const room = new TokenRoom({ most: args.max_tokens - NOTE_TOKENS, count: call.settings.tokens });
   const shown = withFirstPlaces(data, (text) => room.take(text));
@@ -67,7 +69,7 @@ export async function runFindSymbol(args: Args, call: Call): Promise<Answer<Find
   return { data: shown, warnings: notes.filter((note) => note !== undefined) };
 }
 
-/** Returns the lines that were found by the path of their file, in the order of the paths. */
+/** Returns the lines that were found by the path of their file, in the order in which they were found. */
 function linesByFile({ matches }: SearchResult, root: string): ReadonlyMap<string, readonly SearchMatch[]> {
   const files = new Map<string, SearchMatch[]>();
   for (const match of matches) {
@@ -87,7 +89,7 @@ interface Places {
   readonly complete: boolean;
 }
 
-/** Sorts the lines of files into definitions and uses. */
+/** Sorts the lines of files into definitions and uses; all are uses in files that are not read before the time is over. */
 async function placesOf(
   files: ReadonlyMap<string, readonly SearchMatch[]>,
   name: string,
@@ -117,7 +119,7 @@ async function placesOf(
   return { definitions, uses, complete };
 }
 
-/** Returns the definitions of a file: none where its language is not known, or it was changed or removed meanwhile. */
+/** Returns the definitions of a file: none where its language is not known, or it cannot be read. */
 async function definitionsAt(path: string, call: Call): Promise<readonly OutlineEntry[]> {
   if (!engine().reading.isOutlined(path)) return [];
   try {
@@ -151,6 +153,7 @@ function placesInFile({ shown: path, lines, entries, name }: FileWithName): Omit
   );
   const others = lines.filter(({ line }) => !own.has(line));
   const uses = others.map(({ line, text }) => {
+    // An inner definition comes after those around it.
     const around = entries.findLast((one) => one.startLine <= line && line <= one.endLine);
     return withoutUndefined({ path, line, text, in: around && qualifiedName(around, entries).join(".") });
   });

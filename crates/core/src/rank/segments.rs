@@ -166,7 +166,8 @@ impl Segment {
         })
     }
 
-    /// Returns one segment with the files of both, those of `after` behind its own.
+    /// Returns one segment with the files of both, those of `after` behind its own. Together they have
+    /// less than 2^24 files, beyond which a number would reach into the term.
     pub(super) fn merged(self, after: &Self) -> Self {
         let count = self.lengths.len() as u32;
         let mut pairs: Vec<u64> = Vec::with_capacity(self.postings.len() + after.postings.len());

@@ -13,7 +13,7 @@ use crate::watch::state::IndexState;
 /// The maximum number of directories whose counts are kept: each has its own, because a path counts
 /// from where the query starts.
 const MAX_STARTS: usize = 4;
-/// The number of unused files in addition to the used ones from which all are counted again.
+/// The number of unused files, beyond as many as the used ones, from which all are counted again.
 const MAX_UNUSED: usize = 1024;
 
 /// What was found about a file, and the version of the file.
@@ -29,7 +29,7 @@ struct KnownFile {
     is_reported: bool,
 }
 
-/// A ranked file.
+/// A content of a file that was ranked. Another content of the file is another one.
 pub(super) struct RankedDoc {
     /// Its number in the tree.
     pub file: u32,
@@ -168,8 +168,8 @@ pub(super) struct Added {
     pub passing: usize,
 }
 
-/// The blocks of the files that were among the best of late, by the numbers of the files. It has two
-/// generations: when the young one is full it becomes the old one, whose files are dropped.
+/// The blocks of files that were read or were among the best of late, by the numbers of the files. It
+/// has two generations: when the young one is full it replaces the old one, which is dropped.
 #[derive(Default)]
 struct BlockCache {
     young: HashMap<u32, Arc<FileBlocks>>,
