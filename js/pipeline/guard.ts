@@ -363,7 +363,8 @@ async function noteFileAsSeen(
   const stat = await statOrNull(call.fs, path);
   call.seen.note(path, undefined);
   if (stat?.isFile === true)
-    call.seen.note(path, stat.version, await hashOf(call.fs, path, call.signal), lines);
+    // The change is made: a call that is cancelled by now must not fail.
+    call.seen.note(path, stat.version, await hashOf(call.fs, path, undefined), lines);
 }
 
 /** The maximum number of copied files that are recorded as read. Further copies count as unread. */
@@ -371,7 +372,7 @@ const MAX_NOTED_COPIES = 2000;
 
 async function noteCopiesAsSeen(call: Call, from: string, to: string): Promise<void> {
   let noted = 0;
-  for await (const entry of walkTree(call.fs, from, call.signal)) {
+  for await (const entry of walkTree(call.fs, from)) {
     if (entry.type !== "file") continue;
     if (noted === MAX_NOTED_COPIES) return;
     noted += 1;

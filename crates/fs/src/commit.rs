@@ -292,9 +292,13 @@ impl Roots {
                 }
                 Change::Put { options, .. } => is_same(found, options.if_version.as_ref()),
                 Change::Remove(conditions) => is_same(found, conditions.if_version.as_ref()),
-                // Made, it compares the source, and the record refuses a target that it does not
-                // expect.
-                Change::Move(_) | Change::Copy(_) => true,
+                // Made, a transfer compares its source, and the record refuses a target that it does
+                // not expect.
+                Change::Move(transfer) => {
+                    self.check_same_disk(transfer, &place).map_err(no_record_error)?;
+                    true
+                }
+                Change::Copy(_) => true,
             };
             if !is_as_found {
                 let changed = Error::new(Code::Conflict, "changed since it was read");
@@ -310,6 +314,17 @@ impl Roots {
         let left: Vec<_> = missing.difference(&made).collect();
         let names = || left.iter().map(|dir| encode_name(dir).into_owned()).collect();
         Ok(if left.is_empty() { Ok(linked) } else { Err(End::Missing(names())) })
+    }
+
+    /// Returns an error for a move to another file system, which copies and deletes by steps.
+    fn check_same_disk(&self, transfer: &Transfer, target: &ResolvedEntry<'_>) -> Result<()> {
+        let from = decode_name(&transfer.from);
+        let source = self.locate(&from, Intent::Write, FinalSymlink::Keep, MissingPolicy::Stop)?;
+        let dir = Stat::of(&target.dir).map_err(os_error)?;
+        match source.found {
+            Some(found) if found.dev != dir.dev => Err(os_error(Errno::XDEV)),
+            _ => Ok(()),
+        }
     }
 
     /// Makes one change. Returns the result of a write. `linked` is the version of a file that an

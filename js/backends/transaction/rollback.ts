@@ -57,8 +57,8 @@ type Restored = ReadonlyMap<string, RestoredNote>;
 interface RollbackOptions {
   /** The states that an earlier attempt has restored. Default: there was none. */
   readonly restored?: Restored | undefined;
-  /** Only an undo, which is a change of its own, has a signal. */
-  readonly signal?: AbortSignal | undefined;
+  /** Given for an undo, which is a change of its own: it can be cancelled, and fails where the disk does not confirm it. */
+  readonly undo?: { readonly signal: AbortSignal | undefined } | undefined;
   /**
    * The outcome of a step whose directory another process has removed: it is tried again, since that process may make it
    * again, or it is left as a conflict. Default `retry`.
@@ -84,10 +84,10 @@ export async function rollBack(
   fs: Files,
   steps: readonly Step[],
   given: ReadonlyMap<number, StepResult>,
-  { restored, signal, gone }: RollbackOptions = {},
+  { restored, undo, gone }: RollbackOptions = {},
 ): Promise<RollbackOutcome> {
-  const run = new Rollback(fs, given, { restored, gone });
-  const yielder = new Yielder({ signal });
+  const run = new Rollback(fs, given, { restored, undo, gone });
+  const yielder = new Yielder({ signal: undo?.signal });
   for (const step of steps.toReversed()) {
     await yielder.yieldIfDue();
     await run.step(step);
@@ -117,6 +117,7 @@ class Rollback {
   readonly #trusted: Files;
   readonly #given: ReadonlyMap<number, StepResult>;
   readonly #gone: "retry" | "conflict";
+  readonly #isUndo: boolean;
   /** The results of this rollback at each path, with the state that the rolled-back step had recorded. */
   readonly #restored: Map<string, RestoredNote>;
   readonly #settled: number[] = [];
@@ -130,8 +131,9 @@ class Rollback {
   constructor(
     fs: Files,
     given: ReadonlyMap<number, StepResult>,
-    { restored, gone = "retry" }: Omit<RollbackOptions, "signal">,
+    { restored, undo, gone = "retry" }: RollbackOptions,
   ) {
+    this.#isUndo = undo !== undefined;
     this.#restored = new Map(restored);
     this.#gone = gone;
     this.#fs = fs;
@@ -162,14 +164,8 @@ class Rollback {
   async #end(step: Step, paths: readonly string[]): Promise<StepOutcome> {
     // After a later step that could not be rolled back, the path does not have this step's state.
     if (paths.some((path) => this.#isBlocked(path))) return "failed";
-    const restore = () => (step.kind === "move" ? this.#move(step) : this.#path(step));
     try {
-      const isSettled = await restore().catch((error: unknown) => {
-        // What was restored is there: the second time nothing is left to do.
-        if (isUnconfirmed(error)) return restore();
-        throw error;
-      });
-      return isSettled ? "settled" : "conflict";
+      return (await (step.kind === "move" ? this.#move(step) : this.#path(step))) ? "settled" : "conflict";
     } catch (thrown) {
       // A host's files may throw anything.
       const error = fromEngine(thrown);
@@ -179,6 +175,15 @@ class Rollback {
       if (error.code === "NOT_FOUND" && this.#gone === "conflict") return "conflict";
       this.#failure ??= error;
       return "failed";
+    }
+  }
+
+  /** Waits until a path is restored. One that the disk did not confirm is restored all the same. */
+  async #confirmed(restored: Promise<unknown>): Promise<void> {
+    try {
+      await restored;
+    } catch (error) {
+      if (this.#isUndo || !isUnconfirmed(error)) throw error;
     }
   }
 
@@ -238,11 +243,11 @@ class Rollback {
       const target = stat === null ? {} : { overwrite: true, ifTargetVersion: stat.version };
       // Before the move, so that the old content never has bits that the other process has taken away.
       if (before !== step.before) await this.#trusted.chmod(step.aside as string, before?.mode as number);
-      await this.#trusted.rename(step.aside as string, path, target);
+      await this.#confirmed(this.#trusted.rename(step.aside as string, path, target));
     } else if (step.kind === "chmod" && before !== null) {
       await this.#fs.chmod(path, before.mode as number);
     } else {
-      await restoreByContent(this.#fs, path, stat, before);
+      await this.#confirmed(restoreByContent(this.#fs, path, stat, before));
       this.#noteRemade(path, before);
     }
   }
@@ -330,14 +335,14 @@ class Rollback {
     if (!isThere || source !== null) return false;
     if (!(await this.#isUntouchedBelow(step))) return false;
     const version = target.type === "file" ? target.version : undefined;
-    await fs.rename(to, from, { overwrite: false, ifVersion: version });
+    await this.#confirmed(fs.rename(to, from, { overwrite: false, ifVersion: version }));
     await this.#moveNotes(to, from);
     await this.#note(from, moved);
     if (over === null) return true;
     if ((await this.#asideOf(step.aside, over, true)) !== undefined) {
-      await this.#trusted.rename(step.aside as string, to, { overwrite: false });
+      await this.#confirmed(this.#trusted.rename(step.aside as string, to, { overwrite: false }));
     } else {
-      await restoreByContent(fs, to, null, over);
+      await this.#confirmed(restoreByContent(fs, to, null, over));
       this.#noteRemade(to, over);
     }
     await this.#note(to, over);

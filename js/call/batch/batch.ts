@@ -4,8 +4,9 @@
  * First every operation is tried on an overlay: hooks run, and rules decide. Nothing is locked or written, so most
  * failures occur here without effect. Each approver is asked once about all of his operations (`question.ts`). Then all
  * paths are locked at once, and the operations are repeated on the storage as one change of the journal, which rolls all
- * of them back when one fails or the process dies: as one list where they are one (`joined-list.ts`), or else in turn. An operation that was asked about must be the one that was shown, or
- * the batch fails with CONFLICT; see `trial.ts`. One that the reviewer refuses is left out, and its result says so.
+ * of them back when one fails or the process dies. They are made in turn, or at once where they can be one list
+ * (`joined-list.ts`). An operation that was asked about must be the one that was shown, or the batch fails with CONFLICT;
+ * see `trial.ts`. One that the reviewer refuses is left out, and its result says so.
  */
 import type { Files } from "../../backends/files.ts";
 import { OverlayBackend } from "../../backends/overlay/overlay.ts";
@@ -22,7 +23,7 @@ import { assertVersionsUnchanged } from "../../pipeline/review.ts";
 import type { Session } from "../../pipeline/session.ts";
 import { unaskedPlaceWarnings } from "../../pipeline/written-places.ts";
 import type { BatchData, BatchOutcome } from "../../tools/index.ts";
-import type { AnyChangingTool, Answer, Call, PathUse, Plan, Tool } from "../../tools/lib/tool.ts";
+import type { Answer, Call, PathUse, Tool } from "../../tools/lib/tool.ts";
 import { holdNotes, MAX_PLANS_PER_CALL } from "../change.ts";
 import { type JoinedList, joinOperations, makeJoined } from "./joined-list.ts";
 import {
@@ -38,7 +39,6 @@ import {
 import { batchOutcomeOf, outcomesAfterHooks, runInOrder } from "./outcomes.ts";
 import {
   isConflict,
-  planAsApproved,
   repeatAsApproved,
   repeatOperation,
   tryOperations,
@@ -198,10 +198,8 @@ async function changeAgainAfterConflicts(
 async function changeAll(change: JoinedChange, run: RunOperations): Promise<Undoability> {
   const { asked, isOnlyChanges, operations } = change;
   const { stage } = change.batch.session.staging;
-  const joined =
-    stage === undefined && isOnlyChanges
-      ? await joinOperations(operations, (one, call) => planOf(one, call, asked))
-      : undefined;
+  // What a reviewer has approved is compared operation by operation.
+  const joined = stage === undefined && isOnlyChanges && !asked ? joinOperations(operations) : undefined;
   if (joined === undefined) return appendAll(change, run, undefined);
   try {
     return await appendAll(change, run, joined);
@@ -212,20 +210,13 @@ async function changeAll(change: JoinedChange, run: RunOperations): Promise<Undo
   }
 }
 
-/** Returns true for an error of a change that another attempt may make: not for one that was cancelled. */
+/**
+ * Returns true for an error after which all is as before, so that the operations can be made in turn, which says better what
+ * fails: not for a call that was cancelled, or a change that could not be taken back.
+ */
 function isTakenBack(error: unknown): boolean {
   if (!(error instanceof FilewrightError) || error.code === "CANCELLED") return false;
   return error.details?.["rolled_back"] !== false;
-}
-
-/**
- * Returns the plan of an operation that needs the result of no other one: that of the trial, unless a reviewer has seen it. It
- * was computed without a lock, as that of a single call, and its changes carry the versions on which it was.
- * @throws FilewrightError
- */
-async function planOf(operation: Operation, call: Call, asked: boolean): Promise<Plan<unknown> | undefined> {
-  if (!asked) return approvedOf(operation)?.plan;
-  return planAsApproved(operation, operation.tool as AnyChangingTool, call);
 }
 
 /** Makes all operations, as one list or in turn, and adds the record of the change to the history. */

@@ -14,8 +14,8 @@ import type {
 import { applyGuarded } from "../../pipeline/guard.ts";
 import type { Change } from "../../tools/change/change.ts";
 import { listedChanges } from "../../tools/change/list.ts";
-import type { AnyChangingTool, Answer, Call, Plan, Proposal } from "../../tools/lib/tool.ts";
-import { judgedOf, type Operation } from "./operations.ts";
+import type { AnyChangingTool, Answer, Call, Proposal } from "../../tools/lib/tool.ts";
+import { approvedOf, judgedOf, type Operation } from "./operations.ts";
 
 /** One operation of a joined list. */
 interface Part {
@@ -35,14 +35,11 @@ export interface JoinedList {
 /** The answers of operations that are made. */
 type Answers = ReadonlyMap<Operation, Answer<unknown>>;
 
-/** Returns the plan of an operation that needs the result of no other one; undefined for one without changes. */
-type PlanOperation = (operation: Operation, call: Call) => Promise<Plan<unknown> | undefined>;
-
-/** Returns operations as one list; undefined where they cannot be one, or one of them cannot be planned. */
-export async function joinOperations(
-  operations: readonly Operation[],
-  planOne: PlanOperation,
-): Promise<JoinedList | undefined> {
+/**
+ * Returns operations as one list, made of the plans of their trial; undefined where they cannot be one. The plans were made
+ * without a lock, as that of a single call, and their changes carry the versions that were read.
+ */
+export function joinOperations(operations: readonly Operation[]): JoinedList | undefined {
   const parts: Part[] = [];
   const changes: Change[] = [];
   for (const operation of operations) {
@@ -51,8 +48,7 @@ export async function joinOperations(
     // A view of less than all files makes its changes itself.
     if (operation.tool.kind !== "change" || shortcutsOf(fs).recordedList() === undefined) return undefined;
     const call: Call = { ...judged, fs };
-    // In its turn the operation fails in the same way, and names itself.
-    const plan = await planOne(operation, call).catch(() => undefined);
+    const plan = approvedOf(operation)?.plan;
     if (plan?.kind !== "changes") return undefined;
     parts.push({ operation, plan, call, from: changes.length });
     changes.push(...plan.changes);
@@ -64,16 +60,13 @@ export async function joinOperations(
 /** Makes a joined list, which is the one that `commit` makes. Returns the answers of its operations. @throws the error of one of them */
 export async function makeJoined({ parts }: JoinedList, commit: CommitList): Promise<Answers> {
   const joint = new JointCommit(parts, commit);
-  const made = await Promise.allSettled(
-    parts.map(async (part, at) => {
-      try {
-        return await makePart(part, joint.commitOf(at));
-      } catch (error) {
-        joint.fail(error);
-        throw error;
-      }
-    }),
-  );
+  const running: Promise<Answer<unknown>>[] = [];
+  for (const [at, part] of parts.entries()) {
+    const one = makePart(part, joint.commitOf(at, running.at(-1)));
+    one.catch((error: unknown) => joint.fail(error));
+    running.push(one);
+  }
+  const made = await Promise.allSettled(running);
   const answers = new Map<Operation, Answer<unknown>>();
   for (const [at, { operation }] of parts.entries()) {
     const one = made[at] as PromiseSettledResult<Answer<unknown>>;
@@ -114,12 +107,16 @@ class JointCommit {
     this.#refuse(error);
   }
 
-  /** Returns the commit of one operation, which is done when the whole list is. */
-  commitOf(at: number): CommitList {
+  /**
+   * Returns the commit of one operation, which is done when the whole list is, and the operation before it has ended: they
+   * take their notes one after the other.
+   */
+  commitOf(at: number, before: Promise<unknown> | undefined): CommitList {
     return async (options) => {
       this.#waiting += 1;
       if (this.#waiting === this.#parts.length) this.#begin(options);
       const made = await this.#made;
+      await before?.catch(() => undefined);
       const { from, plan } = this.#parts[at] as Part;
       const count = plan.changes.length;
       if ("results" in made) return { results: made.results.slice(from, from + count) };

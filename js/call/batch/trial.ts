@@ -374,7 +374,7 @@ export async function repeatAsApproved(operation: Operation, call: Call): Promis
 }
 
 /** Plans an operation as it was approved. @throws FilewrightError CONFLICT when it would now be another one */
-export async function planAsApproved(
+async function planAsApproved(
   operation: Operation,
   tool: AnyChangingTool,
   call: Call,

@@ -34,7 +34,7 @@ export async function rollBackPlan(
   signal: AbortSignal | undefined,
   hint?: string,
 ): Promise<void> {
-  const { conflicts, failed, failure } = await rollBack(fs, steps, given, { signal });
+  const { conflicts, failed, failure } = await rollBack(fs, steps, given, { undo: { signal } });
   const [left] = [...failed, ...conflicts];
   if (failure !== null && !FILE_STATE_CODES.has(failure.code)) throw storageFailure(left, failure, hint);
   if (left !== undefined) throw backendError("CONFLICT", left, "could not be put back", { hint });

@@ -161,7 +161,8 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
     ),
   LOOP: ({ path }) => `${path} leads through too many symbolic links.`,
   NAME_TOO_LONG: ({ path }) => `The name is too long for the file system: ${path}.`,
-  CANCELLED: () => "The call was cancelled; nothing was changed.",
+  CANCELLED: ({ error }) =>
+    `The call was cancelled; ${error.details?.["rolled_back"] === false ? "a part of the change stays for now" : "nothing was changed"}.`,
   TIMEOUT: ({ error }) => toSentence(errorClause(error) || "The call took too long", error.hint),
   IO_ERROR: ({ error, path }) =>
     toSentence(`${path}: ${error.message || "the file system failed"}`, error.hint),
