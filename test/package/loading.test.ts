@@ -15,8 +15,8 @@ const root = resolve(import.meta.dirname, "../..");
  * measured figure, which the test prints on failure, is lower; a part that few calls need is loaded by `lazily`.
  */
 const LIMITS: readonly (readonly [entry: string, kilobytes: number, modules: number])[] = [
-  ["dist/filewright.node.js", 534, 345],
-  ["dist/workspace/index.node.js", 516, 335],
+  ["dist/filewright.node.js", 539, 347],
+  ["dist/workspace/index.node.js", 521, 337],
 ];
 
 /** Beginnings of the paths of parts that no import of `filewright` loads at once. */
