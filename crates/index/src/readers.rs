@@ -1,7 +1,7 @@
 //! Counts the queries that are reading an index. A closed index is emptied when the last of them
 //! has finished, because a query that found it emptied would report no matches.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::Index;
 
@@ -31,22 +31,27 @@ impl Readers {
 
 /// While a guard exists, the index is not emptied. Must be dropped after the locks on the index are
 /// released, because dropping it may take them.
-pub(crate) struct ReadGuard<'i>(&'i Index);
+pub(crate) struct ReadGuard(Arc<Index>);
 
-impl<'i> ReadGuard<'i> {
+impl ReadGuard {
     /// Counts a query that reads the index; `None` if the index is closed.
-    pub fn of(index: &'i Index) -> Option<Self> {
+    pub fn of(index: &Arc<Index>) -> Option<Self> {
         let open = index.users.with(|count| {
             count.users += usize::from(!count.closed);
             !count.closed
         });
         // `then_some` would create and drop a guard even if closed, which would decrement the
         // count.
-        open.then(|| Self(index))
+        open.then(|| Self(Arc::clone(index)))
+    }
+
+    /// Returns the index.
+    pub fn index(&self) -> &Arc<Index> {
+        &self.0
     }
 }
 
-impl Drop for ReadGuard<'_> {
+impl Drop for ReadGuard {
     fn drop(&mut self) {
         let last = self.0.users.with(|count| {
             count.users -= 1;

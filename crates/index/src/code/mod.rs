@@ -27,6 +27,7 @@ use filewright_fs::walk::{StopSignal, WalkRoot};
 use crate::lifecycle::{may_index_unasked, register_new_index};
 use crate::lookup::{directory_gone_error, find_index};
 use crate::readers::ReadGuard;
+use crate::registry::MAX_INDEXES;
 use crate::{Index, IndexKey, Session, without_final_slash};
 pub(crate) use ranks::CachedRanks;
 use search::{CoveredFiles, RankedSearch, SearchedRoot};
@@ -80,25 +81,33 @@ pub fn search_code(
     options: &CodeOptions,
     cancel: &CancelToken,
 ) -> Result<Packed> {
+    find_blocks(session, path, options, cancel).map(|found| found.packed())
+}
+
+/// Does the same as [`search_code`], but does not pack the result.
+fn find_blocks(
+    session: &Arc<Session>,
+    path: &[u8],
+    options: &CodeOptions,
+    cancel: &CancelToken,
+) -> Result<CodeFound> {
     let reading = StopSignal { cancel, deadline: Deadline::after(options.files.timeout_ms) };
     let stop = StopSignal { cancel, deadline: Deadline::default() };
     let mut last = CodeFound::default();
     for attempt in 1..=MAX_ATTEMPTS {
         cancel.check()?;
         let (mut roots, mut covered) = (Vec::new(), Vec::new());
-        for path in std::iter::once(path).chain(options.also.iter().map(|path| &path[..])) {
-            if let Some((root, files)) = cover(session, path, options, &reading)? {
+        let paths = std::iter::once(path).chain(options.also.iter().map(|path| &path[..]));
+        for place in paths.zip(0..) {
+            if let Some((root, files)) = cover(session, place, options, &reading)? {
                 roots.push(root);
                 covered.push(files);
             }
             cancel.check()?;
         }
-        // The indexes must not be emptied while their files are looked up.
-        let guards: Option<Vec<_>> = roots.iter().map(|root| ReadGuard::of(&root.index)).collect();
         let is_whole = roots.len() == options.also.len() + 1;
         let search = RankedSearch { roots: &roots, covered: &covered, options, stop: &stop };
-        let shown = guards.as_ref().and_then(|_| search.run());
-        drop(guards);
+        let shown = search.run();
         cancel.check()?;
         if let Some(shown) = shown {
             let is_settled = shown.changed == 0 || attempt == MAX_ATTEMPTS || reading.now();
@@ -108,53 +117,64 @@ pub fn search_code(
             }
         }
     }
-    Ok(last.packed())
+    Ok(last)
 }
 
-/// Returns a directory with its files; `None` if its names could not be listed in time.
+/// Returns a directory with its files; `None` if its names could not be listed in time. `number` is its
+/// place among the directories of the search.
 fn cover<'s>(
     session: &'s Arc<Session>,
-    path: &[u8],
+    (path, number): (&[u8], usize),
     options: &'s CodeOptions,
     stop: &StopSignal<'_>,
 ) -> Result<Option<(SearchedRoot<'s>, CoveredFiles)>> {
     let names = options.files.walk.ignore.as_deref();
-    let walk_root = WalkRoot::open(&session.roots, path, names)?;
+    let mut walk_root = WalkRoot::open(&session.roots, path, names)?;
     let mode = options.files.index;
     let real = without_final_slash(&walk_root.real).to_vec();
-    let open = |index, opened, walk_root, is_kept| SearchedRoot {
+    let kept = |guard, opened, walk_root| SearchedRoot {
         session,
-        index,
+        guard,
+        number,
         opened,
         walk_root,
         options,
-        is_kept,
+        is_kept: true,
     };
-    let mut walk_root = walk_root;
     for _ in 0..if matches!(mode, IndexMode::Auto | IndexMode::Anywhere) { 2 } else { 0 } {
-        if let Some((index, opened)) = find_index(session, &walk_root, names) {
-            let root = open(index, opened, walk_root, true);
+        // Another search may close the index at any time, which must not empty it during this one.
+        if let Some((index, opened)) = find_index(session, &walk_root, names)
+            && let Some(guard) = ReadGuard::of(&index)
+        {
+            let root = kept(guard, opened, walk_root);
             if let Some(covered) = root.cover(stop) {
                 return Ok(Some((root, covered)));
             }
             walk_root = root.walk_root;
         }
         stop.cancel.check()?;
-        // The new index has names only, so building it takes no longer than a walk.
-        if mode != IndexMode::Anywhere && !may_index_unasked(&real) {
+        // More indexes than are kept would close each other, so that none were left for the next
+        // search.
+        let may_index = mode == IndexMode::Anywhere || may_index_unasked(&real);
+        if number >= MAX_INDEXES || !may_index {
             break;
         }
+        // The new index has names only, so building it takes no longer than a walk.
         if let Some(index) = register_new_index(session, &real, names) {
             index.build(&walk_root, false, stop);
         }
     }
     stop.cancel.check()?;
-    // This directory may not be indexed for later calls, or another call is indexing it, so that an
-    // index of names is built for this call only, and every file is read.
+    // This directory may not be indexed for later calls, or another call is indexing it or has closed
+    // its index, so that an index of names is built for this call only, and every file is read.
     let key = IndexKey::of(&walk_root, names).ok_or_else(directory_gone_error)?;
     let index = Index::new(key, &session.index_store);
     index.build(&walk_root, false, stop);
-    let root = open(index, None, walk_root, false);
+    let Some(guard) = ReadGuard::of(&index) else { return Ok(None) };
+    let root = SearchedRoot { is_kept: false, ..kept(guard, None, walk_root) };
     let covered = root.cover(stop);
     Ok(covered.map(|covered| (root, covered)))
 }
+
+#[cfg(test)]
+mod tests;

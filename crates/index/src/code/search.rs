@@ -14,6 +14,7 @@ use super::reader::{FilePlace, FileReader, Known, ReadFile, read_blocks, read_fi
 use crate::build::indexer::MIN_DIRTY_FILES_PER_PASS;
 use crate::lifecycle::index_dirty_in_background;
 use crate::lookup::{lock_refreshed_state, lock_unless_stopped};
+use crate::readers::ReadGuard;
 use crate::tree::FileState;
 use crate::{Index, Session};
 use filewright_fs::search::searcher::Search;
@@ -22,7 +23,10 @@ use filewright_fs::walk::{StopSignal, WalkRoot};
 /// A directory that is searched, and the index that contains it.
 pub(super) struct SearchedRoot<'a> {
     pub session: &'a Arc<Session>,
-    pub index: Arc<Index>,
+    /// The index, which is not emptied during the search.
+    pub guard: ReadGuard,
+    /// Its place among the directories that the caller gave, of which some may not be searched.
+    pub number: usize,
     /// The start of the index, if it is another directory.
     pub opened: Option<WalkRoot<'a>>,
     pub walk_root: WalkRoot<'a>,
@@ -66,6 +70,10 @@ impl SearchedRoot<'_> {
         self.options.query.kind() == Kind::Test
     }
 
+    fn index(&self) -> &Arc<Index> {
+        self.guard.index()
+    }
+
     fn base(&self) -> &WalkRoot<'_> {
         self.opened.as_ref().unwrap_or(&self.walk_root)
     }
@@ -75,10 +83,10 @@ impl SearchedRoot<'_> {
     pub fn cover(&self, stop: &StopSignal<'_>) -> Option<CoveredFiles> {
         let below = self.walk_root.real.get(self.base().real.len()..)?;
         let start = {
-            let state = self.index.lock();
+            let state = self.index().lock();
             Arc::clone(&state.tree.dirs[state.tree.find_dir(below)? as usize].shown)
         };
-        let ranks = lock_unless_stopped(&self.index.ranks, stop)?.below(&start);
+        let ranks = lock_unless_stopped(&self.index().ranks, stop)?.below(&start);
         let search = Search::below(&self.options.files, &self.walk_root);
         loop {
             // The ranked files are locked while they are looked up and added, and never while others
@@ -97,9 +105,9 @@ impl SearchedRoot<'_> {
             if locked.id != id {
                 continue; // Another query has forgotten all files meanwhile.
             }
-            let added = locked.add(read, &files.touched, files.lost, &self.index.lock());
+            let added = locked.add(read, &files.touched, files.lost, &self.index().lock());
             if self.is_kept && added.passing >= MIN_DIRTY_FILES_PER_PASS {
-                index_dirty_in_background(self.session, &self.index);
+                index_dirty_in_background(self.session, self.index());
             }
             let mut seen = vec![false; locked.docs.len()];
             let all = files.ranked.iter().chain(&added.numbers);
@@ -129,7 +137,7 @@ impl SearchedRoot<'_> {
     ) -> Option<LookedUp> {
         let options = &self.options.files;
         let names = options.walk.ignore.as_deref();
-        let (base, index) = (self.base(), &self.index);
+        let (base, index) = (self.base(), self.index());
         let (state, _) =
             lock_refreshed_state(self.session, index, base, names, options.strict, stop)?;
         let tree = &state.tree;
@@ -174,7 +182,7 @@ impl SearchedRoot<'_> {
 
 /// A file whose blocks are scored.
 struct Candidate {
-    /// The index of its directory.
+    /// The index of its directory among the searched ones.
     root: usize,
     /// Its number among the ranked files, and in the tree.
     number: u32,
@@ -262,7 +270,8 @@ impl RankedSearch<'_, '_> {
             });
             match text {
                 Some(text) => {
-                    let at = (one.root as u32, &*one.path, &text[..]);
+                    let root = self.roots[one.root].number as u32;
+                    let at = (root, &*one.path, &text[..]);
                     blocks.push(shown_block((&self.options.query, rarity), at, block));
                 }
                 None => changed += 1,
@@ -281,7 +290,7 @@ impl RankedSearch<'_, '_> {
     }
 
     fn place(&self, one: &Candidate) -> Option<FilePlace> {
-        let tree = &self.roots[one.root].index.lock().tree;
+        let tree = &self.roots[one.root].index().lock().tree;
         FilePlace::of(tree, one.file, self.covered[one.root].cut)
     }
 
