@@ -65,11 +65,14 @@ impl Default for Ranks {
 }
 
 impl Ranks {
-    /// Returns what is known about the present content of a file; `None` if it has to be read.
+    /// Returns what is known about a file, if the present content is that of its stamp; `None` if it has
+    /// to be read.
     ///
-    /// The stamp of an indexed file is checked by the index. A file that is not indexed is unchanged if
-    /// the watch of its directory has reported nothing since, and no report was lost.
-    pub fn get(&self, state: &IndexState, file: u32) -> Option<Known> {
+    /// The stamp of an indexed file is checked by the index, and returned as `None`. That of any other
+    /// is returned, for the caller to compare: no watch reports a new hard link elsewhere, what is
+    /// written through that, or a store through a memory map. An equal one is believed if the watch of
+    /// its directory has reported nothing since, and no report was lost.
+    pub fn get(&self, state: &IndexState, file: u32) -> Option<(Known, Option<u64>)> {
         let known = self.files.get(file as usize)?.as_ref()?;
         let record = &state.tree.files[file as usize];
         let is_same = match record.state {
@@ -84,7 +87,8 @@ impl Ranks {
             }
             FileState::Secret => false,
         };
-        is_same.then_some(known.known)
+        let stamp = (record.state == FileState::Dirty).then_some(known.stamp);
+        is_same.then_some((known.known, stamp))
     }
 
     /// Adds what was read, and returns the numbers of the files that are ranked. `touched` and `lost`

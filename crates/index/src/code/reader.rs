@@ -1,7 +1,7 @@
 //! Reads the files of a ranked search, several at a time.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -107,6 +107,13 @@ impl<'a> FileReader<'a> {
         devices: &'a HashMap<u64, bool>,
     ) -> Self {
         Self { opener: Opener::new(base, stop), search, stop, devices, buffer: Vec::new() }
+    }
+
+    /// Reports whether a file still has a stamp.
+    fn has_stamp(&mut self, place: &FilePlace, stamp: u64) -> bool {
+        let dir = self.opener.open(&place.dir);
+        let stat = dir.and_then(|dir| Stat::at(dir, place.name.to_bytes()));
+        stat.is_ok_and(|stat| stamp_of(&stat) == stamp)
     }
 
     /// Reads a file.
@@ -251,6 +258,24 @@ impl ReadFiles {
             self.parts.push(ReadPart { segment, docs: std::mem::take(docs) });
         }
     }
+}
+
+/// Returns the numbers of the files that still have their stamps. Those that were not compared before
+/// `stop` are not among them.
+pub(super) fn unchanged<'a>(
+    files: &[(FilePlace, u64)],
+    stop: &StopSignal<'_>,
+    reader: impl Fn() -> FileReader<'a> + Sync,
+) -> HashSet<u32> {
+    let parts = on_threads(files.len(), |next| {
+        let (mut reader, mut found) = (reader(), vec![]);
+        while let Some(range) = next().filter(|_| !stop.now()) {
+            let same = files[range].iter().filter(|(place, stamp)| reader.has_stamp(place, *stamp));
+            found.extend(same.map(|(place, _)| place.file));
+        }
+        found
+    });
+    parts.into_iter().flatten().collect()
 }
 
 /// Reads the blocks of files, each with its index in the list; without those that cannot be read now.

@@ -1,6 +1,6 @@
 //! One ranked search below directories that indexes contain.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use filewright_core::rank::{
@@ -10,7 +10,7 @@ use filewright_core::rank::{
 
 use super::CodeOptions;
 use super::ranks::Ranks;
-use super::reader::{FilePlace, FileReader, Known, ReadFile, read_blocks, read_files};
+use super::reader::{FilePlace, FileReader, Known, ReadFile, read_blocks, read_files, unchanged};
 use crate::build::indexer::MIN_DIRTY_FILES_PER_PASS;
 use crate::lifecycle::index_dirty_in_background;
 use crate::lookup::{lock_refreshed_state, lock_unless_stopped};
@@ -54,6 +54,10 @@ pub(super) struct CoveredFiles {
 /// The files to read, and what is known of the others.
 struct LookedUp {
     ranked: Vec<u32>,
+    /// Files that are unchanged if they have these stamps.
+    doubted: Vec<(FilePlace, u64)>,
+    /// What is known about each of `doubted`, and the number of its changes.
+    known: Vec<(Known, u32)>,
     unread: Vec<FilePlace>,
     /// For each of `unread` the number of its changes.
     touched: Vec<u32>,
@@ -91,11 +95,14 @@ impl SearchedRoot<'_> {
         loop {
             // The ranked files are locked while they are looked up and added, and never while others
             // are read.
-            let (files, id) = {
+            let (mut files, id) = {
                 let ranks = lock_unless_stopped(&ranks, stop)?;
                 (self.look_up(&search, &ranks, start.len(), stop)?, ranks.id)
             };
-            let reader = || FileReader::new(self.base(), &search, stop, &files.devices);
+            let devices = std::mem::take(&mut files.devices);
+            let reader = || FileReader::new(self.base(), &search, stop, &devices);
+            let unchanged = unchanged(&files.doubted, stop, reader);
+            files.believe(&unchanged, self.wants_tests_alone());
             let read = read_files(&files.unread, stop, reader);
             let (is_cut, unreadable) = (read.is_cut, files.unreadable + read.unreadable);
             let is_large =
@@ -122,7 +129,7 @@ impl SearchedRoot<'_> {
                 unreadable,
                 is_cut,
                 cut: start.len(),
-                devices: files.devices,
+                devices,
             });
         }
     }
@@ -147,6 +154,8 @@ impl SearchedRoot<'_> {
         let tests_alone = self.wants_tests_alone();
         let mut files = LookedUp {
             ranked: Vec::new(),
+            doubted: Vec::new(),
+            known: Vec::new(),
             unread: Vec::new(),
             touched: Vec::new(),
             lost: state.lost_changes,
@@ -159,17 +168,21 @@ impl SearchedRoot<'_> {
             if record.state == FileState::Binary {
                 continue;
             }
-            match ranks.get(&state, file) {
-                Some(Known::Ranked(number)) => {
-                    if !tests_alone || is_test(&ranks.docs[number as usize].path) {
-                        files.ranked.push(number);
-                    }
+            let known = ranks.get(&state, file);
+            if let Some((known, None)) = known {
+                let is_other = |number: u32| !is_test(&ranks.docs[number as usize].path);
+                if !tests_alone || !matches!(known, Known::Ranked(number) if is_other(number)) {
+                    files.add(known, tests_alone);
                 }
-                Some(Known::Large) if !tests_alone => files.large += 1,
-                Some(Known::Large | Known::NoText) => {}
-                None => {
-                    let Some(place) = FilePlace::of(tree, file, cut) else { continue };
-                    if !tests_alone || is_test(&place.path) {
+            } else if let Some(place) = FilePlace::of(tree, file, cut)
+                && (!tests_alone || is_test(&place.path))
+            {
+                match known {
+                    Some((known, Some(stamp))) => {
+                        files.doubted.push((place, stamp));
+                        files.known.push((known, record.touched));
+                    }
+                    _ => {
                         files.unread.push(place);
                         files.touched.push(record.touched);
                     }
@@ -177,6 +190,30 @@ impl SearchedRoot<'_> {
             }
         }
         Some(files)
+    }
+}
+
+impl LookedUp {
+    /// Adds a file that is known. Large files are not counted where tests alone are asked for.
+    fn add(&mut self, known: Known, tests_alone: bool) {
+        match known {
+            Known::Ranked(number) => self.ranked.push(number),
+            Known::Large => self.large += u64::from(!tests_alone),
+            Known::NoText => {}
+        }
+    }
+
+    /// Adds the doubted files: those that are unchanged as known, the others to the unread ones.
+    fn believe(&mut self, unchanged: &HashSet<u32>, tests_alone: bool) {
+        let doubted = std::mem::take(&mut self.doubted).into_iter();
+        for ((place, _), (known, touched)) in doubted.zip(std::mem::take(&mut self.known)) {
+            if unchanged.contains(&place.file) {
+                self.add(known, tests_alone);
+            } else {
+                self.unread.push(place);
+                self.touched.push(touched);
+            }
+        }
     }
 }
 
@@ -265,7 +302,11 @@ impl RankedSearch<'_, '_> {
                     ReadFile::Text(text, version) if version.stamp == one.stamp => {
                         Some(text.into_owned())
                     }
-                    _ => None,
+                    _ => {
+                        // The next attempt reads it again, also if no watch reports the change.
+                        self.roots[one.root].index().lock().tree.mark_used(one.file);
+                        None
+                    }
                 }
             });
             match text {

@@ -103,3 +103,27 @@ fn a_block_tells_its_directory_also_if_another_is_not_listed_in_time() {
     // The time may be up before the small one as well.
     assert!(found.blocks.iter().all(|block| block.root == 1), "{found:?}");
 }
+
+#[test]
+fn a_file_that_got_another_hard_link_is_found_with_its_present_content() {
+    for is_indexed in [false, true] {
+        let dirs = Dirs::of(&["r", "outside"]);
+        (0..9).for_each(|number| dirs.write(format!("r/{number}.ts"), "other();\n"));
+        dirs.write("r/a.ts", WALRUS);
+        // Files that were written just now are read by every query.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        if is_indexed {
+            let path = dirs.top.join("r");
+            let path = path.to_str().unwrap().as_bytes();
+            crate::warm(&dirs.session, path, true, &CancelToken::new()).unwrap();
+        }
+        let find = |word: &str| places(&dirs.find(&["r"], json!({ "query": word })));
+        assert_eq!(find("walrus"), ["0:a.ts"]);
+        fs::hard_link(dirs.top.join("r/a.ts"), dirs.top.join("outside/b.ts")).unwrap();
+        assert_eq!(find("walrus"), ["0:a.ts"], "linked, indexed: {is_indexed}");
+        if !is_indexed {
+            dirs.write("outside/b.ts", "export function penguin() {}\n");
+            assert_eq!((find("penguin"), find("walrus")), (vec!["0:a.ts".to_owned()], vec![]));
+        }
+    }
+}
