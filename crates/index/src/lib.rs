@@ -67,6 +67,7 @@ pub use watch::mounts::prepare;
 
 use build::{indexer, negative_cache::NegativeCache};
 use filewright_fs::walk::{StopSignal, WalkRoot};
+use registry::REGISTRY;
 use store::{IndexStore, restore, snapshot};
 use tree::{path_columns, view::CachedViews};
 use watch::{
@@ -141,8 +142,10 @@ pub(crate) struct Index {
     is_indexing: AtomicBool,
     closed: AtomicBool,
     full: AtomicBool,
-    /// The memory use in bytes when it was last measured.
+    /// The memory use of the tree and its blocks in bytes when it was last measured.
     memory_bytes: AtomicUsize,
+    /// The memory use of the counts for ranked searches, in bytes, after the last of them.
+    rank_bytes: AtomicUsize,
     /// The total size of the indexed files in bytes.
     corpus: AtomicU64,
     /// The queries that are reading the index, which is not emptied while there are any.
@@ -193,6 +196,7 @@ impl Index {
             closed: off(),
             full: off(),
             memory_bytes: AtomicUsize::default(),
+            rank_bytes: AtomicUsize::default(),
             corpus: AtomicU64::new(0),
             users: readers::Readers::default(),
             state: Mutex::new(IndexState::default()),
@@ -229,6 +233,21 @@ impl Index {
         let bytes = state.tree.block_index.bytes();
         self.full.store(bytes > MAX_INDEX_BYTES, Ordering::Relaxed);
         self.memory_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Limits the memory of ranked searches, which counts for the limit of all indexes.
+    fn limit_ranks(self: &Arc<Self>) {
+        let bytes = {
+            let mut ranks = self.ranks.lock().unwrap_or_else(PoisonError::into_inner);
+            ranks.limit(code::MAX_BLOCK_BYTES, MAX_INDEX_BYTES)
+        };
+        self.rank_bytes.store(bytes, Ordering::Relaxed);
+        REGISTRY.mark_used(self);
+    }
+
+    /// Returns the memory use in bytes when it was last measured.
+    fn measured_bytes(&self) -> usize {
+        self.memory_bytes.load(Ordering::Relaxed) + self.rank_bytes.load(Ordering::Relaxed)
     }
 
     /// Requests the snapshot that an earlier process saved; does nothing the second time.

@@ -2,7 +2,6 @@
 //! used ones are closed.
 
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::Index;
@@ -35,7 +34,7 @@ impl IndexRegistry {
                 .collect();
             held.push(Arc::clone(index));
             let update_memory_use = |held: &[Arc<Index>]| -> usize {
-                held.iter().map(|index| index.memory_bytes.load(Ordering::Relaxed)).sum()
+                held.iter().map(|index| index.measured_bytes()).sum()
             };
             let mut gone = 0;
             while held.len() - gone > 1

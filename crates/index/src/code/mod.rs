@@ -30,6 +30,7 @@ use crate::readers::ReadGuard;
 use crate::registry::MAX_INDEXES;
 use crate::{Index, IndexKey, Session, without_final_slash};
 pub(crate) use ranks::CachedRanks;
+pub(crate) use reader::MAX_BLOCK_BYTES;
 use search::{CoveredFiles, RankedSearch, SearchedRoot};
 
 /// The maximum number of attempts while files change between the ranking and the reading of what

@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use filewright_core::rank::{FileBlocks, RankIndex};
 
 use super::reader::{FileVersion, Known, MAX_BLOCK_BYTES, ReadFiles, ReadPart};
-use crate::tree::FileState;
+use crate::tree::{FileState, NO_NUMBER};
 use crate::watch::state::IndexState;
 
 /// The maximum number of directories whose counts are kept: each has its own, because a path counts
 /// from where the query starts.
 const MAX_STARTS: usize = 4;
-/// The number of unused files, beyond as many as the used ones, from which all are counted again.
+/// The number of past contents, beyond as many as the present ones, from which all are counted again.
 const MAX_UNUSED: usize = 1024;
 
 /// What was found about a file, and the version of the file.
@@ -146,10 +146,17 @@ impl Ranks {
         self.blocks.put(number, blocks);
     }
 
-    /// Forgets all files if queries do not use most of them any more. `used` is the number of those
-    /// that the last query has searched.
-    pub fn limit(&mut self, used: usize) {
-        if self.docs.len() > 2 * used + MAX_UNUSED {
+    /// Forgets all files if most of their contents are of the past.
+    pub fn limit(&mut self, state: &IndexState) {
+        if self.docs.len() <= MAX_UNUSED {
+            return;
+        }
+        let is_ranked = |known: &Option<KnownFile>| {
+            known.as_ref().is_some_and(|known| matches!(known.known, Known::Ranked(_)))
+        };
+        let live = self.files.iter().zip(&state.tree.files);
+        let live = live.filter(|(known, file)| is_ranked(known) && file.dir != NO_NUMBER).count();
+        if self.docs.len() > 2 * live + MAX_UNUSED {
             *self = Self::default();
         }
     }
@@ -229,10 +236,41 @@ impl CachedRanks {
         Arc::clone(&self.0[0].1)
     }
 
-    /// Returns the memory use in bytes.
+    /// Returns the memory use in bytes, without what a query has locked.
     pub fn bytes(&self) -> usize {
-        let of =
-            |ranks: &Mutex<Ranks>| ranks.lock().unwrap_or_else(PoisonError::into_inner).bytes();
-        self.0.iter().map(|(_, ranks)| of(ranks)).sum()
+        self.0.iter().filter_map(|(_, ranks)| free(ranks)).map(|ranks| ranks.bytes()).sum()
+    }
+
+    /// Forgets the blocks of the least recent starts if all have more than `max_blocks` bytes, and those
+    /// starts if all have more than `max_bytes`; never the most recent start. What a query has locked is
+    /// measured when that ends. Returns the memory use in bytes.
+    pub fn limit(&mut self, max_blocks: usize, max_bytes: usize) -> usize {
+        let (mut blocks, mut bytes, mut kept) = (0, 0, 0);
+        for (_, ranks) in &self.0 {
+            if let Some(mut ranks) = free(ranks) {
+                blocks += ranks.blocks.bytes();
+                if kept > 0 && blocks > max_blocks {
+                    blocks -= ranks.blocks.bytes();
+                    ranks.blocks = BlockCache::default();
+                }
+                let own = ranks.bytes();
+                if kept > 0 && bytes + own > max_bytes {
+                    break;
+                }
+                bytes += own;
+            }
+            kept += 1;
+        }
+        self.0.truncate(kept);
+        bytes
+    }
+}
+
+/// Locks the files of a start unless a query has locked them.
+fn free(ranks: &Mutex<Ranks>) -> Option<MutexGuard<'_, Ranks>> {
+    match ranks.try_lock() {
+        Ok(ranks) => Some(ranks),
+        Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
     }
 }

@@ -276,8 +276,11 @@ impl RankedSearch<'_, '_> {
             complete: !self.covered.iter().any(|one| one.is_cut),
             blocks,
         };
-        for one in self.covered {
-            lock_always(&one.ranks).limit(one.searched);
+        for (root, one) in self.roots.iter().zip(self.covered) {
+            lock_always(&one.ranks).limit(&root.index().lock());
+            if root.is_kept {
+                root.index().limit_ranks();
+            }
         }
         Some(Shown { found, changed })
     }

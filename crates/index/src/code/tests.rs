@@ -2,34 +2,38 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use filewright_core::rank::CodeFound;
 use filewright_fs::cancel::CancelToken;
 use serde_json::{Value, json};
 
 use super::{CodeOptions, find_blocks};
-use crate::Session;
-use crate::readers::ReadGuard;
 use crate::tests::session_of;
+use crate::{Session, warm};
 
 const WALRUS: &str = "export function walrus() {}\n";
+
+/// A process keeps few indexes, which these tests would close for each other.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// Directories below a temporary one, each with its name, and a session that reads all.
 struct Dirs {
     _dir: tempfile::TempDir,
+    _alone: MutexGuard<'static, ()>,
     top: PathBuf,
     session: Arc<Session>,
 }
 
 impl Dirs {
     fn of(names: &[&str]) -> Self {
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let dir = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(dir.path()).unwrap();
         let all: Vec<PathBuf> = names.iter().map(|name| top.join(name)).collect();
         all.iter().for_each(|path| fs::create_dir(path).unwrap());
         let session = session_of(&top, json!({ "read": all }));
-        Self { _dir: dir, top, session }
+        Self { _dir: dir, _alone: alone, top, session }
     }
 
     /// Searches directories for the blocks with a word.
@@ -91,17 +95,15 @@ fn searches_of_many_directories_at_once_find_all() {
 fn a_block_tells_its_directory_also_if_another_is_not_listed_in_time() {
     let dirs = Dirs::of(&["big", "small"]);
     dirs.write("small/a.ts", WALRUS);
-    // An index that another test closes meanwhile must not wait for the lock below.
-    let guard = std::iter::repeat_with(|| {
-        dirs.find(&["big", "small"], json!({ "query": "walrus" }));
-        let indexes = dirs.session.indexes.lock();
-        indexes.iter().find(|index| index.key.real.ends_with(b"/big/")).and_then(ReadGuard::of)
-    });
-    let guard = guard.flatten().next().unwrap();
-    let _busy = guard.index().ranks.lock().unwrap();
+    let small = dirs.top.join("small");
+    warm(&dirs.session, small.to_str().unwrap().as_bytes(), true, &CancelToken::new()).unwrap();
+    dirs.find(&["big", "small"], json!({ "query": "walrus" }));
+    let big =
+        dirs.session.indexes.lock().iter().find(|one| one.key.real.ends_with(b"/big/")).cloned();
+    let big = big.unwrap();
+    let _busy = big.ranks.lock().unwrap();
     let found = dirs.find(&["big", "small"], json!({ "query": "walrus", "timeoutMs": 50 }));
-    // The time may be up before the small one as well.
-    assert!(found.blocks.iter().all(|block| block.root == 1), "{found:?}");
+    assert_eq!((places(&found), found.complete), (vec!["1:a.ts".to_owned()], false));
 }
 
 #[test]
@@ -115,7 +117,7 @@ fn a_file_that_got_another_hard_link_is_found_with_its_present_content() {
         if is_indexed {
             let path = dirs.top.join("r");
             let path = path.to_str().unwrap().as_bytes();
-            crate::warm(&dirs.session, path, true, &CancelToken::new()).unwrap();
+            warm(&dirs.session, path, true, &CancelToken::new()).unwrap();
         }
         let find = |word: &str| places(&dirs.find(&["r"], json!({ "query": word })));
         assert_eq!(find("walrus"), ["0:a.ts"]);
@@ -126,4 +128,49 @@ fn a_file_that_got_another_hard_link_is_found_with_its_present_content() {
             assert_eq!((find("penguin"), find("walrus")), (vec!["0:a.ts".to_owned()], vec![]));
         }
     }
+}
+
+#[test]
+fn a_query_of_few_files_leaves_the_counts_of_the_others() {
+    let dirs = Dirs::of(&["r"]);
+    (0..1100).for_each(|number| dirs.write(format!("r/{number}.ts"), "other();\n"));
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let ranks = || {
+        let indexes = dirs.session.indexes.lock();
+        let start = Arc::clone(&indexes[0].lock().tree.dirs[0].shown);
+        let ranks = indexes[0].ranks.lock().unwrap().below(&start);
+        let locked = ranks.lock().unwrap();
+        (locked.id, locked.docs.len())
+    };
+    dirs.find(&["r"], json!({ "query": "other" }));
+    let before = ranks();
+    assert_eq!(before.1, 1100);
+    dirs.find(&["r"], json!({ "query": "other", "kind": "test" }));
+    assert_eq!(ranks(), before);
+    // As many contents of the past as present ones are forgotten.
+    for round in 0..3 {
+        (0..1100).for_each(|number| dirs.write(format!("r/{number}.ts"), &format!("{round}\n")));
+        dirs.find(&["r"], json!({ "query": "other" }));
+    }
+    assert_ne!(ranks().0, before.0);
+}
+
+#[test]
+fn the_counts_of_ranked_searches_are_limited_and_measured() {
+    let dirs = Dirs::of(&["r", "r/a", "r/b"]);
+    dirs.write("r/a/a.ts", WALRUS);
+    dirs.write("r/b/b.ts", WALRUS);
+    for below in ["r", "r/a", "r/b"] {
+        dirs.find(&[below], json!({ "query": "walrus" }));
+    }
+    let indexes = dirs.session.indexes.lock();
+    let index = indexes.iter().find(|index| index.key.real.ends_with(b"/r/")).unwrap();
+    assert!(index.measured_bytes() > 0);
+    let mut ranks = index.ranks.lock().unwrap();
+    let all = ranks.bytes();
+    let without_blocks = ranks.limit(0, usize::MAX);
+    assert!(without_blocks < all, "{without_blocks} of {all}");
+    assert_eq!(ranks.limit(0, usize::MAX), without_blocks);
+    let last = ranks.limit(0, 0);
+    assert!(0 < last && last < without_blocks, "{last} of {without_blocks}");
 }
