@@ -69,7 +69,9 @@ const NO_PAGING: Paging = {
 function pagingOf(tool: string): Paging {
   if (takesArgument(tool, "start_byte")) return FILE_PAGING;
   if (hasTrait(tool, "takesLists")) return FILES_PAGING;
-  if (limitArgumentOf(tool) === undefined) return NO_PAGING;
+  // A ranked answer that keeps to max_tokens has the best results, and nothing gives more of them.
+  const isRanked = takesArgument(tool, "max_tokens") && !takesArgument(tool, "cursor");
+  if (isRanked || limitArgumentOf(tool) === undefined) return NO_PAGING;
   return takesArgument(tool, "max_line_chars") ? SEARCH_PAGING : LIST_PAGING;
 }
 

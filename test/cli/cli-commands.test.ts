@@ -61,6 +61,24 @@ test("every tool has a human form", async () => {
   }
 });
 
+test("the human form of each tool is a call that the tool accepts", async () => {
+  const at = join(root, "every");
+  for (const [tool, [name, ...argv]] of Object.entries(HUMAN)) {
+    await rm(at, { recursive: true, force: true });
+    await mkdir(join(at, "src"), { recursive: true });
+    const files = { f: "a x\n", a: "a\n", "src/a.ts": "export function parse() {}\n" };
+    for (const [path, text] of Object.entries(files)) await writeFile(join(at, path), text);
+    const { status, err } = await runInProcess([name as string, ...argv], {
+      cwd: at,
+      env: { ...process.env, ...state() },
+      input: "",
+    });
+    // These lines name what is no patch, no list of calls, no version and no file.
+    const isRefused = ["apply_patch", "batch", "changes_since", "diff"].includes(tool);
+    if (!isRefused) expect({ tool, status }, err).toEqual({ tool, status: 0 });
+  }
+});
+
 test("every command explains itself, with examples", async () => {
   for (const command of COMMANDS) {
     const help = helpOfCommand(command);
