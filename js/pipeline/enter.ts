@@ -5,7 +5,14 @@
  */
 import { otherNamesOf } from "../backends/fallback/fallback.ts";
 import type { Files } from "../backends/files.ts";
-import { decide, type DecisionSource, type Location, placeOf, type Verdict } from "../policy/index.ts";
+import {
+  decide,
+  type DecisionSource,
+  type Intent,
+  type Location,
+  placeOf,
+  type Verdict,
+} from "../policy/index.ts";
 import { countRulesOfCall, type OnRule } from "../policy/rules.ts";
 import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -328,6 +335,18 @@ async function assertGranted(
   await session.gates.permissions?.admit(session.files.fs, wanted, signal);
 }
 
+/** Returns true while grants cover a path, or none are needed. Nobody is asked. */
+async function isGranted(
+  { session, tool, began, options: { agent } }: JudgedCall,
+  at: Location,
+  intent: Intent,
+): Promise<boolean> {
+  const { secret } = session.files.resolver;
+  const wanted = { at, intent, entry: false, tool: tool.name, began, secret, agent };
+  const facts = (await session.gates.permissions?.facts(session.files.fs, wanted)) ?? [];
+  return facts.every(({ state }) => state === "granted");
+}
+
 /** Returns who asks for an approval. */
 function requester(options: BegunCallOptions): Parameters<typeof requestApproval>[3] {
   return { about: options, signal: options.signal, onProgress: options.onProgress };
@@ -399,6 +418,7 @@ function reachOf(judged: JudgedCall, seeing: PathVisibility): Call["reach"] {
       return at;
     },
     found: files.resolver.resolve,
+    isGranted: (at, intent) => isGranted(judged, at, intent),
     // The texts of presets look files up by the requested paths, so these must not be replaced.
     alike:
       meant === undefined && tool.kind === "read"

@@ -7,6 +7,7 @@
  */
 import { childOf } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import type { Location } from "../policy/index.ts";
 import type {
   Counting,
   FindQuery,
@@ -22,7 +23,7 @@ import { maxAnswerBytes } from "./lib/text.ts";
 import { otherReadableRoots } from "./render/left-out.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
-import type { Call } from "./lib/tool.ts";
+import { type Call, locationError } from "./lib/tool.ts";
 import { findPaths } from "./lib/walks.ts";
 
 /** One root that a call reads. */
@@ -48,24 +49,33 @@ export interface CoveredRoots {
 
 /**
  * Returns the roots that a call reads: all readable ones if `typed`, its path argument, is `.`; otherwise
- * only that path.
+ * only that path. @throws GRANT_DENIED when the grant of the path itself ends meanwhile
  */
 export async function coveredRoots(typed: string, call: Call): Promise<CoveredRoots> {
-  const [at] = call.locations;
-  const roots: CoveredRoot[] = [{ path: at!.path, index: 0 }];
+  const [at] = call.locations as readonly [Location];
+  const located: (CoveredRoot & { readonly at: Location })[] = [{ at, path: at.path, index: 0 }];
   const closed: string[] = [];
   const others =
-    typed === "." && call.reader.coversRoots ? otherReadableRoots(at!.path, call.reach.summary) : [];
+    typed === "." && call.reader.coversRoots ? otherReadableRoots(at.path, call.reach.summary) : [];
   for (const [position, other] of others.entries()) {
     try {
       // This asks for a grant of the root, if grants are needed.
-      const { path } = await call.reach.locate(other, "read");
-      if ((await call.fs.stat(path)).isDir) roots.push({ path, index: position + 1 });
+      const found = await call.reach.locate(other, "read");
+      const { path } = found;
+      if ((await call.fs.stat(path)).isDir) located.push({ at: found, path, index: position + 1 });
       else closed.push(other);
     } catch (error) {
       if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
       closed.push(other);
     }
+  }
+  if (others.length === 0) return { roots: located, closed };
+  // While a person was asked about one root, the grant of another may have ended.
+  const roots: CoveredRoot[] = [];
+  for (const { at: root, path, index } of located) {
+    if (await call.reach.isGranted(root, "read")) roots.push({ path, index });
+    else if (index === 0) throw locationError("GRANT_DENIED", at);
+    else closed.push(path);
   }
   return { roots, closed };
 }

@@ -3,7 +3,13 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { MemoryBackend, openWorkspace, type ToolData, type WorkspaceOptions } from "../../js/index.node.ts";
+import {
+  MemoryBackend,
+  openWorkspace,
+  type ToolData,
+  type Workspace,
+  type WorkspaceOptions,
+} from "../../js/index.node.ts";
 
 const FILES = {
   "/one/a.txt": "needle one\n",
@@ -258,5 +264,41 @@ describe("search_code without a path", () => {
         expected.blocks.map((one_) => ({ ...one_, path: whole(one_.path, base) })),
       );
     }
+  });
+});
+
+describe("a grant that ends while another root is asked about", () => {
+  const SEARCHES = [
+    ["grep", { pattern: "needle" }],
+    ["search_code", { query: "needle" }],
+    ["find_symbol", { name: "needle" }],
+    ["glob", { pattern: "*.txt" }],
+  ] as const;
+
+  /** Opens the roots with a person who grants each, and takes back the grant of one at the question for the last. */
+  const openWithEnding = async (ended: string) => {
+    const ws: Workspace = await open({
+      permissions: {
+        mode: "prompt",
+        ask: async (_question, _options, { dir }) => {
+          if (dir === "/three") await ws.grants.revoke(ended);
+          return "yes";
+        },
+      },
+    });
+    return ws;
+  };
+
+  test.each(SEARCHES)("%s leaves that root out and names it", async (tool, args) => {
+    await using ws = await openWithEnding("/two");
+    const { text } = await ws.call(tool, args);
+    expect(text).toContain("/three/e.txt");
+    expect(text).not.toContain("/two/");
+    expect(text).toMatch(/not \w+: \/two\b/u);
+  });
+
+  test.each(SEARCHES)("%s is refused where it is the root of the call", async (tool, args) => {
+    await using ws = await openWithEnding("/one");
+    expect((await ws.call(tool, args)).error?.code).toBe("GRANT_DENIED");
   });
 });

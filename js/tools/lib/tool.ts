@@ -145,6 +145,8 @@ interface CallReach {
    * as {@link CallReach.locate}
    */
   found(path: string, intent: Intent): Location;
+  /** Returns true while grants cover a located path, or none are needed. Nobody is asked. */
+  isGranted(at: Location, intent: Intent): Promise<boolean>;
   /**
    * Returns the existing path that looks the same as a missing one, for example in another Unicode form, with
    * a note about it; undefined when there is none. Undefined where the answer names paths as they were asked for.
