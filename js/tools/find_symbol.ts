@@ -3,7 +3,7 @@ import { lazily } from "../engine/lazy.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import type { FindSymbolData } from "./generated/types.ts";
 import { named } from "./lib/exact.ts";
-import { compileArgumentCheck, object } from "./lib/schema.ts";
+import { compileArgumentCheck, NAME_PATTERN, object } from "./lib/schema.ts";
 import {
   flag,
   integer,
@@ -25,7 +25,7 @@ type Args = CheckedArgs["find_symbol"];
 
 const inputSchema = object(
   {
-    name: text("The name, or what is around it and the name: Parser.parse.", { minLength: 1 }),
+    name: text("The name, or what is around it and the name: Parser.parse.", { pattern: NAME_PATTERN }),
     path: path("The file or directory to search", { default: "." }),
     glob: textOrTextListSchema("Only files whose path matches: *.ts at any depth, src/** below a directory."),
     uses: flag("Give the lines that use the name, too.", true),
@@ -66,6 +66,9 @@ const outputSchema = object(
             line: integer("From 1."),
             text: text("The line, at most 200 characters."),
             in: text("The definition around it; absent outside of any."),
+            defines: text(
+              "The other definition with the last part of the name that begins here: Lexer.parse.",
+            ),
           },
           ["path", "line", "text"],
         ),
@@ -73,6 +76,11 @@ const outputSchema = object(
     },
     total_definitions: integer("All definitions that were found, also those left out."),
     total_uses: integer("All other lines that were found, also those left out; 0 with uses: false."),
+    left_out_by: {
+      type: "string",
+      enum: ["max_tokens", "size"],
+      description: "The limit that left out places: max_tokens, or that of the size of every answer.",
+    },
     complete: { type: "boolean", description: "Whether everything was searched." },
     tokens: TOKENS_SCHEMA,
     warnings: WARNINGS_SCHEMA,
@@ -99,7 +107,8 @@ It compares names, not types: two functions with one name are not told apart, an
   aliases: { ...PATH_ALIASES, symbol: "name", query: "name" },
   parse: compileArgumentCheck("find_symbol", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read", missing: "refuse" }],
-  scans: () => true,
+  // What was found when its time is up is given.
+  scans: () => "partial",
   run: async (args, call) => (await finding()).runFindSymbol(args, call),
   texts: {
     render: symbolText,
@@ -108,7 +117,7 @@ It compares names, not types: two functions with one name are not told apart, an
     fit: {
       shrink(data, _args, lines) {
         let left = lines;
-        return withFirstPlaces(data, () => left-- > 0);
+        return withFirstPlaces(data, "size", () => left-- > 0);
       },
     },
   },

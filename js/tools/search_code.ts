@@ -3,7 +3,7 @@ import { lazily } from "../engine/lazy.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
 import type { SearchCodeData } from "./generated/types.ts";
 import { named } from "./lib/exact.ts";
-import { compileArgumentCheck, object } from "./lib/schema.ts";
+import { BLOCK_HASH_PATTERN, compileArgumentCheck, object } from "./lib/schema.ts";
 import {
   choice,
   integer,
@@ -43,7 +43,7 @@ const inputSchema = object(
     known: {
       type: "array",
       description: "Hashes (#1a2b3c) of blocks that you have: they come back as one line.",
-      items: text("Six hexadecimal digits.", { pattern: "^[0-9a-f]{6}$" }),
+      items: text("Six hexadecimal digits.", { pattern: BLOCK_HASH_PATTERN }),
       maxItems: 1000,
       default: [],
     },

@@ -1102,6 +1102,8 @@ export interface SymbolUse {
   readonly text: string;
   /** The definition around it; absent outside of any. */
   readonly in?: string;
+  /** The other definition with the last part of the name that begins here: Lexer.parse. */
+  readonly defines?: string;
 }
 
 /** The data of `find_symbol`. */
@@ -1114,6 +1116,8 @@ export interface FindSymbolData {
   readonly total_definitions: number;
   /** All other lines that were found, also those left out; 0 with uses: false. */
   readonly total_uses: number;
+  /** The limit that left out places: max_tokens, or that of the size of every answer. */
+  readonly left_out_by?: "max_tokens" | "size";
   /** Whether everything was searched. */
   readonly complete: boolean;
   /** With max_tokens: the tokens of the text. */

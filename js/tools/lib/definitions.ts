@@ -90,9 +90,8 @@ export function definitionOf(
   const [only] = outermost.length === 1 ? outermost : found;
   if (only !== undefined && (found.length === 1 || outermost.length === 1)) return only;
   if (found.length > 1) {
-    const candidates = found
-      .slice(0, MAX_CANDIDATES)
-      .map((one) => candidateOf(one, qualifiedName(one, definitions)));
+    const names = new DefinitionNames(definitions);
+    const candidates = found.slice(0, MAX_CANDIDATES).map((one) => candidateOf(one, names.of(one)));
     const lines = candidates
       .map((one) => `\n${one.start_line}-${one.end_line}  ${escapeControls(one.name)}`)
       .join("");
@@ -121,8 +120,8 @@ function refusal(
   return new FilewrightError(code, message, { complete: true, details });
 }
 
-function candidateOf(one: OutlineEntry, name: readonly string[]): SymbolCandidate {
-  return { name: name.join("."), kind: one.kind, start_line: one.startLine, end_line: one.endLine };
+function candidateOf(one: OutlineEntry, name: string): SymbolCandidate {
+  return { name, kind: one.kind, start_line: one.startLine, end_line: one.endLine };
 }
 
 /** A definition that has the name of a call. */
@@ -147,12 +146,32 @@ export function partsOfName(name: string): readonly string[] {
   return name.split(/::|[.#/]/u).filter((part) => part !== "");
 }
 
-/** Returns the names of the definitions around one, the outermost first, and its own. */
-export function qualifiedName(one: OutlineEntry, definitions: readonly OutlineEntry[]): readonly string[] {
-  const names = [one.name];
-  for (let { parent } = one; parent >= 0; parent = definitions[parent]!.parent)
-    names.push(definitions[parent]!.name);
-  return names.reverse();
+/** The UTF-16 units after which the name of a definition with those around it is cut at its beginning. */
+const MAX_NAME_CHARS = 200;
+
+/** The names of the definitions of a file, each with the names of what is around it: `Class.method`. */
+export class DefinitionNames {
+  readonly #definitions: readonly OutlineEntry[];
+  /** A name is made once: of deep definitions with long names each would have all those around it. */
+  readonly #known = new Map<OutlineEntry, string>();
+
+  constructor(definitions: readonly OutlineEntry[]) {
+    this.#definitions = definitions;
+  }
+
+  /** Returns the name of a definition, the last {@link MAX_NAME_CHARS} units of it after an ellipsis where it is longer. */
+  of(one: OutlineEntry): string {
+    const known = this.#known.get(one);
+    if (known !== undefined) return known;
+    let name = one.name;
+    let at = this.#definitions[one.parent];
+    for (; at !== undefined && name.length <= MAX_NAME_CHARS; at = this.#definitions[at.parent])
+      name = `${at.name}.${name}`;
+    const end = name.length <= MAX_NAME_CHARS ? name : `…${name.slice(-MAX_NAME_CHARS)}`;
+    const made = end.toWellFormed();
+    this.#known.set(one, made);
+    return made;
+  }
 }
 
 /** Returns whether a definition has the last of some names, and those around it the others. */

@@ -82,6 +82,11 @@ export const HASH_PATTERN = "^\\s*(?:[sS][hH][aA]256:)?[0-9a-fA-F]{64}\\s*$";
 /** The form of permission bits in arguments, as a regular expression. */
 export const MODE_PATTERN = "^0?[0-7]{3,4}$";
 
+/** The form of the name of a definition in arguments, as a regular expression: at most 1,000 bytes in UTF-8. */
+export const NAME_PATTERN = "^[^\\r\\n]{1,250}$";
+/** The form of the hash of a block in arguments, as a regular expression. */
+export const BLOCK_HASH_PATTERN = "^#?[0-9a-f]{6}$";
+
 /**
  * Descriptions of these forms in words, for error messages, because a model cannot be expected to read a
  * regular expression.
@@ -89,6 +94,8 @@ export const MODE_PATTERN = "^0?[0-7]{3,4}$";
 const DESCRIPTION_BY_PATTERN: ReadonlyMap<string, string> = new Map([
   [HASH_PATTERN, "sha256: and 64 hexadecimal digits, as read_file gives it"],
   [MODE_PATTERN, 'permission bits in octal as a string, such as "0755"'],
+  [NAME_PATTERN, "a name of 1 to 250 characters in one line"],
+  [BLOCK_HASH_PATTERN, "the six hexadecimal digits after the # of a block"],
 ]);
 
 /**

@@ -3,6 +3,7 @@
  * on tools.
  */
 
+import { FilewrightError } from "../../engine/errors.ts";
 import { escapeControls } from "../../engine/escape.ts";
 import { utf8Length } from "../../engine/wire/bytes.ts";
 import type { Yielder } from "../../engine/yielder.ts";
@@ -162,4 +163,14 @@ export function withDiff(line: string, diff: string): string {
 export function headlineOf(display: string): string {
   const end = display.indexOf("\n");
   return end < 0 ? display : display.slice(0, end);
+}
+
+/** Refuses a text with an unpaired surrogate, which no file has. @throws FilewrightError INVALID_ARGUMENT */
+export function assertWellFormed(argument: string, text: string): void {
+  if (text.isWellFormed()) return;
+  throw new FilewrightError(
+    "INVALID_ARGUMENT",
+    `Invalid argument '${argument}': it has an unpaired surrogate; send well-formed text.`,
+    { complete: true, details: { argument } },
+  );
 }

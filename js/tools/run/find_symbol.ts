@@ -6,13 +6,30 @@ import type { OutlineEntry } from "../../engine/read.ts";
 import type { SearchMatch, SearchResult } from "../../engine/search-types.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
-import { closedRootsNote, coveredRoots, grepInCovered, grepInRoot, pathOfResult } from "../every-root.ts";
+import {
+  closedRootsNote,
+  type CoveredRoots,
+  coveredRoots,
+  grepInCovered,
+  grepInRoot,
+  pathOfResult,
+} from "../every-root.ts";
 import type { CheckedArgs } from "../generated/internal.ts";
 import type { FindSymbolData, SymbolDefinition, SymbolUse } from "../generated/types.ts";
-import { definitionsNamed, partsOfName, qualifiedName, readDefinitions } from "../lib/definitions.ts";
+import { linesIn } from "../lib/contents.ts";
+import {
+  type DefinedFile,
+  definitionsNamed,
+  DefinitionNames,
+  partsOfName,
+  readDefinitions,
+} from "../lib/definitions.ts";
+import { type CoveredQuery, findLeftOut } from "../lib/left-out-entry.ts";
+import { assertWellFormed } from "../lib/text.ts";
 import { NOTE_TOKENS, TokenRoom } from "../lib/tokens.ts";
 import type { Answer, Call } from "../lib/tool.ts";
 import { searchedGlobs } from "../lib/walks.ts";
+import { leftOutNote } from "../render/left-out.ts";
 import { withFirstPlaces } from "../render/symbol.ts";
 
 type Args = CheckedArgs["find_symbol"];
@@ -28,6 +45,7 @@ const CONCURRENT_READS = 8;
 
 /** Answers a call of `find_symbol`. */
 export async function runFindSymbol(args: Args, call: Call): Promise<Answer<FindSymbolData>> {
+  assertWellFormed("name", args.name);
   const root = call.locations[0]!.path;
   // Whatever is around a name is known once the definitions of a file are.
   const lastPart = partsOfName(args.name).at(-1) ?? args.name;
@@ -51,7 +69,7 @@ export async function runFindSymbol(args: Args, call: Call): Promise<Answer<Find
     covered.roots.length > 1
       ? await grepInCovered(call, covered, query, "path")
       : await grepInRoot(call, root, "path", query);
-  const places = await placesOf(linesByFile(found, root), args.name, call);
+  const places = await placesOf(linesByFile(found, root), { name: args.name, lastPart }, call);
   const { definitions, complete } = places;
   const uses = args.uses ? places.uses : [];
   const data = {
@@ -60,13 +78,31 @@ export async function runFindSymbol(args: Args, call: Call): Promise<Answer<Find
     complete: complete && found.complete && !found.truncated,
   };
   const room = new TokenRoom({ most: args.max_tokens - NOTE_TOKENS, count: call.settings.tokens });
-  const shown = withFirstPlaces(data, (text) => room.take(text));
+  const shown = withFirstPlaces(data, "max_tokens", (text) => room.take(text));
+  // A file that is not shown does not count as listed.
+  const listed = new Set([...shown.definitions, ...shown.uses].map(({ path }) => places.paths.get(path)!));
+  call.seen.noteListed(listed);
   const notes = [
     found.unreadable > 0 ? `${plural(found.unreadable, "entry", "entries")} could not be read` : undefined,
-    found.skippedLarge > 0 ? `${plural(found.skippedLarge, "large file")} not searched` : undefined,
+    await largeNote(found, covered, query, call),
+    places.unread > 0 ? `the definitions of ${plural(places.unread, "file")} could not be read` : undefined,
+    places.changed > 0 ? `${plural(places.changed, "file")} changed during the search` : undefined,
     closedRootsNote(covered, "searched"),
   ];
   return { data: shown, warnings: notes.filter((note) => note !== undefined) };
+}
+
+/** Returns a note about files that are too large to be searched, with the name of the first; undefined without any. */
+async function largeNote(
+  { skippedLarge }: SearchResult,
+  { roots }: CoveredRoots,
+  query: CoveredQuery,
+  call: Call,
+): Promise<string | undefined> {
+  if (skippedLarge === 0) return undefined;
+  const paths = roots.map(({ path }) => path);
+  const above = call.settings.limits.grepFileBytes;
+  return leftOutNote(skippedLarge, "searched", await findLeftOut(call, paths, query, { files: true, above }));
 }
 
 /** Returns the lines that were found by the path of their file, in the order in which they were found. */
@@ -81,81 +117,170 @@ function linesByFile({ matches }: SearchResult, root: string): ReadonlyMap<strin
   return files;
 }
 
+/** A name that a call looks for. */
+interface WantedName {
+  /** As the caller gives it. */
+  readonly name: string;
+  /** The name itself, without what is around it. */
+  readonly lastPart: string;
+}
+
 /** The places of a name. */
 interface Places {
   readonly definitions: readonly SymbolDefinition[];
   readonly uses: readonly SymbolUse[];
-  /** False when the time was over before the definitions of every file were found. */
+  /** The path of each file by that which data shows. */
+  readonly paths: ReadonlyMap<string, string>;
+  /** The files whose definitions could not be read, and those that no longer have a line that was found. */
+  readonly unread: number;
+  readonly changed: number;
+  /** True when the definitions of every file were found before the time was over. */
   readonly complete: boolean;
 }
 
 /** Sorts the lines of files into definitions and uses; all are uses in files that are not read before the time is over. */
 async function placesOf(
   files: ReadonlyMap<string, readonly SearchMatch[]>,
-  name: string,
+  wanted: WantedName,
   call: Call,
 ): Promise<Places> {
   const yielder = new Yielder({ signal: call.signal });
   const all = [...files];
+  const paths = new Map<string, string>();
   const definitions: SymbolDefinition[] = [];
   const uses: SymbolUse[] = [];
-  let complete = true;
+  let [inTime, unread, changed] = [true, 0, 0];
   for (let from = 0; from < all.length; from += CONCURRENT_READS) {
-    complete &&= call.timer.timeLeft?.() !== 0;
+    inTime &&= call.timer.timeLeft?.() !== 0;
     const batch = all.slice(from, from + CONCURRENT_READS);
-    const found = await Promise.all(
-      batch.map(async ([path, lines]) => {
-        const entries = complete ? await definitionsAt(path, call) : [];
-        return placesInFile({ shown: call.reader.display(path), lines, entries, name });
-      }),
+    const read = await Promise.all(
+      batch.map(([path, lines]) => (inTime ? definitionsAt(path, lines, wanted, call) : [])),
     );
-    for (const one of found) {
-      definitions.push(...one.definitions);
-      uses.push(...one.uses);
+    for (const [at, [path, lines]] of batch.entries()) {
+      const entries = read[at] as FileDefinitions;
+      if (entries === "unread") unread++;
+      if (entries === "changed") changed++;
+      const shown = call.reader.display(path);
+      paths.set(shown, path);
+      const known = typeof entries === "string" ? [] : entries;
+      const found = placesInFile({ shown, lines, entries: known, wanted });
+      for (const one of found.definitions) definitions.push(one);
+      for (const one of found.uses) uses.push(one);
+      await yielder.yieldIfDue();
     }
-    call.seen.noteListed(batch.map(([path]) => path));
-    await yielder.yieldIfDue();
   }
-  return { definitions, uses, complete };
+  return { definitions, uses, paths, unread, changed, complete: inTime && unread + changed === 0 };
 }
 
-/** Returns the definitions of a file: none where its language is not known, or it cannot be read. */
-async function definitionsAt(path: string, call: Call): Promise<readonly OutlineEntry[]> {
+/** The definitions of a file; `changed` where a line that was found is no longer in it. */
+type FileDefinitions = readonly OutlineEntry[] | "unread" | "changed";
+
+/** Returns the definitions of a file: none where its language is not known. */
+async function definitionsAt(
+  path: string,
+  lines: readonly SearchMatch[],
+  { lastPart }: WantedName,
+  call: Call,
+): Promise<FileDefinitions> {
   if (!engine().reading.isOutlined(path)) return [];
   try {
-    return (await readDefinitions(call, call.reach.found(path, "read"))).definitions;
+    const file = await readDefinitions(call, call.reach.found(path, "read"));
+    return (await hasLines(file, lines, lastPart, call)) ? file.definitions : "changed";
   } catch (thrown) {
     const error = fromEngine(thrown);
     if (error.code === "CANCELLED" || error.code === "INTERNAL") throw error;
-    return [];
+    // A file with the name of a text that is none has no definitions.
+    return error.code === "BINARY_FILE" ? [] : "unread";
   }
+}
+
+/** Returns true when the lines that were found still have the name, as they do in a file that has not changed. */
+async function hasLines(
+  { text }: DefinedFile,
+  lines: readonly SearchMatch[],
+  name: string,
+  { signal }: Call,
+): Promise<boolean> {
+  const spans = lines.map(({ line }) => ({ first: line - 1, count: 1 }));
+  const read = await linesIn({ bytes: text, encoding: "utf-8", name: "" }, spans, signal);
+  return read.every(([line]) => line?.includes(name) === true);
 }
 
 /** A file in which the name was found. */
 interface FileWithName {
   /** Its path as the caller sees it. */
   readonly shown: string;
+  /** By their number. */
   readonly lines: readonly SearchMatch[];
+  /** By their first line, an outer one before those inside. */
   readonly entries: readonly OutlineEntry[];
-  /** The name of the call. */
-  readonly name: string;
+  readonly wanted: WantedName;
 }
 
-function placesInFile({ shown: path, lines, entries, name }: FileWithName): Omit<Places, "complete"> {
-  const named = definitionsNamed(name, entries);
-  const definitions = named.map((one) => ({
-    ...{ path, kind: one.kind, name: qualifiedName(one, entries).join("."), signature: one.signature },
+function placesInFile({
+  shown: path,
+  lines,
+  entries,
+  wanted: { name, lastPart },
+}: FileWithName): Pick<Places, "definitions" | "uses"> {
+  const names = new DefinitionNames(entries);
+  const named = new Set(definitionsNamed(name, entries));
+  const definitions = [...named].map((one) => ({
+    ...{ path, kind: one.kind, name: names.of(one), signature: one.signature },
     ...{ start_line: one.startLine, end_line: one.endLine },
   }));
   // The line with the name of a definition is the first one with it.
-  const own = new Set(
-    named.map((one) => lines.find(({ line }) => line >= one.startLine && line <= one.endLine)?.line),
+  const own = new Set([...named].map((one) => firstLineIn(one, lines)));
+  const others = new Map(
+    entries
+      .filter((one) => one.name === lastPart && !named.has(one))
+      .map((one) => [firstLineIn(one, lines), names.of(one)]),
   );
-  const others = lines.filter(({ line }) => !own.has(line));
-  const uses = others.map(({ line, text }) => {
-    // An inner definition comes after those around it.
-    const around = entries.findLast((one) => one.startLine <= line && line <= one.endLine);
-    return withoutUndefined({ path, line, text, in: around && qualifiedName(around, entries).join(".") });
-  });
+  const uses: SymbolUse[] = [];
+  const around = new EnclosingDefinitions(entries);
+  for (const { line, text } of lines) {
+    const inner = around.innermostAt(line);
+    if (own.has(line)) continue;
+    const defines = others.get(line);
+    const place = defines === undefined ? { in: inner && names.of(inner) } : { defines };
+    uses.push(withoutUndefined({ path, line, text, ...place }));
+  }
   return { definitions, uses };
+}
+
+/** Returns the number of the first of some lines, which are in order, that is in a definition; undefined for none. */
+function firstLineIn(
+  { startLine, endLine }: OutlineEntry,
+  lines: readonly SearchMatch[],
+): number | undefined {
+  let [low, high] = [0, lines.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (lines[middle]!.line < startLine) low = middle + 1;
+    else high = middle;
+  }
+  const line = lines[low]?.line;
+  return line !== undefined && line <= endLine ? line : undefined;
+}
+
+/** The definitions around lines that are asked for in their order, so that each definition is looked at once. */
+class EnclosingDefinitions {
+  readonly #entries: readonly OutlineEntry[];
+  readonly #open: OutlineEntry[] = [];
+  #next = 0;
+
+  constructor(entries: readonly OutlineEntry[]) {
+    this.#entries = entries;
+  }
+
+  /** Returns the last definition in the order of their first lines that has a line: an inner one comes after those around it. */
+  innermostAt(line: number): OutlineEntry | undefined {
+    for (; this.#next < this.#entries.length; this.#next++) {
+      const entry = this.#entries[this.#next]!;
+      if (entry.startLine > line) break;
+      this.#open.push(entry);
+    }
+    while (this.#open.length > 0 && this.#open.at(-1)!.endLine < line) this.#open.pop();
+    return this.#open.at(-1);
+  }
 }

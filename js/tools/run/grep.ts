@@ -18,7 +18,7 @@ import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { escapeControls, plural } from "../../engine/escape.ts";
 import { changeAt } from "../lib/changed.ts";
 import { statOrNull } from "../lib/contents.ts";
-import { maxAnswerBytes } from "../lib/text.ts";
+import { assertWellFormed, maxAnswerBytes } from "../lib/text.ts";
 import { matchesElsewhereNote } from "../grep/elsewhere.ts";
 import type { GrepData, GrepMatch, GrepSummary } from "../generated/types.ts";
 import type { CheckedArgs } from "../generated/internal.ts";
@@ -38,6 +38,7 @@ type GrepToolArgs = CheckedArgs["grep"];
 
 /** Answers a call of `grep`. */
 export async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<GrepData>> {
+  assertWellFormed("pattern", args.pattern);
   const root = call.locations[0]!.path;
   const query = {
     pattern: args.pattern,

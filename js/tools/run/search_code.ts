@@ -7,6 +7,7 @@ import type { CodeSearchResult } from "../../engine/search-types.ts";
 import type { SearchCodeData } from "../generated/types.ts";
 import type { CheckedArgs } from "../generated/internal.ts";
 import type { Answer, Call } from "../lib/tool.ts";
+import { assertWellFormed } from "../lib/text.ts";
 import { NOTE_TOKENS, TokenRoom } from "../lib/tokens.ts";
 import { type CoveredQuery, findLeftOut } from "../lib/left-out-entry.ts";
 import { searchedGlobs } from "../lib/walks.ts";
@@ -19,7 +20,9 @@ export async function runSearchCode(
   args: CheckedArgs["search_code"],
   call: Call,
 ): Promise<Answer<SearchCodeData>> {
-  const { query, kind, limit, known } = args;
+  const { query, kind, limit } = args;
+  assertWellFormed("query", query);
+  const known = new Set(args.known.map((hash) => hash.replace("#", "")));
   const covered = await coveredRoots(args.path, call);
   const roots = covered.roots.map(({ path }) => path);
   const glob = args.glob && searchedGlobs(call, args.glob);
@@ -38,8 +41,8 @@ export async function runSearchCode(
     first_line: first,
     last_line: last,
     hash,
-    known: known.includes(hash),
-    lines: known.includes(hash) ? [] : lines,
+    known: known.has(hash),
+    lines: known.has(hash) ? [] : lines,
   }));
   const { filesSearched: files_searched, complete } = found;
   const room = new TokenRoom({ most: args.max_tokens - NOTE_TOKENS, count: call.settings.tokens });
