@@ -4,10 +4,11 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { provideShortcuts, shortcutsOf } from "../../js/backends/abilities.ts";
+import { contentsOf, provideShortcuts, shortcutsOf } from "../../js/backends/abilities.ts";
 import { confineFiles } from "../../js/backends/confined/confine.ts";
 import { hidePaths } from "../../js/backends/confined/hiding.ts";
 import type { Files } from "../../js/backends/files.ts";
+import { ContentTerms } from "../../js/backends/search/held.ts";
 import { searchCode } from "../../js/backends/search/search-code.ts";
 import { memoryStorage, type Op } from "../../js/storage/index.ts";
 import { forkOverlay } from "../../js/backends/overlay/overlay.ts";
@@ -168,6 +169,36 @@ describe("the disk", () => {
     await rm(join(root, "open"), { recursive: true });
     expect(await code(sandboxed, "/w")).toEqual([]);
   });
+});
+
+it("a content that a ranked search no longer finds is forgotten, one that it finds is kept", () => {
+  const terms = new ContentTerms();
+  const mebibyte = (): Uint8Array => new Uint8Array(1 << 20);
+  const [kept, rewritten] = [mebibyte(), mebibyte()];
+  const as = (key: string, bytes: Uint8Array) => ({ key, path: key, bytes });
+  for (let round = 0; round < 200; round++) {
+    const { numbers } = terms.begin();
+    if (numbers.get(kept, "kept") === undefined) {
+      expect(round).toBe(0);
+      numbers.count(kept, as("kept", kept));
+    }
+    const removed = round === 0 ? rewritten : mebibyte();
+    numbers.count(removed, as(`removed ${round}`, removed));
+  }
+  const { numbers } = terms.begin();
+  expect(numbers.get(kept, "kept")).toBe(-1);
+  expect(numbers.get(rewritten, "removed 0")).toBeUndefined();
+});
+
+it("files with one relative path in two directories are both counted once", async () => {
+  const files = new MemoryBackend({ "/a/f.ts": define("inA"), "/b/f.ts": define("inB") });
+  const counted = async (): Promise<number> => {
+    await searchCode(files, ["/a", "/b"], query);
+    return contentsOf(files)?.signs.terms.begin().contents.bytes() as number;
+  };
+  const first = await counted();
+  expect(first).toBeGreaterThan(0);
+  expect(await counted()).toBe(first);
 });
 
 it("a storage is read once: a later query reads what it shows", async () => {

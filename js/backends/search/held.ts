@@ -69,30 +69,31 @@ export interface Candidates {
 
 /** The maximum memory of the counted terms, in bytes. Beyond it, the next query counts them again. */
 const MAX_TERM_BYTES = 64 << 20;
+/** The size in bytes of the contents with a number from which those that the last query did not find are forgotten. */
+const MIN_FORGOTTEN_BYTES = 64 << 20;
+/** The memory in bytes of the number of a content, without the key. */
+const NUMBER_BYTES = 200;
 
 /** The terms of contents, for ranked searches: each content is counted by the first query that ranks it. */
 export class ContentTerms {
   #contents: CountedContents = engine().ranking.counted();
-  /** The last content that was counted for a key, and its number. */
-  #counted = new Map<string, { readonly content: object; readonly number: number }>();
+  #numbers = new NumberedContents();
 
   /** Begins a query. Returns the counted contents, which stay valid until it ends. */
   begin(): { readonly contents: CountedContents; readonly numbers: ContentNumbers } {
     if (this.#contents.bytes() > MAX_TERM_BYTES) {
       this.#contents = engine().ranking.counted();
-      this.#counted = new Map();
+      this.#numbers = new NumberedContents();
     }
-    const [contents, counted] = [this.#contents, this.#counted];
+    const [contents, numbers] = [this.#contents, this.#numbers];
+    numbers.begin();
     return {
       contents,
       numbers: {
-        get(content, key) {
-          const known = counted.get(key);
-          return known?.content === content ? known.number : undefined;
-        },
+        get: (content, key) => numbers.get(content, key),
         count(content, { key, path, bytes }) {
           const number = contents.add(path, bytes);
-          counted.set(key, { content, number });
+          numbers.set(key, content, number, bytes.length);
           return number;
         },
       },
@@ -100,7 +101,55 @@ export class ContentTerms {
   }
 }
 
-/** The numbers of counted contents. `key` stands for the policy of a query and the path of the file. */
+/** A content with its number. It keeps the content in memory. */
+interface NumberedContent {
+  readonly content: object;
+  readonly number: number;
+  /** The memory in bytes. */
+  readonly bytes: number;
+  /** The last query that found it. */
+  query: number;
+}
+
+/** The last content that was counted for each key, and its number. What files had before, or removed files, is forgotten. */
+class NumberedContents {
+  readonly #byKey = new Map<string, NumberedContent>();
+  #query = 0;
+  #bytes = 0;
+  #most = MIN_FORGOTTEN_BYTES;
+
+  /** Begins a query. Where much is kept, what the last query did not find is forgotten. */
+  begin(): void {
+    if (this.#bytes > this.#most) {
+      for (const [key, known] of this.#byKey) if (known.query !== this.#query) this.#forget(key, known);
+      // A large tree is not looked through at each query.
+      this.#most = Math.max(MIN_FORGOTTEN_BYTES, 2 * this.#bytes);
+    }
+    this.#query++;
+  }
+
+  get(content: object, key: string): number | undefined {
+    const known = this.#byKey.get(key);
+    if (known?.content !== content) return undefined;
+    known.query = this.#query;
+    return known.number;
+  }
+
+  set(key: string, content: object, number: number, size: number): void {
+    const before = this.#byKey.get(key);
+    if (before !== undefined) this.#forget(key, before);
+    const bytes = size + NUMBER_BYTES + 2 * key.length;
+    this.#byKey.set(key, { content, number, bytes, query: this.#query });
+    this.#bytes += bytes;
+  }
+
+  #forget(key: string, { bytes }: NumberedContent): void {
+    this.#byKey.delete(key);
+    this.#bytes -= bytes;
+  }
+}
+
+/** The numbers of counted contents. `key` stands for the policy of a query, the file, and its path in the search. */
 export interface ContentNumbers {
   /** Returns the number of a content; -1 for one that is not ranked, undefined for one that is not counted. */
   get(content: object, key: string): number | undefined;

@@ -108,7 +108,7 @@ function readerOf(
       const file = await held.file(place);
       if (file.size > MOST) return await rankedContent(backend, place, file.size);
       // The same content counts anew at another path, which has other words, and under another policy.
-      const key = `${held.view}\0${path}`;
+      const key = `${held.view}\0${path.length}\0${place}`;
       const known = numbers.get(file.content, key);
       if (known !== undefined) return { number: known };
       const { bytes, content } = await file.read(held.source, signal);
