@@ -69,11 +69,19 @@ export async function coveredRoots(typed: string, call: Call): Promise<CoveredRo
       closed.push(other);
     }
   }
-  if (others.length === 0) return { roots: located, closed };
-  // While a person was asked about one root, the grant of another may have ended.
+  return others.length === 0 ? { roots: located, closed } : stillGranted(located, closed, call);
+}
+
+/** Returns the located roots whose grants have not ended while a person was asked about another one. @throws GRANT_DENIED */
+async function stillGranted(
+  located: readonly (CoveredRoot & { readonly at: Location })[],
+  others: readonly string[],
+  call: Call,
+): Promise<CoveredRoots> {
   const roots: CoveredRoot[] = [];
-  for (const { at: root, path, index } of located) {
-    if (await call.reach.isGranted(root, "read")) roots.push({ path, index });
+  const closed = [...others];
+  for (const { at, path, index } of located) {
+    if (await call.reach.isGranted(at, "read")) roots.push({ path, index });
     else if (index === 0) throw locationError("GRANT_DENIED", at);
     else closed.push(path);
   }

@@ -158,14 +158,13 @@ async function placesOf(
     );
     for (const [at, [path, lines]] of batch.entries()) {
       const entries = read[at] as FileDefinitions;
-      if (entries === "unread") unread++;
-      if (entries === "changed") changed++;
+      unread += Number(entries === "unread");
+      changed += Number(entries === "changed");
       const shown = call.reader.display(path);
       paths.set(shown, path);
-      const known = typeof entries === "string" ? [] : entries;
-      const found = placesInFile({ shown, lines, entries: known, wanted });
-      for (const one of found.definitions) definitions.push(one);
-      for (const one of found.uses) uses.push(one);
+      const found = placesInFile({ shown, lines, entries: knownOf(entries), wanted });
+      append(definitions, found.definitions);
+      append(uses, found.uses);
       await yielder.yieldIfDue();
     }
   }
@@ -174,6 +173,12 @@ async function placesOf(
 
 /** The definitions of a file; `changed` where a line that was found is no longer in it. */
 type FileDefinitions = readonly OutlineEntry[] | "unread" | "changed";
+
+function append<T>(list: T[], more: readonly T[]): void {
+  for (const one of more) list.push(one);
+}
+
+const knownOf = (found: FileDefinitions): readonly OutlineEntry[] => (typeof found === "string" ? [] : found);
 
 /** Returns the definitions of a file: none where its language is not known. */
 async function definitionsAt(
