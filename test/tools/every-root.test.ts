@@ -246,11 +246,11 @@ describe("search_code without a path", () => {
   test.each(["disk", "memory"] as const)("ranks the files of every root together (%s)", async (where) => {
     await using ws = await opened[where]();
     const both = await ws.searchCode({ query });
-    expect(placesOf(both)[0]).toBe(`${two}/session.ts:3-6`);
-    expect(placesOf(both)).toContain("near.ts:1-2");
+    expect(placesOf(both)[0]).toBe(`${two}/session.ts:3-5`);
+    expect(placesOf(both)).toContain("near.ts:1-1");
     expect(both.files_searched).toBe(4);
     const near = await ws.searchCode({ query, path: one });
-    expect(placesOf(near)).toEqual(["near.ts:1-2"]);
+    expect(placesOf(near)).toEqual(["near.ts:1-1"]);
   });
 
   test("ranks them as one directory that holds them", async () => {

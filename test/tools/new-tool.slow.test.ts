@@ -14,6 +14,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 const TOUCH = `/** \`touch\`: makes an empty file where there is none. */
 import type { TouchData } from "./generated/types.ts";
 import type { CheckedArgs } from "./generated/internal.ts";
+import { engine } from "../engine/current.ts";
 import { statOrNull } from "./lib/contents.ts";
 import { compileArgumentCheck, object } from "./lib/schema.ts";
 import { flag, path, PATH_ALIASES, text } from "./lib/shared.ts";
@@ -60,7 +61,7 @@ export const touch: ChangingTool<CheckedArgs["touch"], TouchData> = {
           name: args.path,
           target,
           was: null,
-          now: { bytes: new Uint8Array(), mode: undefined, hash: undefined, diff: undefined },
+          now: { bytes: new Uint8Array(), mode: undefined, hash: engine().sha256(new Uint8Array()), diff: undefined },
           from: null,
           parents: args.create_dirs,
           mayReplace: true,

@@ -44,9 +44,9 @@ describe.each(KINDS)("search_code on %s", (kind) => {
     const { ok, text, data } = await ws.call("search_code", { query: "why was the session closed" });
     expect(ok, text).toBe(true);
     const places = placesOf(data);
-    expect(places[0]).toBe("auth/session.ts:8-11");
+    expect(places[0]).toBe("auth/session.ts:8-10");
     expect(
-      /^auth\/session\.ts:8-11 #[0-9a-f]{6}\n8:export function closeSession\(reason: string\) \{\n9: {2}log\("closed"/u.test(
+      /^auth\/session\.ts:8-10 #[0-9a-f]{6}\n8:export function closeSession\(reason: string\) \{\n9: {2}log\("closed"/u.test(
         text,
       ),
     ).toBe(true);
@@ -57,10 +57,10 @@ describe.each(KINDS)("search_code on %s", (kind) => {
     const { ws } = await place(kind, tree);
     const ask = async (args: object) =>
       placesOf((await ws.call("search_code", { query: "closeSession", ...args } as never)).data as never);
-    expect(await ask({ kind: "definition" })).toEqual(["auth/session.ts:8-11"]);
+    expect(await ask({ kind: "definition" })).toEqual(["auth/session.ts:8-10"]);
     expect((await ask({ kind: "test" })).map((one) => one.split(":")[0])).toEqual(["test/session.test.ts"]);
-    expect(await ask({ glob: "*.md" })).toEqual(["docs/guide.md:1-3"]);
-    expect(await ask({ path: "auth", query: "parse" })).toEqual(["auth/token.ts:1-4"]);
+    expect(await ask({ glob: "*.md" })).toEqual(["docs/guide.md:1-2"]);
+    expect(await ask({ path: "auth", query: "parse" })).toEqual(["auth/token.ts:1-3"]);
     const { text } = await ws.call("search_code", { query: "kubernetes" });
     // The file of secrets is told.
     expect(text).toBe("Nothing fits kubernetes\n[1 entry could not be read]");
@@ -100,7 +100,7 @@ describe.each(KINDS)("search_code on %s", (kind) => {
     const { ws } = await place(kind, tree, { rules });
     const { data } = await ws.call("search_code", { query: "close session reason" });
     expect(placesOf(data).filter((one) => one.startsWith("auth"))).toEqual([]);
-    expect(placesOf(data)).toContain("docs/guide.md:1-3");
+    expect(placesOf(data)).toContain("docs/guide.md:1-2");
   });
 
   test("counts by the tokenizer of the host, and shows the first block as far as it fits", async () => {
@@ -154,7 +154,7 @@ describe.each(KINDS)("search_code on %s", (kind) => {
     for (let round = 0; round < 2; round++) {
       const { text, data } = await ws.call("search_code", { query: "wanted" });
       expect(text).toMatch(/\[dump\.sql not searched: over 1 MiB; grep searches it\]$/u);
-      expect(placesOf(data)).toEqual(["small.ts:1-2"]);
+      expect(placesOf(data)).toEqual(["small.ts:1-1"]);
     }
   });
 
@@ -166,7 +166,7 @@ describe.each(KINDS)("search_code on %s", (kind) => {
     const refund = await ws.call("search_code", { query: "refund" });
     expect(placesOf(refund.data)).toEqual(["billing/refund.ts:2-2"]);
     const billing = await ws.call("search_code", { query: "billing" });
-    expect(new Set(placesOf(billing.data))).toEqual(new Set(["a.ts:1-2", "billing/refund.ts:2-2"]));
+    expect(new Set(placesOf(billing.data))).toEqual(new Set(["a.ts:1-1", "billing/refund.ts:2-2"]));
   });
 
   test("blocks that the caller has come back as one line, until they change", async () => {
@@ -175,7 +175,7 @@ describe.each(KINDS)("search_code on %s", (kind) => {
     const first = await ws.call("search_code", query);
     const [best] = first.data?.blocks ?? [];
     const again = await ws.call("search_code", { ...query, known: [best?.hash as string] });
-    expect(again.text.split("\n").slice(0, 2)).toEqual([`auth/session.ts:8-11 #${best?.hash} (known)`, ""]);
+    expect(again.text.split("\n").slice(0, 2)).toEqual([`auth/session.ts:8-10 #${best?.hash} (known)`, ""]);
     expect(again.data?.blocks[0]).toEqual({ ...best, known: true, lines: [] });
     expect(again.data?.blocks[1]).toEqual(first.data?.blocks[1]);
     await foreign("auth/session.ts", SESSION.replace('log("closed"', 'log("session closed"'));

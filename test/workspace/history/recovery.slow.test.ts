@@ -81,7 +81,8 @@ function program(manner: Manner): string {
       }
     console.log("ready");
     if (!${loop}) for await (const _ of process.stdin);
-    const operations = (i) => ${loop} ? [0, 1, 2, 3, 4].map((n) => ({ tool: "write_file", args: { path: "f" + n, content: "v" + i } })) : ${JSON.stringify(MIXED)};
+    // The last operation writes what the first one has written, so that they are made in turn, and not in one job.
+    const operations = (i) => ${loop} ? [0, 1, 2, 3, 4, 0].map((n) => ({ tool: "write_file", args: { path: "f" + n, content: "v" + i } })) : ${JSON.stringify(MIXED)};
     for (let i = 0; i < (${loop} ? Infinity : 1); i++) {
       const { ok, text } = await ws.call("batch", { operations: operations(i) });
       if (!ok) { console.error(text); process.exit(3); }

@@ -156,7 +156,9 @@ impl FileBlocks {
                 _ => starts.push((definition.lead_line, Some(definition))),
             }
         }
-        let lines = memchr::memchr_iter(b'\n', text).count() as u32 + 1;
+        // No line begins after a final newline.
+        let begun = text.strip_suffix(b"\n").unwrap_or(text);
+        let lines = memchr::memchr_iter(b'\n', begun).count() as u32 + 1;
         let ends = starts.iter().skip(1).map(|(at, _)| at - 1).chain([lines]);
         for (&(mut first, definition), end) in starts.iter().zip(ends) {
             loop {

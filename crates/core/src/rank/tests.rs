@@ -43,11 +43,11 @@ const FILES: &[(&str, &str)] = &[
 #[test]
 fn the_intended_block_is_first() {
     let cases = [
-        ("why was the session closed", Kind::Any, "auth/session.py:6-8"),
-        ("close_session", Kind::Any, "auth/session.py:6-8"),
-        ("closeSession", Kind::Definition, "auth/session.py:6-8"),
-        ("parse tokens", Kind::Any, "auth/token.py:1-3"),
-        ("session reasons", Kind::Test, "test/test_session.py:1-3"),
+        ("why was the session closed", Kind::Any, "auth/session.py:6-7"),
+        ("close_session", Kind::Any, "auth/session.py:6-7"),
+        ("closeSession", Kind::Definition, "auth/session.py:6-7"),
+        ("parse tokens", Kind::Any, "auth/token.py:1-2"),
+        ("session reasons", Kind::Test, "test/test_session.py:1-2"),
     ];
     for (query, kind, expected) in cases {
         let files: Vec<_> =
@@ -64,7 +64,7 @@ fn a_symbol_that_is_the_whole_query_is_found_where_it_is_defined_as_written() {
         ("all.py", "def serialize(a):\n    Serializer(a, Serializer, serializer)\n"),
         ("out.py", "class Serializer:\n    def run(self):\n        pass\n"),
     ];
-    for (query, expected) in [("Serializer", "out.py:1-1"), ("serialize", "all.py:1-3")] {
+    for (query, expected) in [("Serializer", "out.py:1-1"), ("serialize", "all.py:1-2")] {
         assert_eq!(found(&files, query, Kind::Any)[0], expected, "{query}");
     }
 }
@@ -75,7 +75,7 @@ fn a_symbol_within_a_sentence_is_a_word_like_others() {
         ("a.py", "def base64(n):\n    return n\n"),
         ("b.py", "def decode(text, padding):\n    return strip(text, padding, base64)\n"),
     ];
-    assert_eq!(found(&files, "decode base64 text with padding", Kind::Any)[0], "b.py:1-3");
+    assert_eq!(found(&files, "decode base64 text with padding", Kind::Any)[0], "b.py:1-2");
 }
 
 #[test]
@@ -121,8 +121,8 @@ fn words_of_tasks_count_less_than_others() {
         ("a.py", "def fix(text):\n    fix(text)\n"),
         ("b.py", "def close(session):\n    end(session)\n"),
     ];
-    assert_eq!(found(&files, "fix the session", Kind::Any), ["b.py:1-3", "a.py:1-3"]);
-    assert_eq!(found(&files, "fix", Kind::Any), ["a.py:1-3"]);
+    assert_eq!(found(&files, "fix the session", Kind::Any), ["b.py:1-2", "a.py:1-2"]);
+    assert_eq!(found(&files, "fix", Kind::Any), ["a.py:1-2"]);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_file_with_the_words_in_its_path_alone_is_found_after_those_with_them_in_the
         ("billing/refund.ts", "\nexport const rate = 1;\nexport const other = 2;\n"),
         ("a.ts", "export const x = billing;\n"),
     ];
-    assert_eq!(found(&files, "refund", Kind::Any), ["billing/refund.ts:1-1"]);
+    assert_eq!(found(&files, "refund", Kind::Any), ["billing/refund.ts:2-2"]);
     assert_eq!(found(&files, "billing", Kind::Any).len(), 2);
     assert!(found(&files, "refund", Kind::Definition).is_empty());
 }
