@@ -88,7 +88,7 @@ describe.skipIf(!hasWasm && process.env["CI"] !== "true")("the modules of the ta
   });
 
   it.each([
-    ["dist/filewright.node.js", 67, 565],
+    ["dist/filewright.node.js", 67, 570],
     ["dist/engine/edit-entry.node.js", 19, 48],
     ["dist/adapters/ai-sdk.js", 44, 398],
   ])("%s loads at most %i files of %i kB together", (path, most, kilobytes) => {
