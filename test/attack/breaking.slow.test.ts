@@ -195,21 +195,19 @@ describe.skipIf(!strace || !mountable)("told, the old content whole, nothing lef
     expect(everything()).toEqual(before);
   });
 
-  test.each([false, true])(
-    "a flush that fails while what was made is taken back, without the addon: %s",
-    async (node) => {
-      const before = everything();
-      const operations = [
-        { tool: "move", args: { source: "sparse", destination: "f", overwrite: true } },
-        { tool: "move", args: { source: "tree", destination: "moved" } },
-      ];
-      // Those of the first move succeed.
-      const making = { node, within: [root, join(root, "tree"), join(root, "there")] };
-      const told = await toldUnder("fsync", "error=EIO:when=3+", [["batch", { operations }]], making);
-      expect(told).toEqual(["IO_ERROR"]);
-      expect(everything()).toEqual(before);
-    },
-  );
+  // With the addon each thread counts its own calls, so that no count tells the first flush from that of the rollback.
+  test("a flush that fails while what was made is taken back, without the addon", async () => {
+    const before = everything();
+    const operations = [
+      { tool: "move", args: { source: "sparse", destination: "f", overwrite: true } },
+      { tool: "move", args: { source: "tree", destination: "moved" } },
+    ];
+    // Those of the first move succeed.
+    const making = { node: true, within: [root, join(root, "tree"), join(root, "there")] };
+    const told = await toldUnder("fsync", "error=EIO:when=3+", [["batch", { operations }]], making);
+    expect(told).toEqual(["IO_ERROR"]);
+    expect(everything()).toEqual(before);
+  });
 
   test.each(["none", "atomic"])("closing, where nothing waits for the disk: %s", async (durability) => {
     const before = everything();
