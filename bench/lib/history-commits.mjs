@@ -15,9 +15,9 @@ import { Skip } from "./skip.mjs";
 /** The newest commits of a repository of which some are chosen. */
 const NEWEST = 2000;
 /** The most changed lines of a commit, as many as an answer may have. */
-const MOST_LINES = 200;
+const MAX_LINES = 200;
 /** The most bytes of a question; search_code refuses those above 1,000. */
-const MOST_QUERY_BYTES = 900;
+const MAX_QUERY_BYTES = 900;
 
 /** The languages of source files, by the ending. */
 const SOURCE =
@@ -58,7 +58,7 @@ function questionIn(message) {
   const lines = `${subject}\n${paragraphs[0] ?? ""}`.split("\n").filter((line) => !TRAILER.test(line.trim()));
   const text = lines.join(" ").replace(/\(?#\d+\)?|https?:\S+/gu, "");
   const words = text.split(/\s+/u).filter(Boolean);
-  while (Buffer.byteLength(words.join(" ")) > MOST_QUERY_BYTES) words.pop();
+  while (Buffer.byteLength(words.join(" ")) > MAX_QUERY_BYTES) words.pop();
   return words.join(" ");
 }
 
@@ -124,7 +124,7 @@ export function chooseCommits(repository, most, isWanted = () => true) {
     const hunks = hunksOf(repository, one);
     const lines = hunks.reduce((sum, { first, last }) => sum + last - first + 1, 0);
     const commit = { ...one, hunks, half: halfOfCommit(one.id) };
-    if (lines > 0 && lines <= MOST_LINES && isWanted(commit)) chosen.push(commit);
+    if (lines > 0 && lines <= MAX_LINES && isWanted(commit)) chosen.push(commit);
   }
   return chosen.sort((a, b) => b.age - a.age);
 }

@@ -7,7 +7,7 @@ import { STOP, stem, words } from "./knows-queries.mjs";
 /** The lines of one window. */
 const WINDOW_LINES = 20;
 /** The files of an answer. */
-const MOST_FILES = 10;
+const MAX_FILES = 10;
 /** The most bytes of a file that is searched, as in search_code. */
 const MOST_BYTES = 1 << 20;
 
@@ -73,7 +73,7 @@ export function treeReader() {
 
 const best = (scored) => {
   const found = scored.filter(({ score }) => score > 0);
-  return found.sort((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1)).slice(0, MOST_FILES);
+  return found.sort((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1)).slice(0, MAX_FILES);
 };
 
 /** Returns the windows of the best files: the best of each, then the second best of each, and so on. */

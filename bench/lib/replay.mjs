@@ -7,7 +7,7 @@ import { isSource } from "./history-commits.mjs";
 import { keywords } from "./history-texts.mjs";
 
 /** The calls after which an agent gives up. */
-export const MOST_CALLS = 20;
+export const MAX_CALLS = 20;
 /** The bytes of a token, about. */
 export const TOKEN_BYTES = 3.6;
 /** The lines of a page. */
@@ -51,7 +51,7 @@ export async function replay(workspace, strategy, { query, words, place }) {
   const spent = { calls: 0, tokens: 0, isFound: false };
   const steps = strategy({ query, words });
   let answer;
-  while (spent.calls < MOST_CALLS) {
+  while (spent.calls < MAX_CALLS) {
     const { value, done } = await steps.next(answer);
     if (done) break;
     const [tool, args] = value;

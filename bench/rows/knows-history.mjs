@@ -9,7 +9,7 @@ import { checkedOut, chooseCommits, repositoriesIn } from "../lib/history-commit
 import { bm25, byKeywords, treeReader } from "../lib/history-texts.mjs";
 
 /** The commits of a repository. */
-const MOST_COMMITS = 60;
+const MAX_COMMITS = 60;
 /** The lines that an answer may have. */
 const BUDGET_LINES = 200;
 
@@ -51,7 +51,7 @@ async function judgeAll({ LocalBackend, SandboxPolicy, searchCode }, repositorie
   for (const repository of repositories) {
     const read = treeReader();
     let backend;
-    const commits = chooseCommits(repository, MOST_COMMITS);
+    const commits = chooseCommits(repository, MAX_COMMITS);
     for (const { tree, query, hunks, half } of checkedOut(repository, commits)) {
       backend ??= new LocalBackend({ policy: SandboxPolicy.readOnly(tree) });
       const texts = read(tree);

@@ -6,14 +6,14 @@
 // place that is not found counts with all calls and tokens that were spent on it.
 import { checkedOut, chooseCommits, repositoriesIn } from "../lib/history-commits.mjs";
 import { treeReader } from "../lib/history-texts.mjs";
-import { byFiles, byLines, bySearch, MOST_CALLS, rareWords, replay, TOKEN_BYTES } from "../lib/replay.mjs";
+import { byFiles, byLines, bySearch, MAX_CALLS, rareWords, replay, TOKEN_BYTES } from "../lib/replay.mjs";
 
 /** The tasks, of all repositories together. */
-const MOST_TASKS = 100;
+const MAX_TASKS = 100;
 /** The calls of a task that is done at once. */
 const FEW_CALLS = 5;
 /** The share of the peer's calls and tokens that ranked search may need. */
-const MOST_SHARE = 0.5;
+const MAX_SHARE = 0.5;
 
 export const title = "knows-tasks: calls and tokens until the place of a change has been shown";
 
@@ -30,9 +30,9 @@ function placeOf({ paths, hunks }) {
 /** Returns what each agent spent on each task. */
 async function runTasks(openWorkspace, repositories) {
   const done = [];
-  const share = Math.ceil(MOST_TASKS / repositories.length);
+  const share = Math.ceil(MAX_TASKS / repositories.length);
   for (const repository of repositories) {
-    const most = Math.min(share, MOST_TASKS - done.length);
+    const most = Math.min(share, MAX_TASKS - done.length);
     const commits = chooseCommits(repository, most, (commit) => placeOf(commit) !== undefined);
     const read = treeReader();
     let workspace;
@@ -97,7 +97,7 @@ function* spentRows(half, tasks, peer) {
         unit: unit === "tokens" ? "tok" : unit,
         ours_count: of("ours"),
         peer_count: of(peer),
-        most: MOST_SHARE,
+        most: MAX_SHARE,
       };
     }
 }
@@ -105,7 +105,7 @@ function* spentRows(half, tasks, peer) {
 /** Yields the shares of the tasks whose places both agents found, at all and soon. */
 function* foundRows(half, tasks, peer) {
   for (const [name, most] of Object.entries({
-    found: MOST_CALLS,
+    found: MAX_CALLS,
     [`found in ${FEW_CALLS} calls`]: FEW_CALLS,
   })) {
     const share = (who) => mean(tasks.map((task) => Number(task[who].isFound && task[who].calls <= most)));

@@ -20,7 +20,9 @@ import type { Rank } from "./generated/types.ts";
 import { rankedGrep } from "./grep/rank.ts";
 import { grepWithoutExcludedLines } from "./grep/search.ts";
 import { maxAnswerBytes } from "./lib/text.ts";
-import { otherReadableRoots } from "./render/left-out.ts";
+import { BYTES_PER_MIB } from "./lib/limits.ts";
+import { type CoveredQuery, findLeftOut } from "./lib/left-out-entry.ts";
+import { leftOutNote, otherReadableRoots, otherRootsNote } from "./render/left-out.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { withoutUndefined } from "../schema/without-undefined.ts";
 import { type Call, locationError } from "./lib/tool.ts";
@@ -96,6 +98,38 @@ export function closedRootsNote({ closed }: CoveredRoots, verb: string): string 
   return closed.length === 0 ? undefined : `not ${verb}: ${closed.map(escapeControls).join(", ")}`;
 }
 
+/** Returns the note about roots that a search leaves out; of one that found nothing in one root, also about the others. */
+export function leftOutRootsNote(covered: CoveredRoots, total: number, call: Call): string | undefined {
+  const { roots, closed } = covered;
+  if (roots.length > 1 || closed.length > 0) return closedRootsNote(covered, "searched");
+  return otherRootsNote(total, call.locations[0]!.path, call.reach.summary);
+}
+
+/** Returns a note about files that are too large for a search, with the name of the first; undefined without any. */
+export async function largeFilesNote(
+  call: Call,
+  roots: readonly string[],
+  query: CoveredQuery,
+  { skipped, above }: { readonly skipped: number; readonly above: number },
+): Promise<string | undefined> {
+  if (skipped === 0) return undefined;
+  const first = await findLeftOut(call, roots, query, { files: true, above });
+  const reason = `over ${above / BYTES_PER_MIB} MiB`;
+  return leftOutNote(skipped, "searched", first ?? { path: "the first", reason });
+}
+
+/** Searches the contents below the covered roots. The paths of several are absolute, those of one are relative to it. */
+export function grepRoots(
+  call: Call,
+  covered: CoveredRoots,
+  query: CoveredContentQuery,
+  rank: Rank,
+): Promise<SearchResult> {
+  const [only] = covered.roots;
+  if (covered.roots.length > 1) return grepInCovered(call, covered, query, rank);
+  return grepInRoot(call, only!.path, rank, query);
+}
+
 /** Returns the path of a result: it is relative to `root`, empty where that is a file, absolute where others were searched. */
 export const pathOfResult = (path: string, root: string): string =>
   path === "" ? root : path.startsWith("/") ? path : childOf(root, path);
@@ -169,12 +203,7 @@ const sumOf = <T>(results: readonly T[], of: (one: T) => number): number =>
   results.reduce((total, one) => total + of(one), 0);
 
 /** Searches contents below one root. */
-export function grepInRoot(
-  call: Call,
-  root: string,
-  rank: Rank,
-  query: CoveredContentQuery,
-): Promise<SearchResult> {
+function grepInRoot(call: Call, root: string, rank: Rank, query: CoveredContentQuery): Promise<SearchResult> {
   return rank === "path"
     ? grepWithoutExcludedLines(call.fs, root, query, call.reader.excludeLines)
     : rankedGrep(call.fs, root, query, { rank, answerBytes: maxAnswerBytes(call.settings.limits) });
@@ -194,7 +223,7 @@ export type CoveredContentQuery = SearchQuery &
  * returns no cursor: it takes the best of every root, as far as the limit allows. The totals are those of the
  * roots that were searched.
  */
-export async function grepInCovered(
+async function grepInCovered(
   call: Call,
   { roots }: CoveredRoots,
   query: CoveredContentQuery,

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { checkedOut, chooseCommits, repositoriesIn } from "../../bench/lib/history-commits.mjs";
-import { byFiles, bySearch, MOST_CALLS, rareWords, replay } from "../../bench/lib/replay.mjs";
+import { byFiles, bySearch, MAX_CALLS, rareWords, replay } from "../../bench/lib/replay.mjs";
 import { openWorkspace } from "../../js/index.node.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -75,6 +75,6 @@ test.each([
   expect(found.calls).toBeLessThan(4);
   const missed = await replay(workspace, strategy, { query, words, place: { ...place, last: 99 } });
   expect(missed.isFound).toBe(false);
-  expect(missed.calls).toBeLessThanOrEqual(MOST_CALLS);
+  expect(missed.calls).toBeLessThanOrEqual(MAX_CALLS);
   await workspace.close();
 });

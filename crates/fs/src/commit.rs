@@ -306,7 +306,8 @@ impl Roots {
             }
             let Some(found) = found else { continue };
             check_replaced(change, &place, &found, &mut kept).map_err(no_record_error)?;
-            if !inodes.insert((found.dev, found.ino)) {
+            let is_again = !inodes.insert((found.dev, found.ino));
+            if is_again && matches!(change, Change::Put { .. } | Change::Remove(_)) {
                 let version = version_with_content(&place, &found, cancel);
                 linked.insert(at, version.map_err(no_record_error)?);
             }

@@ -14,11 +14,12 @@ import { childOf } from "../paths.ts";
 import { beginsBinary, HEAD_BYTES } from "./binary-head.ts";
 import { WALK_AHEAD_FILES } from "./cached-walk.ts";
 import type { ContentNumbers } from "./held.ts";
-import { readOrError } from "./search-files.ts";
+import { errorOf, readOrError } from "./search-files.ts";
 import { globsOf, type Signalled } from "./search-grep.ts";
 import { SearchWalk } from "./search-walk.ts";
 
-const MOST: number = RANK_LIMITS.maxRankedBytes;
+/** The size in bytes up to which a file is ranked. */
+const MAX_BYTES: number = RANK_LIMITS.maxRankedBytes;
 
 /**
  * Finds the blocks of files below some directories, at most 256, that fit a question best. Paths are relative to the
@@ -106,16 +107,16 @@ function readerOf(
   return async ({ path, place }) => {
     try {
       const file = await held.file(place);
-      if (file.size > MOST) return await rankedContent(backend, place, file.size);
+      if (file.size > MAX_BYTES) return await rankedContent(backend, place, file.size);
       // The same content counts anew at another path, which has other words, and under another policy.
       const key = `${held.view}\0${path.length}\0${place}`;
       const known = numbers.get(file.content, key);
       if (known !== undefined) return { number: known };
       const { bytes, content } = await file.read(held.source, signal);
-      if (content === undefined || bytes.length > MOST) return bytes;
+      if (content === undefined || bytes.length > MAX_BYTES) return bytes;
       return { number: numbers.count(content, { key, path, bytes }) };
     } catch (error) {
-      return error instanceof Error ? error : new Error(String(error));
+      return errorOf(error);
     }
   };
 }
@@ -126,9 +127,9 @@ async function rankedContent(
   path: string,
   size: number | undefined,
 ): Promise<Uint8Array | Error | "large" | undefined> {
-  const isLarge = size !== undefined && size > MOST;
-  const read = isLarge ? undefined : await readOrError(backend, path, { size, most: MOST });
-  if (read instanceof Error || (read !== undefined && read.length <= MOST)) return read;
+  const isLarge = size !== undefined && size > MAX_BYTES;
+  const read = isLarge ? undefined : await readOrError(backend, path, { size, most: MAX_BYTES });
+  if (read instanceof Error || (read !== undefined && read.length <= MAX_BYTES)) return read;
   const head = await headOrError(backend, path);
   return head instanceof Uint8Array && !beginsBinary(head) ? "large" : head;
 }
@@ -139,7 +140,7 @@ async function headOrError(backend: Files, path: string): Promise<Uint8Array | E
     if (!backend.abilities.ranges) return (await backend.readBytes(path)).subarray(0, HEAD_BYTES);
     return (await backend.read(path, { range: { start: 0, end: HEAD_BYTES } }))?.bytes;
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    return errorOf(error);
   }
 }
 
@@ -155,7 +156,7 @@ async function shownBlocks(
     const { place } = ranked[file] as PendingFile;
     const content = contents.has(file)
       ? contents.get(file)
-      : await readOrError(backend, place, { size: undefined, most: MOST });
+      : await readOrError(backend, place, { size: undefined, most: MAX_BYTES });
     contents.set(file, content);
     const block = content instanceof Uint8Array ? ranking.show(index, content) : undefined;
     if (block !== undefined) blocks.push(block);

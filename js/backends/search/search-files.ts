@@ -77,9 +77,13 @@ export async function readOrError(
     return await readSearched(backend, path, bounds);
   } catch (error) {
     if (error instanceof FilewrightError && error.code === "TOO_LARGE") return undefined;
-    return error instanceof Error ? error : new Error(String(error));
+    return errorOf(error);
   }
 }
+
+/** Returns what was thrown as an error, for a search that handles it later. */
+export const errorOf = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error(String(thrown));
 
 /** Returns the first bytes of a file; undefined when they cannot be read, and the read of the whole says why. */
 async function readHead(backend: Files, path: string): Promise<VersionedBytes | undefined> {

@@ -365,28 +365,16 @@ export function versionsBeforeBatch(operations: readonly Operation[]): readonly 
  * @throws FilewrightError CONFLICT when the operation would now be another one
  */
 export async function repeatAsApproved(operation: Operation, call: Call): Promise<Answer<unknown>> {
-  const { tool, meant } = operation;
+  const { tool, meant, trial } = operation;
+  const { args } = meant;
   const judged = judgedOf(operation);
   if (tool.kind === "read") return readInTurn(judged, tool, call);
-  const plan = await planAsApproved(operation, tool, call);
-  if (plan.kind === "settled") return plan.answer;
-  return applyGuarded({ ...judged, tool, args: meant.args, call }, plan);
-}
-
-/** Plans an operation as it was approved. @throws FilewrightError CONFLICT when it would now be another one */
-async function planAsApproved(
-  operation: Operation,
-  tool: AnyChangingTool,
-  call: Call,
-): Promise<Plan<unknown>> {
-  const { meant, trial } = operation;
-  const { args } = meant;
-  const { uses } = judgedOf(operation);
+  const { uses } = judged;
   const { places, ownVersions, settled, outline } = trial as OperationTrial;
   await assertStateUnchanged({ places, base: ownVersions }, { uses, call });
   const planned = await tool.plan(args, call);
   if ((planned.kind === "settled") !== settled) throw changedSinceApprovalError(call);
-  if (planned.kind === "settled") return planned;
+  if (planned.kind === "settled") return planned.answer;
   let plan = planned;
   if (outline !== undefined) {
     const question = await changeQuestionOf({ tool, args, uses, call }, plan, undefined);
@@ -395,7 +383,7 @@ async function planAsApproved(
   // The plan is the one that was shown, so the reviewer's revisions make of it what he approved.
   for (const revision of approvedOf(operation)?.reviewed?.revisions ?? [])
     plan = await choose(plan, revision.files, revision.isSelection);
-  return plan;
+  return applyGuarded({ ...judged, tool, args, call }, plan);
 }
 
 function changedSinceApprovalError({ locations }: Call): FilewrightError {

@@ -102,7 +102,8 @@ class LinkedFiles {
   /** Notes the file of a change, before the first change is made. */
   async note(change: Exclude<Change, MakeDirectory>, { fileId, nlink = 1 }: FsStat): Promise<void> {
     if (fileId === undefined || nlink < 2) return;
-    if (this.#ids.has(fileId)) this.#hashes.set(change, await hashOf(this.#fs, change.path));
+    const isCompared = change.do === "put" || change.do === "remove";
+    if (isCompared && this.#ids.has(fileId)) this.#hashes.set(change, await hashOf(this.#fs, change.path));
     this.#ids.add(fileId);
   }
 

@@ -2,7 +2,7 @@
 import type { Location } from "../../policy/index.ts";
 import { engine } from "../../engine/current.ts";
 import { escapeControls, plural } from "../../engine/escape.ts";
-import { FilewrightError } from "../../engine/errors.ts";
+import { FilewrightError, fromEngine } from "../../engine/errors.ts";
 import type { OutlineEntry } from "../../engine/read.ts";
 import { nearest } from "../../schema/nearest.ts";
 import { isTextKind, readWholeFile } from "./contents.ts";
@@ -42,6 +42,25 @@ export async function readDefinitions(call: Call, at: Location): Promise<Defined
   if (!isTextKind(kind))
     throw locationError("BINARY_FILE", at, { details: { kind, mime, size: bytes.length } });
   return { bytes, version, ...(await definitionsIn(bytes, encoding ?? "utf-8", at.path, call.signal)) };
+}
+
+/**
+ * Reads the definitions of a file that a search has found; `unread` for one that cannot be read, undefined for one without a
+ * text of a known language. @throws CANCELLED, INTERNAL
+ */
+export async function definitionsFound(
+  call: Call,
+  at: Location,
+): Promise<DefinedFile | "unread" | undefined> {
+  if (!engine().reading.isOutlined(at.path)) return undefined;
+  try {
+    return await readDefinitions(call, at);
+  } catch (thrown) {
+    const error = fromEngine(thrown);
+    if (error.code === "CANCELLED" || error.code === "INTERNAL") throw error;
+    // A file with the name of a text that is none has no definitions.
+    return error.code === "BINARY_FILE" ? undefined : "unread";
+  }
 }
 
 /** Finds the definitions of a content in an encoding. */

@@ -1,35 +1,24 @@
 /** The search of `find_symbol`. It is loaded with its first call. */
-import { engine } from "../../engine/current.ts";
-import { fromEngine } from "../../engine/errors.ts";
 import { plural } from "../../engine/escape.ts";
 import type { OutlineEntry } from "../../engine/read.ts";
 import type { SearchMatch, SearchResult } from "../../engine/search-types.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { withoutUndefined } from "../../schema/without-undefined.ts";
-import {
-  closedRootsNote,
-  type CoveredRoots,
-  coveredRoots,
-  grepInCovered,
-  grepInRoot,
-  pathOfResult,
-} from "../every-root.ts";
+import { closedRootsNote, coveredRoots, grepRoots, largeFilesNote, pathOfResult } from "../every-root.ts";
 import type { CheckedArgs } from "../generated/internal.ts";
 import type { FindSymbolData, SymbolDefinition, SymbolUse } from "../generated/types.ts";
 import { linesIn } from "../lib/contents.ts";
 import {
   type DefinedFile,
+  definitionsFound,
   definitionsNamed,
   DefinitionNames,
   partsOfName,
-  readDefinitions,
 } from "../lib/definitions.ts";
-import { type CoveredQuery, findLeftOut } from "../lib/left-out-entry.ts";
 import { assertWellFormed } from "../lib/text.ts";
 import { NOTE_TOKENS, TokenRoom } from "../lib/tokens.ts";
 import type { Answer, Call } from "../lib/tool.ts";
 import { searchedGlobs } from "../lib/walks.ts";
-import { leftOutNote } from "../render/left-out.ts";
 import { withFirstPlaces } from "../render/symbol.ts";
 
 type Args = CheckedArgs["find_symbol"];
@@ -65,10 +54,7 @@ export async function runFindSymbol(args: Args, call: Call): Promise<Answer<Find
     timeoutMs: Math.max(1, call.timer.timeLeft?.() ?? args.timeout_ms),
     signal: call.signal,
   } as const;
-  const found =
-    covered.roots.length > 1
-      ? await grepInCovered(call, covered, query, "path")
-      : await grepInRoot(call, root, "path", query);
+  const found = await grepRoots(call, covered, query, "path");
   const places = await placesOf(linesByFile(found, root), { name: args.name, lastPart }, call);
   const { definitions, complete } = places;
   const uses = args.uses ? places.uses : [];
@@ -84,25 +70,20 @@ export async function runFindSymbol(args: Args, call: Call): Promise<Answer<Find
   call.seen.noteListed(listed);
   const notes = [
     found.unreadable > 0 ? `${plural(found.unreadable, "entry", "entries")} could not be read` : undefined,
-    await largeNote(found, covered, query, call),
+    await largeFilesNote(
+      call,
+      covered.roots.map(({ path }) => path),
+      query,
+      {
+        skipped: found.skippedLarge,
+        above: query.maxFileBytes,
+      },
+    ),
     places.unread > 0 ? `the definitions of ${plural(places.unread, "file")} could not be read` : undefined,
     places.changed > 0 ? `${plural(places.changed, "file")} changed during the search` : undefined,
     closedRootsNote(covered, "searched"),
   ];
   return { data: shown, warnings: notes.filter((note) => note !== undefined) };
-}
-
-/** Returns a note about files that are too large to be searched, with the name of the first; undefined without any. */
-async function largeNote(
-  { skippedLarge }: SearchResult,
-  { roots }: CoveredRoots,
-  query: CoveredQuery,
-  call: Call,
-): Promise<string | undefined> {
-  if (skippedLarge === 0) return undefined;
-  const paths = roots.map(({ path }) => path);
-  const above = call.settings.limits.grepFileBytes;
-  return leftOutNote(skippedLarge, "searched", await findLeftOut(call, paths, query, { files: true, above }));
 }
 
 /** Returns the lines that were found by the path of their file, in the order in which they were found. */
@@ -126,7 +107,7 @@ interface WantedName {
 }
 
 /** The places of a name. */
-interface Places {
+interface SymbolPlaces {
   readonly definitions: readonly SymbolDefinition[];
   readonly uses: readonly SymbolUse[];
   /** The path of each file by that which data shows. */
@@ -143,7 +124,7 @@ async function placesOf(
   files: ReadonlyMap<string, readonly SearchMatch[]>,
   wanted: WantedName,
   call: Call,
-): Promise<Places> {
+): Promise<SymbolPlaces> {
   const yielder = new Yielder({ signal: call.signal });
   const all = [...files];
   const paths = new Map<string, string>();
@@ -187,16 +168,9 @@ async function definitionsAt(
   { lastPart }: WantedName,
   call: Call,
 ): Promise<FileDefinitions> {
-  if (!engine().reading.isOutlined(path)) return [];
-  try {
-    const file = await readDefinitions(call, call.reach.found(path, "read"));
-    return (await hasLines(file, lines, lastPart, call)) ? file.definitions : "changed";
-  } catch (thrown) {
-    const error = fromEngine(thrown);
-    if (error.code === "CANCELLED" || error.code === "INTERNAL") throw error;
-    // A file with the name of a text that is none has no definitions.
-    return error.code === "BINARY_FILE" ? [] : "unread";
-  }
+  const file = await definitionsFound(call, call.reach.found(path, "read"));
+  if (file === undefined || file === "unread") return file ?? [];
+  return (await hasLines(file, lines, lastPart, call)) ? file.definitions : "changed";
 }
 
 /** Returns true when the lines that were found still have the name, as they do in a file that has not changed. */
@@ -227,7 +201,7 @@ function placesInFile({
   lines,
   entries,
   wanted: { name, lastPart },
-}: FileWithName): Pick<Places, "definitions" | "uses"> {
+}: FileWithName): Pick<SymbolPlaces, "definitions" | "uses"> {
   const names = new DefinitionNames(entries);
   const named = new Set(definitionsNamed(name, entries));
   const definitions = [...named].map((one) => ({

@@ -1,9 +1,9 @@
 /** The search of `glob`. It is loaded after a workspace opens, or by the first call. */
 import { engine } from "../../engine/current.ts";
-import { closedRootsNote, type CoveredRoots, coveredRoots, findInCovered } from "../every-root.ts";
+import { type CoveredRoots, coveredRoots, findInCovered, leftOutRootsNote } from "../every-root.ts";
 import { findCountingIgnored, inBothUnicodeForms, searchedGlobs } from "../lib/walks.ts";
 import { unfollowedLinksNote } from "../render/unfollowed.ts";
-import { excludeGlobNotes, findWarnings, otherRootsNote } from "../render/left-out.ts";
+import { excludeGlobNotes, findWarnings } from "../render/left-out.ts";
 import { globsInForm } from "../../backends/windows-globs.ts";
 import { findLeftOut, type LeftOutEntry } from "../lib/left-out-entry.ts";
 import { maxAnswerBytes } from "../lib/text.ts";
@@ -54,10 +54,7 @@ export async function runGlob(args: CheckedGlobArgs, call: Call): Promise<Answer
       ...excludeGlobNotes(args.exclude),
       ...findWarnings(found, await firstUnlisted(found.unreadable, covered, args, call), call.reader.names),
       found.total > 0 ? undefined : await linksOfGlob(args, call, covered, patternsBelow),
-      closedRootsNote(covered, "searched"),
-      covered.roots.length > 1 || covered.closed.length > 0
-        ? undefined
-        : otherRootsNote(found.total, at.path, call.reach.summary),
+      leftOutRootsNote(covered, found.total, call),
     ].filter((note) => note !== undefined),
   };
 }

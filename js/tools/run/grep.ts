@@ -6,11 +6,10 @@ import { encodeCursor } from "../../engine/wire/cursor.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { SearchCounts, SearchQuery, SearchResult } from "../../engine/search-types.ts";
 import {
-  closedRootsNote,
   type CoveredRoots,
   coveredRoots,
-  grepInCovered,
-  grepInRoot,
+  grepRoots,
+  leftOutRootsNote,
   makeRootCursor,
   pathOfResult,
 } from "../every-root.ts";
@@ -22,13 +21,7 @@ import { assertWellFormed, maxAnswerBytes } from "../lib/text.ts";
 import { matchesElsewhereNote } from "../grep/elsewhere.ts";
 import type { GrepData, GrepMatch, GrepSummary } from "../generated/types.ts";
 import type { CheckedArgs } from "../generated/internal.ts";
-import {
-  excludeGlobNotes,
-  grepWarnings,
-  type LeftOutFiles,
-  otherReadableRoots,
-  otherRootsNote,
-} from "../render/left-out.ts";
+import { excludeGlobNotes, grepWarnings, type LeftOutFiles, otherReadableRoots } from "../render/left-out.ts";
 import { findLeftOut } from "../lib/left-out-entry.ts";
 import { unfollowedLinksNote } from "../render/unfollowed.ts";
 import type { Answer, Call } from "../lib/tool.ts";
@@ -81,10 +74,7 @@ export async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<Gr
         onProgress({ done: files, message: plural(matches, "match", "matches") })),
   };
   const covered = await coveredRoots(args.path, call);
-  const coversMore = covered.roots.length > 1;
-  const found = coversMore
-    ? await grepInCovered(call, covered, counted, args.rank)
-    : await grepInRoot(call, root, args.rank, counted);
+  const found = await grepRoots(call, covered, counted, args.rank);
   const shown = (path: string): string => call.reader.display(pathOfResult(path, root));
   const data = grepDataOf(found, args, shown);
   const text =
@@ -92,10 +82,7 @@ export async function runGrep(args: GrepToolArgs, call: Call): Promise<Answer<Gr
       ? await searchAsPlainText(args, call, signalled, shown)
       : undefined;
   const notes = [...excludeGlobNotes(args.exclude), ...(await leftOutNotes(found, query, call, covered))];
-  const others =
-    coversMore || covered.closed.length > 0
-      ? closedRootsNote(covered, "searched")
-      : otherRootsNote(found.totalMatches, root, call.reach.summary);
+  const others = leftOutRootsNote(covered, found.totalMatches, call);
   const elsewhere = await matchesElsewhereNote(found, args, call, signalled);
   return {
     data: text === undefined ? data : { ...data, as_text: text },

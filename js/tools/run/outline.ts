@@ -1,7 +1,5 @@
 /** The work of `outline`. It is loaded with its first call. */
 import type { Location } from "../../policy/index.ts";
-import { engine } from "../../engine/current.ts";
-import { fromEngine } from "../../engine/errors.ts";
 import { plural } from "../../engine/escape.ts";
 import type { OutlineEntry } from "../../engine/read.ts";
 import { Yielder } from "../../engine/yielder.ts";
@@ -9,7 +7,7 @@ import { withoutUndefined } from "../../schema/without-undefined.ts";
 import { closedRootsNote, coveredRoots } from "../every-root.ts";
 import type { CheckedArgs } from "../generated/internal.ts";
 import type { OutlineData, OutlinedDefinition, OutlinedFile } from "../generated/types.ts";
-import { anchorAt, type DefinedFile, readDefinitions } from "../lib/definitions.ts";
+import { anchorAt, type DefinedFile, definitionsFound, readDefinitions } from "../lib/definitions.ts";
 import { contentsDigit, currentFileFacts } from "../lib/seen.ts";
 import { NOTE_TOKENS, TokenRoom } from "../lib/tokens.ts";
 import { type Answer, type Call, locationError } from "../lib/tool.ts";
@@ -80,15 +78,9 @@ async function mapFiles(paths: readonly string[], args: Args, call: Call, map: O
 
 /** Returns a file of a directory with its definitions; undefined for one that has none. */
 async function mappedFile(at: Location, args: Args, call: Call): Promise<Mapped> {
-  if (!engine().reading.isOutlined(at.path)) return undefined;
-  try {
-    return await outlinedFile(await readDefinitions(call, at), at, { ...args, depth: args.depth ?? 1 }, call);
-  } catch (thrown) {
-    const error = fromEngine(thrown);
-    if (error.code === "CANCELLED" || error.code === "INTERNAL") throw error;
-    // A file with the name of a text that is none has no definitions.
-    return error.code === "BINARY_FILE" ? undefined : "unread";
-  }
+  const file = await definitionsFound(call, at);
+  if (file === undefined || file === "unread") return file;
+  return outlinedFile(file, at, { ...args, depth: args.depth ?? 1 }, call);
 }
 
 /** A file of a map; `unread` for one that cannot be read, undefined for one without definitions. */

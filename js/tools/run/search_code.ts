@@ -3,17 +3,14 @@ import { searchCode } from "../../backends/search/search-code.ts";
 import { childOf } from "../../backends/paths.ts";
 import { plural } from "../../engine/escape.ts";
 import { RANK_LIMITS } from "../../engine/generated/records.ts";
-import type { CodeSearchResult } from "../../engine/search-types.ts";
 import type { SearchCodeData } from "../generated/types.ts";
 import type { CheckedArgs } from "../generated/internal.ts";
 import type { Answer, Call } from "../lib/tool.ts";
 import { assertWellFormed } from "../lib/text.ts";
 import { NOTE_TOKENS, TokenRoom } from "../lib/tokens.ts";
-import { type CoveredQuery, findLeftOut } from "../lib/left-out-entry.ts";
 import { searchedGlobs } from "../lib/walks.ts";
-import { closedRootsNote, coveredRoots } from "../every-root.ts";
+import { coveredRoots, largeFilesNote, leftOutRootsNote } from "../every-root.ts";
 import { withBestBlocks } from "../render/blocks.ts";
-import { leftOutNote, otherRootsNote } from "../render/left-out.ts";
 
 /** Answers a call of `search_code`. */
 export async function runSearchCode(
@@ -50,35 +47,13 @@ export async function runSearchCode(
     // Below a block is an empty line.
     room.take(`${text}\n`),
   );
-  const others =
-    roots.length > 1 || covered.closed.length > 0
-      ? closedRootsNote(covered, "searched")
-      : otherRootsNote(blocks.length, roots[0] as string, call.reach.summary);
-  const { unreadable } = found;
+  const { unreadable, skippedLarge: skipped } = found;
+  const above = RANK_LIMITS.maxRankedBytes;
+  const large = await largeFilesNote(call, roots, { glob, ignoreFiles }, { skipped, above });
   const notes = [
-    await largeNote(found, roots, { glob, ignoreFiles }, call),
+    large && `${large}; grep searches ${skipped === 1 ? "it" : "them"}`,
     unreadable > 0 ? `${plural(unreadable, "entry", "entries")} could not be read` : undefined,
-    others,
+    leftOutRootsNote(covered, blocks.length, call),
   ];
   return { data, warnings: notes.filter((note) => note !== undefined) };
-}
-
-/** Returns a note about the files that are too large to be ranked, with the name of the first; undefined without any. */
-async function largeNote(
-  { skippedLarge }: CodeSearchResult,
-  roots: readonly string[],
-  query: CoveredQuery,
-  call: Call,
-): Promise<string | undefined> {
-  if (skippedLarge === 0) return undefined;
-  const above = RANK_LIMITS.maxRankedBytes;
-  const note = leftOutNote(
-    skippedLarge,
-    "searched",
-    (await findLeftOut(call, roots, query, { files: true, above })) ?? {
-      path: "the first",
-      reason: "over 1 MiB",
-    },
-  );
-  return `${note}; grep searches ${skippedLarge === 1 ? "it" : "them"}`;
 }

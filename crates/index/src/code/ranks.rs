@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use filewright_core::rank::{FileBlocks, RankIndex};
 
-use super::reader::{FileVersion, Known, MAX_BLOCK_BYTES, ReadFiles, ReadPart};
+use super::reader::{FilePlace, FileVersion, Known, MAX_BLOCK_BYTES, ReadFiles, ReadPart};
 use crate::tree::{FileState, NO_NUMBER};
 use crate::watch::state::IndexState;
 
@@ -91,12 +91,12 @@ impl Ranks {
         is_same.then_some((known.known, stamp))
     }
 
-    /// Adds what was read, and returns the numbers of the files that are ranked. `touched` and `lost`
-    /// are those of before the reading.
+    /// Adds what was read of `places`, and returns the numbers of the files that are ranked. `lost` is
+    /// that of before the reading.
     pub fn add(
         &mut self,
         read: ReadFiles,
-        touched: &[u32],
+        places: &[FilePlace],
         lost: u32,
         state: &IndexState,
     ) -> Added {
@@ -114,7 +114,7 @@ impl Ranks {
             let is_watched = record.is_some_and(|record| !state.unwatched.contains(&record.dir));
             let is_reported = is_watched && !is_linked && !state.tree.is_mount_point(file);
             added.passing += usize::from(!is_reported);
-            let touched = touched[at];
+            let touched = places[at].touched;
             this.files[file as usize] =
                 Some(KnownFile { known, stamp, touched, lost, is_reported });
         };

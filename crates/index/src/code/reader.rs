@@ -37,6 +37,8 @@ pub(super) struct FilePlace {
     name: CString,
     /// The path relative to the start of the query, in the form for display.
     pub path: Arc<str>,
+    /// [`FileRecord::touched`](crate::tree::FileRecord::touched) when it was looked up.
+    pub touched: u32,
 }
 
 impl FilePlace {
@@ -49,8 +51,16 @@ impl FilePlace {
         let mut path = Vec::new();
         tree.path_of(file, &mut path);
         let path = std::str::from_utf8(path.get(cut..)?).ok()?.into();
-        Some(Self { file, dir: Arc::clone(&dir.raw), name, path })
+        Some(Self { file, dir: Arc::clone(&dir.raw), name, path, touched: known.touched })
     }
+}
+
+/// A file that is unchanged if it still has its stamp.
+pub(super) struct DoubtedFile {
+    pub place: FilePlace,
+    pub stamp: u64,
+    /// What is known of the content with that stamp.
+    pub known: Known,
 }
 
 /// The version of a file that was read.
@@ -263,15 +273,15 @@ impl ReadFiles {
 /// Returns the numbers of the files that still have their stamps. Those that were not compared before
 /// `stop` are not among them.
 pub(super) fn unchanged<'a>(
-    files: &[(FilePlace, u64)],
+    files: &[DoubtedFile],
     stop: &StopSignal<'_>,
     reader: impl Fn() -> FileReader<'a> + Sync,
 ) -> HashSet<u32> {
     let parts = on_threads(files.len(), |next| {
         let (mut reader, mut found) = (reader(), vec![]);
         while let Some(range) = next().filter(|_| !stop.now()) {
-            let same = files[range].iter().filter(|(place, stamp)| reader.has_stamp(place, *stamp));
-            found.extend(same.map(|(place, _)| place.file));
+            let same = files[range].iter().filter(|one| reader.has_stamp(&one.place, one.stamp));
+            found.extend(same.map(|one| one.place.file));
         }
         found
     });

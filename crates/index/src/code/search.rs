@@ -10,7 +10,9 @@ use filewright_core::rank::{
 
 use super::CodeOptions;
 use super::ranks::Ranks;
-use super::reader::{FilePlace, FileReader, Known, ReadFile, read_blocks, read_files, unchanged};
+use super::reader::{
+    DoubtedFile, FilePlace, FileReader, Known, ReadFile, read_blocks, read_files, unchanged,
+};
 use crate::build::indexer::MIN_DIRTY_FILES_PER_PASS;
 use crate::lifecycle::index_dirty_in_background;
 use crate::lookup::{lock_refreshed_state, lock_unless_stopped};
@@ -54,13 +56,8 @@ pub(super) struct CoveredFiles {
 /// The files to read, and what is known of the others.
 struct LookedUp {
     ranked: Vec<u32>,
-    /// Files that are unchanged if they have these stamps.
-    doubted: Vec<(FilePlace, u64)>,
-    /// What is known about each of `doubted`, and the number of its changes.
-    known: Vec<(Known, u32)>,
+    doubted: Vec<DoubtedFile>,
     unread: Vec<FilePlace>,
-    /// For each of `unread` the number of its changes.
-    touched: Vec<u32>,
     lost: u32,
     large: u64,
     unreadable: u64,
@@ -112,7 +109,7 @@ impl SearchedRoot<'_> {
             if locked.id != id {
                 continue; // Another query has forgotten all files meanwhile.
             }
-            let added = locked.add(read, &files.touched, files.lost, &self.index().lock());
+            let added = locked.add(read, &files.unread, files.lost, &self.index().lock());
             if self.is_kept && added.passing >= MIN_DIRTY_FILES_PER_PASS {
                 index_dirty_in_background(self.session, self.index());
             }
@@ -155,9 +152,7 @@ impl SearchedRoot<'_> {
         let mut files = LookedUp {
             ranked: Vec::new(),
             doubted: Vec::new(),
-            known: Vec::new(),
             unread: Vec::new(),
-            touched: Vec::new(),
             lost: state.lost_changes,
             large: 0,
             unreadable: view.others().unreadable,
@@ -179,13 +174,9 @@ impl SearchedRoot<'_> {
             {
                 match known {
                     Some((known, Some(stamp))) => {
-                        files.doubted.push((place, stamp));
-                        files.known.push((known, record.touched));
+                        files.doubted.push(DoubtedFile { place, stamp, known });
                     }
-                    _ => {
-                        files.unread.push(place);
-                        files.touched.push(record.touched);
-                    }
+                    _ => files.unread.push(place),
                 }
             }
         }
@@ -205,13 +196,11 @@ impl LookedUp {
 
     /// Adds the doubted files: those that are unchanged as known, the others to the unread ones.
     fn believe(&mut self, unchanged: &HashSet<u32>, tests_alone: bool) {
-        let doubted = std::mem::take(&mut self.doubted).into_iter();
-        for ((place, _), (known, touched)) in doubted.zip(std::mem::take(&mut self.known)) {
+        for DoubtedFile { place, known, .. } in std::mem::take(&mut self.doubted) {
             if unchanged.contains(&place.file) {
                 self.add(known, tests_alone);
             } else {
                 self.unread.push(place);
-                self.touched.push(touched);
             }
         }
     }
