@@ -1,14 +1,15 @@
-// Measures which of the changed files and lines of a commit ranked search finds by its message, beside
-// BM25 over files and keywords with ripgrep.
+// Measures which of the changed source files and lines of a commit ranked search finds by its message,
+// beside BM25 over files and a count of keywords, as of a search with ripgrep.
 //
 // `--repositories FOLDER` has git directories with their whole history. Each commit is searched in
-// its parent, whole: code, tests and documents. Every method has the same budget of lines, which its
-// blocks or windows take whole and in their order. `dev` is the half on which constants are chosen.
+// its parent, whole: code, tests and documents. The shares are those that each method shows within one
+// budget of lines, in the order of its blocks or windows, of which the last is cut; the order of the files
+// has no budget. `dev` is the half on which constants are chosen.
 import { basename } from "node:path";
 import { checkedOut, chooseCommits, repositoriesIn } from "../lib/history-commits.mjs";
 import { bm25, byKeywords, treeReader } from "../lib/history-texts.mjs";
 
-/** The commits of a repository. */
+/** The most commits of a repository. */
 const MAX_COMMITS = 60;
 /** The lines that an answer may have. */
 const BUDGET_LINES = 200;
@@ -55,7 +56,7 @@ async function judgeAll({ LocalBackend, SandboxPolicy, searchCode }, repositorie
     for (const { tree, query, hunks, half } of checkedOut(repository, commits)) {
       backend ??= new LocalBackend({ policy: SandboxPolicy.readOnly(tree) });
       const texts = read(tree);
-      const { blocks } = await searchCode(backend, tree, { query, limit: 100 });
+      const { blocks } = await searchCode(backend, [tree], { query, limit: 100 });
       judged.push({
         name: basename(repository),
         half,

@@ -1,8 +1,8 @@
 // Measures the calls and tokens until an agent has seen the place of a change: with ranked search and
-// outlines, and with grep, glob and read_file alone.
+// outlines beside grep and reads, and with grep and reads alone.
 //
-// The tasks are commits of one source file from `--repositories FOLDER`; the place is the largest of at
-// most three changes, and has at most 30 lines. The agents are scripts (`bench/lib/replay.mjs`). A
+// The tasks are commits of one source file from `--repositories FOLDER`, with at most three changes of at
+// most 30 lines each; the place is the largest. The agents are scripts (`bench/lib/replay.mjs`). A
 // place that is not found counts with all calls and tokens that were spent on it.
 import { checkedOut, chooseCommits, repositoriesIn } from "../lib/history-commits.mjs";
 import { treeReader } from "../lib/history-texts.mjs";
@@ -10,9 +10,9 @@ import { byFiles, byLines, bySearch, MAX_CALLS, rareWords, replay, TOKEN_BYTES }
 
 /** The tasks, of all repositories together. */
 const MAX_TASKS = 100;
-/** The calls of a task that is done at once. */
+/** The calls within which a place is found soon. */
 const FEW_CALLS = 5;
-/** The share of the peer's calls and tokens that ranked search may need. */
+/** The aim for ranked search: its share of the peer's calls and tokens. */
 const MAX_SHARE = 0.5;
 
 export const title = "knows-tasks: calls and tokens until the place of a change has been shown";
@@ -52,19 +52,19 @@ async function runTasks(openWorkspace, repositories) {
 const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** The tools that `knows: true` adds to the list for models. */
-const ADDED = ["search_code", "outline", "changes_since", "find_files"];
+/** The tools that know the repository. */
+const KNOWING = ["search_code", "find_symbol", "outline", "changes_since", "find_files"];
 
-/** Yields the tokens of the definitions of the added tools, which are part of every request, beside all others. */
+/** Yields the tokens of the definitions of these tools, which are part of every request, beside all others. */
 async function* definitionRows(openWorkspace, root) {
   const workspace = await openWorkspace({ root, knows: true, history: false });
   const tokens = ({ name, description, inputSchema }) =>
     Math.round(JSON.stringify({ name, description, inputSchema }).length / TOKEN_BYTES);
-  const [added, others] = [[], []];
-  for (const tool of workspace.tools) (ADDED.includes(tool.name) ? added : others).push(tool);
+  const [knowing, others] = [[], []];
+  for (const tool of workspace.tools) (KNOWING.includes(tool.name) ? knowing : others).push(tool);
   const peer_count = others.reduce((sum, tool) => sum + tokens(tool), 0);
   const peer = `the other ${others.length} tools`;
-  for (const tool of added)
+  for (const tool of knowing)
     yield { name: `definition of ${tool.name}`, peer, ours_count: tokens(tool), peer_count };
   await workspace.close();
 }
@@ -104,11 +104,12 @@ function* spentRows(half, tasks, peer) {
 
 /** Yields the shares of the tasks whose places both agents found, at all and soon. */
 function* foundRows(half, tasks, peer) {
-  for (const [name, most] of Object.entries({
+  for (const [name, maxCalls] of Object.entries({
     found: MAX_CALLS,
     [`found in ${FEW_CALLS} calls`]: FEW_CALLS,
   })) {
-    const share = (who) => mean(tasks.map((task) => Number(task[who].isFound && task[who].calls <= most)));
+    const share = (who) =>
+      mean(tasks.map((task) => Number(task[who].isFound && task[who].calls <= maxCalls)));
     yield {
       name: `${half}: ${name}`,
       peer,

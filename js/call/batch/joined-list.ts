@@ -1,7 +1,8 @@
 /**
- * The operations of a batch as one list, which the disk makes in one job. They are one where each is planned as a list of
- * its own and changes nothing that another one names: in its turn each would be the same change. Every other batch is made
- * operation by operation.
+ * The operations of a batch as one list, which the disk makes in one job. They are one where nobody was asked, each is
+ * planned as a list of its own and changes nothing that another one names, and all together are a list (`listedChanges`): in
+ * its turn each would be the same change. Every other batch is made operation by operation, and so is one whose list failed
+ * and was taken back.
  */
 import { shortcutsOf } from "../../backends/abilities.ts";
 import { isWithin } from "../../backends/paths.ts";
@@ -57,7 +58,7 @@ export function joinOperations(operations: readonly Operation[]): JoinedList | u
   return list === undefined || !areIndependent(parts) ? undefined : { parts, list };
 }
 
-/** Makes a joined list, which is the one that `commit` makes. Returns the answers of its operations. @throws the error of one of them */
+/** Makes a joined list: `commit` makes the whole list, of which each operation gets the results of its changes. Returns the answers of its operations. @throws the error of one of them */
 export async function makeJoined({ parts }: JoinedList, commit: CommitList): Promise<Answers> {
   const joint = new JointCommit(parts, commit);
   const running: Promise<Answer<unknown>>[] = [];
@@ -83,7 +84,10 @@ function makePart({ operation, plan, call }: Part, commit: CommitList): Promise<
   return applyGuarded(change, plan);
 }
 
-/** The commit of a joined list: it is made once all operations have passed their checks. */
+/**
+ * The commit of a joined list: it is made once all operations have passed their checks, of which each asks for it once or
+ * fails. Their options are the same.
+ */
 class JointCommit {
   readonly #parts: readonly Part[];
   readonly #made: Promise<ListOutcome>;

@@ -36,7 +36,7 @@ const CONCURRENT_READS = 8;
 export async function runFindSymbol(args: Args, call: Call): Promise<Answer<FindSymbolData>> {
   assertWellFormed("name", args.name);
   const root = call.locations[0]!.path;
-  // Whatever is around a name is known once the definitions of a file are.
+  // The names around it are compared with the definitions of each file.
   const lastPart = partsOfName(args.name).at(-1) ?? args.name;
   const covered = await coveredRoots(args.path, call);
   const query = {
@@ -110,16 +110,17 @@ interface WantedName {
 interface SymbolPlaces {
   readonly definitions: readonly SymbolDefinition[];
   readonly uses: readonly SymbolUse[];
-  /** The path of each file by that which data shows. */
+  /** The real path of each file by the shown one. */
   readonly paths: ReadonlyMap<string, string>;
-  /** The files whose definitions could not be read, and those that no longer have a line that was found. */
+  /** The number of files whose definitions could not be read. */
   readonly unread: number;
+  /** The number of files that no longer have a line that was found. */
   readonly changed: number;
-  /** True when the definitions of every file were found before the time was over. */
+  /** True when the definitions of every file were found in time, in the content that was searched. */
   readonly complete: boolean;
 }
 
-/** Sorts the lines of files into definitions and uses; all are uses in files that are not read before the time is over. */
+/** Sorts the lines of files into definitions and uses; all are uses in files whose definitions are not known. */
 async function placesOf(
   files: ReadonlyMap<string, readonly SearchMatch[]>,
   wanted: WantedName,
@@ -208,9 +209,9 @@ function placesInFile({
     ...{ path, kind: one.kind, name: names.of(one), signature: one.signature },
     ...{ start_line: one.startLine, end_line: one.endLine },
   }));
-  // The line with the name of a definition is the first one with it.
-  const own = new Set([...named].map((one) => firstLineIn(one, lines)));
-  const others = new Map(
+  // The first line in a definition with the name is taken to be the one that defines it.
+  const definingLines = new Set([...named].map((one) => firstLineIn(one, lines)));
+  const otherNamesByLine = new Map(
     entries
       .filter((one) => one.name === lastPart && !named.has(one))
       .map((one) => [firstLineIn(one, lines), names.of(one)]),
@@ -219,8 +220,8 @@ function placesInFile({
   const around = new EnclosingDefinitions(entries);
   for (const { line, text } of lines) {
     const inner = around.innermostAt(line);
-    if (own.has(line)) continue;
-    const defines = others.get(line);
+    if (definingLines.has(line)) continue;
+    const defines = otherNamesByLine.get(line);
     const place = defines === undefined ? { in: inner && names.of(inner) } : { defines };
     uses.push(withoutUndefined({ path, line, text, ...place }));
   }

@@ -1,10 +1,10 @@
-//! How much the blocks of a file count, by its path: tests, documents and the like are seldom meant.
+//! How much the blocks of a file count, by its path: tests, documents and the like are seldom meant. A
+//! search for tests alone reads what [`is_test`] names.
 
 use super::query::RankQuery;
 
 /// The names of directories whose files are seldom meant.
 const NOISE_FOLDERS: &[&str] = &[
-    "__tests__",
     "_examples",
     "_vendor",
     "benches",
@@ -19,12 +19,9 @@ const NOISE_FOLDERS: &[&str] = &[
     "legacy",
     "mocks",
     "samples",
-    "spec",
-    "test",
     "test_suite",
     "testdata",
     "testing",
-    "tests",
     "testsuite",
     "third_party",
     "v1",
@@ -53,7 +50,8 @@ const DOCUMENT_ENDS: &[&str] = &[
     "package-lock.json",
 ];
 
-/// Returns the factor of the blocks of a file, from 0 to 1. It is 1 for kinds that the query asks for.
+/// Returns the factor of the blocks of a file, from 0 to 1. It is 1 for kinds that the query asks for. A
+/// document counts as one wherever it is.
 pub(super) fn worth(query: &RankQuery, path: &str) -> f64 {
     let weights = &query.weights;
     let (factor, is_wanted) = if is_document(path) {
@@ -75,7 +73,8 @@ fn is_document(path: &str) -> bool {
         || name.bytes().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'-' | b'_'))
 }
 
-/// Reports whether a file is an example, what others wrote, what was generated, or a list of exports.
+/// Reports whether a file that is no test is an example, a benchmark, test data, old, what others wrote,
+/// what was generated, or a list of exports.
 fn is_noise(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let ends = [".d.ts", ".min.js", ".pb.go", "_pb2.py"];
@@ -84,7 +83,7 @@ fn is_noise(path: &str) -> bool {
         || ends.iter().any(|end| name.ends_with(end))
 }
 
-/// Reports whether a file has tests, by its path.
+/// Reports whether a file is a test or a part of tests, by its path.
 pub fn is_test(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let within = [".test.", ".tests.", ".spec.", "_test.", "_tests.", "-test.", "_spec."];
