@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use super::found::RankLimits;
+use super::runs::{Numbers, Run, TermRuns};
 use super::tokens::{Term, Tokenizer, hash};
 use crate::definitions::{Definition, Kind, definitions, language_of};
 use crate::encoding::{Encoding, encoding_from_bom};
@@ -47,7 +48,6 @@ pub(super) struct Block {
 /// How often a term is in a block, each count at most 255.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Occurrence {
-    pub term: Term,
     /// The index of the block.
     pub block: u32,
     pub body: u8,
@@ -57,12 +57,34 @@ pub(super) struct Occurrence {
     pub parent: u8,
 }
 
+impl Occurrence {
+    /// Adds it to those of its term. `next` is the block after that of the one before. One number says
+    /// how many blocks are between, and whether it is once in the text, as most are; otherwise a second
+    /// one has the counts.
+    fn write(self, next: u32, run: &mut Run) {
+        let is_once = (self.body, self.name, self.parent) == (1, 0, 0);
+        run.push((self.block - next) << 1 | u32::from(is_once));
+        if !is_once {
+            let [body, name, parent] = [self.body, self.name, self.parent].map(u32::from);
+            run.push(body | name << 8 | parent << 16);
+        }
+    }
+
+    /// Reads what [`Occurrence::write`] has written.
+    fn read(numbers: &mut Numbers<'_>, next: u32) -> Option<Self> {
+        let first = numbers.next()?;
+        let counts = if first & 1 == 1 { 1 } else { numbers.next()? };
+        let [body, name, parent] = [counts, counts >> 8, counts >> 16].map(|count| count as u8);
+        Some(Self { block: next + (first >> 1), body, name, parent })
+    }
+}
+
 /// The blocks of a file and their terms.
 #[derive(Clone, Debug, Default)]
 pub struct FileBlocks {
     pub(super) blocks: Vec<Block>,
-    /// By term and block.
-    occurrences: Vec<Occurrence>,
+    /// The occurrences of each term, by block.
+    occurrences: TermRuns,
     /// The terms of the path, without the ending.
     pub(super) path: Vec<Term>,
 }
@@ -84,19 +106,22 @@ impl Counting {
         self.0.push(u64::from(term) << 32 | (block as u64) << 2 | field as u64);
     }
 
-    fn occurrences(mut self) -> Vec<Occurrence> {
+    fn occurrences(mut self) -> TermRuns {
         self.0.sort_unstable();
-        let runs = self.0.chunk_by(|a, b| a >> 2 == b >> 2);
-        let mut occurrences: Vec<Occurrence> = runs
-            .map(|run| {
+        let (mut occurrences, mut run) = (TermRuns::default(), Run::default());
+        for of_term in self.0.chunk_by(|a, b| a >> 32 == b >> 32) {
+            let mut next = 0;
+            for of_block in of_term.chunk_by(|a, b| a >> 2 == b >> 2) {
                 let of = |field: Field| {
-                    run.iter().filter(|one| **one & 3 == field as u64).count().min(255) as u8
+                    of_block.iter().filter(|one| **one & 3 == field as u64).count().min(255) as u8
                 };
-                let (term, block) = ((run[0] >> 32) as u32, (run[0] as u32) >> 2);
+                let block = of_block[0] as u32 >> 2;
                 let [body, name, parent] = [Field::Body, Field::Name, Field::Parent].map(of);
-                Occurrence { term, block, body, name, parent }
-            })
-            .collect();
+                Occurrence { block, body, name, parent }.write(next, &mut run);
+                next = block + 1;
+            }
+            occurrences.push((of_term[0] >> 32) as u32, &mut run);
+        }
         occurrences.shrink_to_fit();
         occurrences
     }
@@ -186,16 +211,15 @@ impl FileBlocks {
     }
 
     /// Returns the occurrences of a term, by block.
-    pub(super) fn occurrences(&self, term: Term) -> &[Occurrence] {
-        let rest = &self.occurrences[self.occurrences.partition_point(|one| one.term < term)..];
-        &rest[..rest.partition_point(|one| one.term == term)]
+    pub(super) fn occurrences(&self, term: Term) -> impl Iterator<Item = Occurrence> {
+        occurrences(self.occurrences.get(term))
     }
 
     /// Returns each term with how often it is in the text, and in the names of definitions.
     pub(super) fn sums(&self) -> impl Iterator<Item = (Term, u32, u32)> {
-        self.occurrences.chunk_by(|a, b| a.term == b.term).map(|run| {
-            let (body, name) = sum(run);
-            (run[0].term, body, name)
+        self.occurrences.iter().map(|(term, numbers)| {
+            let (body, name) = sum(occurrences(numbers));
+            (term, body, name)
         })
     }
 
@@ -211,16 +235,24 @@ impl FileBlocks {
 
     /// Returns the memory use in bytes.
     pub fn bytes(&self) -> usize {
-        self.occurrences.capacity() * size_of::<Occurrence>()
+        self.occurrences.bytes()
             + self.blocks.capacity() * size_of::<Block>()
             + self.path.capacity() * size_of::<Term>()
     }
 }
 
+fn occurrences(mut numbers: Numbers<'_>) -> impl Iterator<Item = Occurrence> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let one = Occurrence::read(&mut numbers, next)?;
+        next = one.block + 1;
+        Some(one)
+    })
+}
+
 /// Returns how often a term is in a text, and in the names of definitions.
-fn sum(run: &[Occurrence]) -> (u32, u32) {
-    let sum = |of: fn(&Occurrence) -> u8| run.iter().map(|one| u32::from(of(one))).sum();
-    (sum(|one| one.body), sum(|one| one.name))
+fn sum(all: impl Iterator<Item = Occurrence>) -> (u32, u32) {
+    all.fold((0, 0), |(body, name), one| (body + u32::from(one.body), name + u32::from(one.name)))
 }
 
 /// Returns the text of a content that is ranked, without a byte order mark and in UTF-8; `None` for

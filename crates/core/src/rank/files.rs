@@ -155,7 +155,7 @@ struct Searched<'s> {
 
 impl Searched<'_> {
     fn postings(&self, term: u32) -> impl Iterator<Item = Posting> {
-        let all = self.segment.postings(term).iter().copied();
+        let all = self.segment.postings(term);
         all.filter(|posting| self.seen[posting.file() as usize])
     }
 

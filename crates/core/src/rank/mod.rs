@@ -5,8 +5,8 @@
 //! put in order ([`rank_blocks`]), and the lines that matched are shown ([`shown_block`]).
 //!
 //! - `tokens` cuts texts into terms, `query` and `vocabulary` queries;
-//! - `blocks` cuts files, `segments` and `files` count their terms and rank them, `order`, `naming` and
-//!   `seldom` rank their blocks, with the constants of `weights`;
+//! - `blocks` cuts files, `segments` and `files` count their terms and rank them, both with `runs` of small
+//!   numbers; `order`, `naming` and `seldom` rank their blocks, with the constants of `weights`;
 //! - `code_search` does all of it for contents that a caller passes;
 //! - `excerpt` selects lines for the result (`found`), `numbers` computes what must be equal on every platform.
 //!
@@ -23,6 +23,7 @@ mod naming;
 mod numbers;
 mod order;
 mod query;
+mod runs;
 mod segments;
 mod seldom;
 mod tokens;

@@ -135,7 +135,7 @@ fn score_file(
         let in_path = of.path.iter().filter(|&&other| other == term.term).count() as f64;
         let by_path = weights.block_path * in_path;
         let worth = |count: f64| term.weight * rare * saturated(count, weights.block_k1);
-        let mut occurrences = of.occurrences(term.term).iter().peekable();
+        let mut occurrences = of.occurrences(term.term).peekable();
         for (at, block) in of.blocks.iter().enumerate() {
             let mut count = by_path;
             if let Some(one) = occurrences.next_if(|one| one.block as usize == at) {

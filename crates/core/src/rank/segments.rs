@@ -1,12 +1,12 @@
 //! The terms of some files, sorted: what an index of many files consists of.
 //!
 //! A [`RankBatch`] collects the terms of files one after the other, on any thread. Sorted once, it
-//! is a [`Segment`], which is not changed any more: each term with the list of its files, in three
-//! arrays without gaps. Small neighbours are merged, as in a log-structured merge tree (O'Neil and
+//! is a [`Segment`], which is not changed any more: each term with the list of its files. Small neighbours are merged, as in a log-structured merge tree (O'Neil and
 //! others, 1996), so that a query looks into few.
 
 use super::blocks::FileBlocks;
 use super::query::{QueryTerm, RankQuery};
+use super::runs::{Numbers, Run, TermRuns};
 use super::tokens::Term;
 
 /// The counts of one term in one file, each clipped to its bits, with the number of the file in its
@@ -29,7 +29,28 @@ impl Posting {
     pub fn fields(self) -> Fields {
         Fields { body: self.0 >> 4 & 15, name: self.0 >> 2 & 3, path: self.0 & 3 }
     }
+
+    /// Adds it to those of its term, of which `next` is the first that can follow. One number says how
+    /// many files are between, and whether the term is once in the text, as most are; otherwise a second
+    /// one has the counts.
+    fn write(self, next: u32, run: &mut Run) {
+        let is_once = self.0 as u8 == ONCE;
+        run.push((self.file() - next) << 1 | u32::from(is_once));
+        if !is_once {
+            run.push(self.0 & 0xff);
+        }
+    }
+
+    /// Reads what [`Posting::write`] has written.
+    fn read(numbers: &mut Numbers<'_>, next: u32) -> Option<Self> {
+        let first = numbers.next()?;
+        let counts = if first & 1 == 1 { u32::from(ONCE) } else { numbers.next()? };
+        Some(Self((next + (first >> 1)) << 8 | counts))
+    }
 }
+
+/// The counts of a term that is once in the text.
+const ONCE: u8 = 1 << 4;
 
 /// How often a term is in the text of a file, in the names that it defines, and in its path.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,7 +88,7 @@ impl RankBatch {
             self.post(term, Posting::new(number, Fields { body, name, path: in_path(term) }));
         }
         for (at, &term) in file.path.iter().enumerate() {
-            if file.occurrences(term).is_empty() && !file.path[..at].contains(&term) {
+            if file.occurrences(term).next().is_none() && !file.path[..at].contains(&term) {
                 let fields = Fields { path: in_path(term), ..Fields::default() };
                 self.post(term, Posting::new(number, fields));
             }
@@ -109,60 +130,44 @@ impl RankBatch {
     /// Sorts the terms, which takes most of the time that an index costs besides the reading.
     pub fn sorted(mut self) -> Segment {
         self.postings.sort_unstable();
-        Segment::of(self.postings.into_iter(), self.lengths)
+        Segment::of(&self.postings, self.lengths)
     }
 }
 
 /// The terms of files, each with its files in the order of their numbers.
 #[derive(Debug, Default)]
 pub struct Segment {
-    terms: Vec<Term>,
-    /// For each of `terms` where its postings end.
-    ends: Vec<u32>,
-    postings: Vec<Posting>,
+    postings: TermRuns,
     pub(super) lengths: Vec<Lengths>,
 }
 
 impl Segment {
-    fn of(sorted: impl ExactSizeIterator<Item = u64>, lengths: Vec<Lengths>) -> Self {
-        let mut segment = Self { lengths, ..Self::default() };
-        segment.postings.reserve_exact(sorted.len());
-        for one in sorted {
-            let term = (one >> 32) as u32;
-            if segment.terms.last() != Some(&term) {
-                segment.terms.push(term);
-                segment.ends.push(0);
+    /// `sorted` has each term in the upper half and its posting in the lower.
+    fn of(sorted: &[u64], lengths: Vec<Lengths>) -> Self {
+        let (mut postings, mut run) = (TermRuns::default(), Run::default());
+        for of_term in sorted.chunk_by(|a, b| a >> 32 == b >> 32) {
+            let mut next = 0;
+            for &one in of_term {
+                let posting = Posting(one as u32);
+                posting.write(next, &mut run);
+                next = posting.file() + 1;
             }
-            segment.postings.push(Posting(one as u32));
-            if let Some(end) = segment.ends.last_mut() {
-                *end = segment.postings.len() as u32;
-            }
+            postings.push((of_term[0] >> 32) as u32, &mut run);
         }
-        segment.terms.shrink_to_fit();
-        segment.ends.shrink_to_fit();
-        segment
+        postings.shrink_to_fit();
+        Self { postings, lengths }
     }
 
     /// Returns the files with a term.
-    pub(super) fn postings(&self, term: Term) -> &[Posting] {
-        match self.terms.binary_search(&term) {
-            Ok(at) => {
-                let begin = at.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
-                &self.postings[begin..self.ends[at] as usize]
-            }
-            Err(_) => &[],
-        }
+    pub(super) fn postings(&self, term: Term) -> impl Iterator<Item = Posting> {
+        postings(self.postings.get(term))
     }
 
     /// Returns every term with its postings, each in one number, in order. `add` is added to the
     /// numbers of the files.
     fn pairs(&self, add: u32) -> impl Iterator<Item = u64> {
-        let mut at = 0;
-        self.postings.iter().enumerate().map(move |(place, posting)| {
-            while self.ends[at] as usize <= place {
-                at += 1;
-            }
-            u64::from(self.terms[at]) << 32 | u64::from(posting.0 + (add << 8))
+        self.postings.iter().flat_map(move |(term, numbers)| {
+            postings(numbers).map(move |one| u64::from(term) << 32 | u64::from(one.0 + (add << 8)))
         })
     }
 
@@ -170,7 +175,7 @@ impl Segment {
     /// less than 2^24 files, beyond which a number would reach into the term.
     pub(super) fn merged(self, after: &Self) -> Self {
         let count = self.lengths.len() as u32;
-        let mut pairs: Vec<u64> = Vec::with_capacity(self.postings.len() + after.postings.len());
+        let mut pairs: Vec<u64> = Vec::new();
         let (mut own, mut other) = (self.pairs(0).peekable(), after.pairs(count).peekable());
         while let (Some(&a), Some(&b)) = (own.peek(), other.peek()) {
             pairs.push(a.min(b));
@@ -181,9 +186,9 @@ impl Segment {
             };
         }
         pairs.extend(own.chain(other));
-        let mut lengths = self.lengths;
+        let mut lengths = self.lengths.clone();
         lengths.extend(&after.lengths);
-        Self::of(pairs.into_iter(), lengths)
+        Self::of(&pairs, lengths)
     }
 
     /// Returns the number of files.
@@ -198,8 +203,15 @@ impl Segment {
 
     /// Returns the memory use in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.postings.capacity() * size_of::<Posting>()
-            + self.terms.capacity() * (size_of::<Term>() + size_of::<u32>())
-            + self.lengths.capacity() * size_of::<Lengths>()
+        self.postings.bytes() + self.lengths.capacity() * size_of::<Lengths>()
     }
+}
+
+fn postings(mut numbers: Numbers<'_>) -> impl Iterator<Item = Posting> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let one = Posting::read(&mut numbers, next)?;
+        next = one.file() + 1;
+        Some(one)
+    })
 }

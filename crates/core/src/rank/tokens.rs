@@ -151,47 +151,46 @@ pub(super) fn parts_of(identifier: &str) -> Vec<String> {
     parts
 }
 
-/// The endings that are cut, and what replaces them, tried in this order. A simplification of
+/// An ending that is cut, and what replaces it.
+type Ending = (&'static [u8], &'static [u8]);
+
+/// Returns the endings with a last letter, in the order in which they are tried. A simplification of
 /// Porter's rules ("An algorithm for suffix stripping", 1980): one step, and no measure but the
-/// length of what is left.
-const ENDINGS: &[(&[u8], &[u8])] = &[
-    (b"ations", b"at"),
-    (b"ation", b"at"),
-    (b"izing", b"iz"),
-    (b"ized", b"iz"),
-    (b"izer", b"iz"),
-    (b"izes", b"iz"),
-    (b"ize", b"iz"),
-    (b"ating", b"at"),
-    (b"ated", b"at"),
-    (b"ator", b"at"),
-    (b"ates", b"at"),
-    (b"ate", b"at"),
-    (b"sses", b"ss"),
-    (b"ies", b"y"),
-    (b"ied", b"y"),
-    (b"ings", b""),
-    (b"ing", b""),
-    (b"edly", b""),
-    (b"ions", b""),
-    (b"ion", b""),
-    (b"ers", b""),
-    (b"ors", b""),
-    (b"ed", b""),
-    (b"er", b""),
-    (b"or", b""),
-    (b"ly", b""),
-    (b"es", b""),
-    (b"s", b""),
-    (b"e", b""),
-];
+/// length of what is left. Most words end in another letter, so that nothing is compared.
+fn endings(last: u8) -> &'static [Ending] {
+    match last {
+        b's' => &[
+            (b"ations", b"at"),
+            (b"izes", b"iz"),
+            (b"ates", b"at"),
+            (b"sses", b"ss"),
+            (b"ies", b"y"),
+            (b"ings", b""),
+            (b"ions", b""),
+            (b"ers", b""),
+            (b"ors", b""),
+            (b"es", b""),
+            (b"s", b""),
+        ],
+        b'n' => &[(b"ation", b"at"), (b"ion", b"")],
+        b'g' => &[(b"izing", b"iz"), (b"ating", b"at"), (b"ing", b"")],
+        b'd' => &[(b"ized", b"iz"), (b"ated", b"at"), (b"ied", b"y"), (b"ed", b"")],
+        b'r' => &[(b"izer", b"iz"), (b"ator", b"at"), (b"er", b""), (b"or", b"")],
+        b'e' => &[(b"ize", b"iz"), (b"ate", b"at"), (b"e", b"")],
+        b'y' => &[(b"edly", b""), (b"ly", b"")],
+        _ => &[],
+    }
+}
 
 /// Cuts the ending of a word in lower case, if at least three letters are left.
 pub(super) fn stem(word: &mut Vec<u8>) -> &[u8] {
-    if word.len() > 3 && word.last().is_some_and(u8::is_ascii_lowercase) {
-        let ending = ENDINGS.iter().find(|(ending, _)| {
-            word.len() >= ending.len() + 3 && word.ends_with(ending) && !word.ends_with(b"ss")
-        });
+    if word.len() > 3
+        && let Some(&last) = word.last()
+        && !word.ends_with(b"ss")
+    {
+        let ending = endings(last)
+            .iter()
+            .find(|(ending, _)| word.len() >= ending.len() + 3 && word.ends_with(ending));
         if let Some((ending, instead)) = ending {
             word.truncate(word.len() - ending.len());
             word.extend_from_slice(instead);

@@ -65,30 +65,26 @@ impl Default for Ranks {
 }
 
 impl Ranks {
-    /// Returns what is known about a file, if the present content is that of its stamp; `None` if it has
-    /// to be read.
+    /// Returns what is known about a file, if its content is the present one; `None` if it has to be
+    /// read. A stamp with it is one for the caller to compare.
     ///
-    /// The stamp of an indexed file is checked by the index, and returned as `None`. That of any other
-    /// is returned, for the caller to compare: no watch reports a new hard link elsewhere, what is
-    /// written through that, or a store through a memory map. An equal one is believed if the watch of
-    /// its directory has reported nothing since, and no report was lost.
+    /// An indexed file is as new as the index, which checks its stamp. So is any other whose watch has
+    /// reported nothing since it was read, if no report was lost. What no watch reports, the stamp tells:
+    /// a change of a file with several hard links, in a directory without a watch, or of a mounted file.
     pub fn get(&self, state: &IndexState, file: u32) -> Option<(Known, Option<u64>)> {
         let known = self.files.get(file as usize)?.as_ref()?;
         let record = &state.tree.files[file as usize];
-        let is_same = match record.state {
+        match record.state {
             FileState::Text | FileState::Whole | FileState::Unindexable | FileState::Binary => {
-                known.stamp == record.stamp
+                (known.stamp == record.stamp).then_some((known.known, None))
             }
             FileState::Dirty => {
-                known.is_reported
-                    && known.touched == record.touched
-                    && known.lost == state.lost_changes
-                    && !state.unwatched.contains(&record.dir)
+                let is_same = known.touched == record.touched && known.lost == state.lost_changes;
+                let is_told = known.is_reported && !state.unwatched.contains(&record.dir);
+                is_same.then_some((known.known, (!is_told).then_some(known.stamp)))
             }
-            FileState::Secret => false,
-        };
-        let stamp = (record.state == FileState::Dirty).then_some(known.stamp);
-        is_same.then_some((known.known, stamp))
+            FileState::Secret => None,
+        }
     }
 
     /// Adds what was read of `places`, and returns the numbers of the files that are ranked. `lost` is
@@ -113,7 +109,6 @@ impl Ranks {
             let record = state.tree.files.get(file as usize);
             let is_watched = record.is_some_and(|record| !state.unwatched.contains(&record.dir));
             let is_reported = is_watched && !is_linked && !state.tree.is_mount_point(file);
-            added.passing += usize::from(!is_reported);
             let touched = places[at].touched;
             this.files[file as usize] =
                 Some(KnownFile { known, stamp, touched, lost, is_reported });
