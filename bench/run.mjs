@@ -38,6 +38,7 @@ const ROW_GROUPS = [
   "knows",
   "knows-history",
   "knows-tasks",
+  "knows-tree",
   "wasm",
   "browser",
   "review",
