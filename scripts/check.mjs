@@ -8,7 +8,7 @@
 import { availableParallelism } from "node:os";
 import { sharedProfileArguments } from "./lib/cargo-profile.mjs";
 import { compilerScript, npmProgram, isInstalled, runScript } from "./lib/run.mjs";
-import { runLogged, runStages } from "./lib/stages.mjs";
+import { newSecondsOfChildren, runLogged, runStages } from "./lib/stages.mjs";
 
 const packageFlags = (...names) => names.flatMap((name) => ["-p", `filewright-${name}`]);
 const DENY_WARNINGS = ["--", "-D", "warnings"];
@@ -120,7 +120,8 @@ async function runChecks() {
     const { isPassed, output } = await runStep(step);
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     process.stdout.write(output);
-    console.log(`${isPassed ? "ok  " : "FAIL"} ${step.name} (${seconds} s)`);
+    const used = newSecondsOfChildren().toFixed(1);
+    console.log(`${isPassed ? "ok  " : "FAIL"} ${step.name} (${seconds} s, ${used} s of the processor)`);
     if (!isPassed) failed += 1;
   });
   if (failed > 0) process.exitCode = 1;

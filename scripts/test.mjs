@@ -28,7 +28,7 @@ import {
   sumResults,
   vitestResults,
 } from "./lib/results.mjs";
-import { runLogged, runStages } from "./lib/stages.mjs";
+import { newSecondsOfChildren, runLogged, runStages } from "./lib/stages.mjs";
 import { NoWasmToolchain } from "./lib/wasm-toolchain.mjs";
 
 /**
@@ -216,25 +216,31 @@ const CHECK_STAGES = [
     body: () => runCountingScript("checks", ["scripts/check.mjs", "--built"]),
   },
 ];
-/** Begins with the slow tests: it uses one processor, and the fast tests keep all of them busy. */
+/** What tests need by default. */
+const BUILDS = ["native addon", "TypeScript", "WebAssembly", "versitygw", TRANSLATION_STAGE.name];
 const PUBLISHED_STAGE = {
   name: "checks of what is published",
   body: () => runVitest("published", ["--maxWorkers=1"]),
 };
 const FAST_STAGES = [
-  // Two workers more than processors, because tests of servers and of questions spend much time
-  // waiting. With --coverage, vitest also fails if they run too few lines of js/.
+  // Others run beside them, since nobody waits for the checks then, nor for the last of the fast tests. With
+  // --coverage, vitest also fails if they run too few lines of js/.
   {
     name: "fast tests",
-    alone: true,
+    places: processorCount,
     body: () =>
       runVitest("fast", [
-        `--maxWorkers=${processorCount + 2}`,
+        `--maxWorkers=${processorCount}`,
         ...(hasFlag("--coverage") ? COVERAGE_OPTIONS : []),
       ]),
   },
 ];
-const CARGO_TEST_STAGE = { name: "cargo tests", needsRust: true, body: runCargoTests };
+const CARGO_TEST_STAGE = {
+  name: "cargo tests",
+  needsRust: true,
+  needs: ["compiling the cargo tests"],
+  body: runCargoTests,
+};
 /** Returns several stages for a project, because one process would go on when all other stages have ended. */
 const partsOf = (name, project, count) =>
   Array.from({ length: count }, (_, index) => `${index + 1}/${count}`).map((shard) => ({
@@ -284,7 +290,11 @@ async function runStage({ name, body }) {
     result = { passed: 0, failed: 1, skipped: 0, why };
   }
   const { passed, failed, skipped } = result;
-  const times = { begun: started / 1000, seconds: (performance.now() - started) / 1000 };
+  const times = {
+    begun: started / 1000,
+    seconds: (performance.now() - started) / 1000,
+    used: newSecondsOfChildren(),
+  };
   const counts =
     passed + failed + skipped > 0 ? `${passed} passed, ${failed} failed, ${skipped} skipped` : "done";
   console.log(`${name}: ${counts} (${times.seconds.toFixed(1)} s)\n`);
@@ -292,27 +302,18 @@ async function runStage({ name, body }) {
 }
 
 /**
- * Prints when each stage began and how long it took, and on Linux the time of the processor that all
- * of them took: where it is less than the processors had, one of them was idle.
+ * Prints when each stage began, how long it took, and its seconds of the processor, which are 0 outside Linux. Where the
+ * sum is less than the processors had, one of them was idle.
  */
 function printTimes(results) {
-  console.log("\n  begun  seconds  stage");
-  for (const { name, begun, seconds } of results.toSorted((a, b) => a.begun - b.begun))
-    console.log(`${begun.toFixed(0).padStart(7)}  ${seconds.toFixed(1).padStart(7)}  ${name}`);
-  const used = secondsOfChildren();
-  const processors = used === undefined ? "" : `, ${used.toFixed(0)} s of ${processorCount} processors`;
-  console.log(`${" ".repeat(7)}  ${(performance.now() / 1000).toFixed(1).padStart(7)}  all${processors}`);
-}
-
-/** The number of clock ticks in a second, in which /proc counts. */
-const TICKS_PER_SECOND = 100;
-
-/** Returns the seconds of the processor that the ended processes took which this one began; undefined outside Linux. */
-function secondsOfChildren() {
-  if (process.platform !== "linux") return undefined;
-  // proc_pid_stat(5): cutime and cstime are the fields 16 and 17; the second one may contain spaces.
-  const fields = readFileSync("/proc/self/stat", "utf8").split(") ").at(-1).split(" ");
-  return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND;
+  const line = (name, ...columns) =>
+    console.log([...columns.map((text) => text.padStart(7)), name].join("  "));
+  console.log();
+  line("stage", "begun", "seconds", "used");
+  for (const { name, begun, seconds, used } of results.toSorted((a, b) => a.begun - b.begun))
+    line(name, begun.toFixed(0), seconds.toFixed(1), used.toFixed(1));
+  const used = results.reduce((sum, stage) => sum + stage.used, 0);
+  line(`all, of ${processorCount} processors`, "", (performance.now() / 1000).toFixed(1), used.toFixed(1));
 }
 
 /** Prints the failures again at the end, because they were printed thousands of lines above. */
@@ -324,13 +325,16 @@ function printFailures(results) {
 
 await runScript(async () => {
   const results = [];
+  const tests = [
+    ...FAST_STAGES,
+    ...(hasFlag("--check") ? [PUBLISHED_STAGE] : []),
+    ...(hasFlag("--all") || inCi ? SLOW_STAGES : [CARGO_TEST_STAGE]),
+  ];
   const wanted = [
     ...BUILD_STAGES,
     ...(hasFlag("--check") ? CHECK_STAGES : []),
     ...(inCi ? [TRANSLATION_STAGE] : []),
-    ...FAST_STAGES,
-    ...(hasFlag("--check") ? [PUBLISHED_STAGE] : []),
-    ...(hasFlag("--all") || inCi ? SLOW_STAGES : [CARGO_TEST_STAGE]),
+    ...tests.map((stage) => ({ needs: BUILDS, ...stage })),
   ];
   const withoutRust = !inCi && !isInstalled("cargo");
   if (withoutRust) console.log("note: the tests in Rust are skipped, since cargo is missing");

@@ -1,5 +1,5 @@
 // Schedules the stages of a test run, and runs programs with their output in files. At most as many
-// stages run at once as there are processors, because most of them use a single one.
+// stages run at once as there are places, because most of them use a single processor.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
@@ -8,45 +8,55 @@ import { BuildError, missingToolError, root } from "./run.mjs";
 
 /**
  * `needs` names earlier stages of the list that have to end first, passed or failed; one that is not
- * in the list, because this run leaves it out, is not waited for. A stage that is
- * `alone` runs with no other, between those before and after it in the list: it measures time or
- * memory, or keeps every processor busy itself.
+ * in the list, because this run leaves it out, is not waited for. `places` is how many processes of it work at once, 1
+ * by default. A stage that is `alone` runs with no other, between those before and after it in the list: it measures time
+ * or memory.
  * @typedef {{
  *   name: string,
  *   needs?: readonly string[],
+ *   places?: number,
  *   alone?: boolean,
  *   body: () => Promise<import("./results.mjs").Results>,
  * }} Stage
  */
 
+const placesOf = ({ places = 1 }) => places;
+
+/** Returns whether a stage may begin beside those that run. */
+function hasRoom(stage, running, places) {
+  if (running.length === 0) return true;
+  if ([stage, ...running].some(({ alone }) => alone)) return false;
+  return running.reduce((sum, one) => sum + placesOf(one), placesOf(stage)) <= places;
+}
+
 /**
- * Runs all stages, each as early as its `needs`, `alone` and the number of processors permit.
+ * Runs all stages, each as early as its `needs`, `alone` and the number of places permit.
  *
  * @param {readonly Stage[]} stages in their order of precedence
- * @param {number} processors how many may run at once
+ * @param {number} places how many places those have together that run at once
  * @param {(stage: Stage) => Promise<void>} runStage has to run `body`, and must not reject
  */
-export async function runStages(stages, processors, runStage) {
-  const waiting = [...stages];
+export async function runStages(stages, places, runStage) {
+  const waiting = new Set(stages);
   const unfinished = new Set(stages.map(({ name }) => name));
-  const running = new Set();
-  let isAlone = false;
+  const running = new Map();
   const begin = (stage) => {
-    waiting.splice(waiting.indexOf(stage), 1);
-    isAlone = stage.alone === true;
-    const ended = runStage(stage).then(() => {
-      running.delete(ended);
+    waiting.delete(stage);
+    const end = () => {
+      running.delete(stage);
       unfinished.delete(stage.name);
-    });
-    running.add(ended);
+    };
+    running.set(stage, runStage(stage).then(end));
   };
   while (unfinished.size > 0) {
-    for (const stage of [...waiting]) {
-      if (running.size > 0 && (isAlone || stage.alone || running.size >= processors)) break;
-      if (!(stage.needs ?? []).some((name) => unfinished.has(name))) begin(stage);
+    for (const stage of waiting) {
+      // Others overtake a stage that waits for its needs, but none overtakes one that will be alone.
+      if (!stage.alone && stage.needs?.some((name) => unfinished.has(name))) continue;
+      if (!hasRoom(stage, [...running.keys()], places)) break;
+      begin(stage);
     }
     if (running.size === 0) throw new BuildError(`stages wait for each other: ${[...unfinished].join(", ")}`);
-    await Promise.race(running);
+    await Promise.race(running.values());
   }
 }
 
@@ -76,4 +86,21 @@ export async function runLogged(command, args, { log, env }) {
   } finally {
     closeSync(into);
   }
+}
+
+/** The number of clock ticks in a second, in which /proc counts. */
+const TICKS_PER_SECOND = 100;
+let counted = 0;
+
+/**
+ * Returns the seconds of the processor of the child processes that have ended since the last call, with those that they
+ * waited for themselves. Called at the end of each stage, which is one process, it counts that stage. 0 outside Linux.
+ */
+export function newSecondsOfChildren() {
+  if (process.platform !== "linux") return 0;
+  // proc_pid_stat(5): cutime and cstime are the fields 16 and 17; the second one may contain spaces.
+  const fields = readFileSync("/proc/self/stat", "utf8").split(") ").at(-1).split(" ");
+  const before = counted;
+  counted = (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND;
+  return counted - before;
 }

@@ -35,6 +35,16 @@ const cases: Record<string, readonly [readonly Omit<Stage, "body">[], number, re
     ["a+c", "c+b", "b"],
   ],
   "a stage that is left out is not waited for": [[{ name: "b", needs: ["a"] }], 2, ["b"]],
+  "a stage of two places waits until both are free, and the next begins where one is left": [
+    [{ name: "a" }, { name: "b", places: 2 }, { name: "c", places: 2 }, { name: "d" }],
+    3,
+    ["a+b", "b", "c+d", "d"],
+  ],
+  "a stage of more places than there are runs when none is taken": [
+    [{ name: "a" }, { name: "b", places: 3 }, { name: "c" }],
+    2,
+    ["a", "b", "c"],
+  ],
   "a stage that needs the machine runs by itself, after those before it and before those after it": [
     [{ name: "a" }, { name: "b" }, { name: "c", alone: true }, { name: "d" }, { name: "e" }],
     4,
