@@ -10,7 +10,7 @@ import { type Fixture, KINDS, place } from "../../tools/harness.ts";
 import { falseChanges, randomCall, randomFrom, treeOf } from "./sessions.ts";
 
 /** The number of sessions on each kind of storage, and the first seed. The deep run takes more. */
-const SESSIONS = Number(process.env["FILEWRIGHT_REWIND_SESSIONS"] ?? (isNight ? 8 : 3));
+const SESSIONS = Number(process.env["FILEWRIGHT_REWIND_SESSIONS"] ?? (isNight ? 8 : 1));
 const FIRST_SEED = Number(process.env["FILEWRIGHT_REWIND_SEED"] ?? 1);
 const CALLS = 30;
 
