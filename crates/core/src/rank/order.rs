@@ -205,7 +205,9 @@ fn lift_files(query: &RankQuery, rarity: &[f64], files: &[RankedFile<'_>], score
     for (at, file) in files.iter().enumerate() {
         let Some(best) = best[at] else { continue };
         let named = naming(query, rarity, file.path);
-        names[at] = weights.name_parts * named.parts + weights.name_words * named.words;
+        names[at] = weights.name_parts * named.parts
+            + weights.name_words * named.words
+            + weights.folder_words * named.folder_words;
         scored[best].at.score +=
             weights.coherence * sums[at] / most + (1.0 - weights.name_spread) * names[at];
     }

@@ -28,7 +28,7 @@ pub enum Kind {
 pub struct QueryTerm {
     pub(super) term: Term,
     pub(super) weight: f64,
-    /// The index of the term for which code may have this one instead.
+    /// The index of the term that code may write as this one, and than which it is no rarer.
     pub(super) instead_of: Option<usize>,
 }
 
@@ -93,10 +93,11 @@ impl RankQuery {
             if every_word && !query.terms.is_empty() {
                 break;
             }
-            for identifier in text.split(|c: char| c.is_ascii() && !is_identifier(c)) {
+            for identifier in identifiers(text) {
                 query.add_identifier(identifier, every_word);
             }
         }
+        query.add_pairs(text);
         query
     }
 
@@ -138,6 +139,19 @@ impl RankQuery {
         }
     }
 
+    /// Adds each two words in sequence as one identifier: code has `PageCache` or `page_cache` for a
+    /// page cache.
+    fn add_pairs(&mut self, text: &str) {
+        let words: Vec<String> = identifiers(text).flat_map(parts_of).collect();
+        for pair in words.windows(2) {
+            let is_said = |word: &String| !STOP_WORDS.contains(&&word[..]);
+            let last = self.terms.iter().position(|known| known.term == term_of(&pair[1]));
+            if pair.iter().all(is_said) && last.is_some() {
+                self.add(term_of(&pair.concat()), self.weights.pair, last);
+            }
+        }
+    }
+
     /// Adds a term, or its weight if it is repeated. Returns the index of a new one.
     fn add(&mut self, term: Term, weight: f64, instead_of: Option<usize>) -> Option<usize> {
         if let Some(known) = self.terms.iter_mut().find(|known| known.term == term) {
@@ -152,6 +166,6 @@ impl RankQuery {
     }
 }
 
-fn is_identifier(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_' || c == '$'
+fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_ascii() && !(c.is_ascii_alphanumeric() || c == '_' || c == '$'))
 }

@@ -116,6 +116,25 @@ fn tests_and_documents_are_last_unless_the_query_asks_for_them() {
 }
 
 #[test]
+fn two_words_in_sequence_are_found_as_one_identifier() {
+    let apart = "def run(state):\n    event(state, event, loop, loop)\n";
+    for name in ["EventLoop", "event_loop"] {
+        let joined = format!("def run(state):\n    {name}(state, event, loop)\n");
+        let files = [("a.py", apart), ("b.py", &joined[..])];
+        assert_eq!(found(&files, "the event loop", Kind::Any)[0], "b.py:1-2", "{name}");
+        assert_eq!(found(&files, "the loop of an event", Kind::Any)[0], "a.py:1-2", "{name}");
+    }
+}
+
+#[test]
+fn the_folder_of_a_file_has_the_words_that_its_name_lacks() {
+    let body = "def run(timer):\n    wheel(timer)\n";
+    let files = [("socket/level.py", body), ("wheels/level.py", body)];
+    let best = found(&files, "level of a timer wheel", Kind::Any);
+    assert!(best[0].starts_with("wheels/"), "{best:?}");
+}
+
+#[test]
 fn words_of_tasks_count_less_than_others() {
     let files = [
         ("a.py", "def fix(text):\n    fix(text)\n"),
