@@ -142,6 +142,11 @@ fn words_of_tasks_count_less_than_others() {
     ];
     assert_eq!(found(&files, "fix the session", Kind::Any), ["b.py:1-2", "a.py:1-2"]);
     assert_eq!(found(&files, "fix", Kind::Any), ["a.py:1-2"]);
+    let files = [
+        ("a.py", "def handle(text):\n    handle(text)\n"),
+        ("b.py", "def close(session):\n    end(session)\n"),
+    ];
+    assert_eq!(found(&files, "how a session is handled", Kind::Any)[0], "b.py:1-2");
 }
 
 #[test]

@@ -94,8 +94,8 @@ pub(super) const STOP_WORDS: &[&str] = &[
     "your",
 ];
 
-/// Words of tasks and of messages of commits, which say what is done more than where. They are rare in
-/// code, and would count the most.
+/// Words of tasks, of messages of commits and of questions about code, which say what is done more
+/// than where. They are rare in code, and would count the most.
 pub(super) const TASK_WORDS: &[&str] = &[
     "about",
     "add",
@@ -104,6 +104,7 @@ pub(super) const TASK_WORDS: &[&str] = &[
     "after",
     "allow",
     "aren",
+    "based",
     "because",
     "before",
     "bug",
@@ -116,6 +117,9 @@ pub(super) const TASK_WORDS: &[&str] = &[
     "cleanup",
     "correctly",
     "couldn",
+    "define",
+    "defined",
+    "defines",
     "didn",
     "doesn",
     "don",
@@ -127,6 +131,14 @@ pub(super) const TASK_WORDS: &[&str] = &[
     "fixed",
     "fixes",
     "fixing",
+    "handle",
+    "handled",
+    "handles",
+    "happens",
+    "implement",
+    "implementation",
+    "implemented",
+    "implements",
     "improve",
     "instead",
     "isn",
@@ -141,6 +153,9 @@ pub(super) const TASK_WORDS: &[&str] = &[
     "no",
     "now",
     "properly",
+    "provide",
+    "provided",
+    "provides",
     "refactor",
     "shouldn",
     "since",
@@ -149,6 +164,8 @@ pub(super) const TASK_WORDS: &[&str] = &[
     "they",
     "up",
     "wasn",
+    "work",
+    "works",
     "wouldn",
 ];
 
