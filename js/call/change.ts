@@ -120,8 +120,10 @@ export interface ApprovedChange extends PlannedChange {
   readonly allowedBy: readonly AllowedBy[] | undefined;
 }
 
-/** A change that needs no question. */
-export const NOBODY_ASKED = { reviewed: undefined, isUnreviewed: false, allowedBy: undefined } as const;
+/** Returns a planned change that needs no question. */
+export function unasked(planned: PlannedChange): ApprovedChange {
+  return { reviewed: undefined, isUnreviewed: false, allowedBy: undefined, ...planned };
+}
 
 /** Returns the person to ask about a planned change, or the change where none needs to be. @throws FilewrightError APPROVAL_DENIED */
 export async function decideAbout(
@@ -130,7 +132,7 @@ export async function decideAbout(
   const { session, tool, args, uses, call, admitted } = planned.change;
   const { sources, ruled } = admitted;
   // No source is left to decide: there is no rule, no approver, and no option that wants an approval or a review.
-  if (!session.gates.mayAsk(tool.name) && ruled.source === "none") return { ...planned, ...NOBODY_ASKED };
+  if (!session.gates.mayAsk(tool.name) && ruled.source === "none") return unasked(planned);
   const covering = approvalFactsIfNeeded(session, { tool, args, uses, call }, ruled, planned.places);
   const personal = decidePersonally(session, {
     sources,
@@ -141,7 +143,7 @@ export async function decideAbout(
   });
   const { approver, isUnreviewed, allowedBy } = personal;
   if (approver !== undefined) return { approver };
-  return { ...planned, reviewed: undefined, isUnreviewed, allowedBy: allowedBy && [allowedBy] };
+  return { reviewed: undefined, isUnreviewed, allowedBy: allowedBy && [allowedBy], ...planned };
 }
 
 /** Returns the fact about a review that a made change tells. */

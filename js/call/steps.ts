@@ -118,8 +118,8 @@ export async function judgeNow(meant: MeantCall, early: EarlyLocks | undefined):
   const locations: Location[] = [];
   // Both lists are filled below, so that a failure can name what was resolved until then.
   facts.tell({ what: "located", args, uses, locations });
-  const checked = { tool, args, uses, locations, began, options: begun, meant: canonical };
-  const admitted = await admitCall(session, { ...checked, storage });
+  const checked = { tool, args, uses, locations, began, options: begun, meant: canonical, storage };
+  const admitted = await admitCall(session, checked);
   // Only for reads: a change is planned before its approval, so its failure must not reveal hidden paths.
   if (tool.kind === "read") facts.tell({ what: "sees", fs: admitted.call.fs });
   return { meant, session, uses, admitted, early };
@@ -206,6 +206,16 @@ function answer(judged: JudgedCall, call: Call, made: Made<Answer<unknown>>): Pr
   const { started } = facts;
   const { result, undo } = made;
   const replacedNotes = (meant.request.replaced ?? []).map(({ note }) => note);
-  const done = { tool, args, call, answer: result, undo, facts, modifiedByHook: modified, started };
-  return successResult({ ...done, replacedNotes, meant: canonical });
+  return successResult({
+    tool,
+    args,
+    call,
+    answer: result,
+    undo,
+    facts,
+    modifiedByHook: modified,
+    replacedNotes,
+    started,
+    meant: canonical,
+  });
 }

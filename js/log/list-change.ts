@@ -157,7 +157,10 @@ class ListWithRecord {
     let made: RecordedList;
     try {
       made = await commit(list, options, {
-        ...{ place: record.place, asides, durable: place.durable, last: lastMoment() },
+        place: record.place,
+        asides,
+        durable: place.durable,
+        last: lastMoment(),
         lines: [header.callId, ...entriesOf(plan, header).map((entry) => toFrame(entry).json)],
       });
     } catch (error) {
@@ -274,8 +277,8 @@ function entriesOf(plan: PlannedList, header: RecordHeader): readonly RecordEntr
   const entries: RecordEntry[] = [{ entry: "begin", header }];
   const finals: (readonly [string, PreImage | null])[] = [];
   for (const [at, change] of plan.list.entries()) {
-    const told = { entry: "steps", steps: [stepOf(change, { facts: markedFacts(at), plan, at })] } as const;
-    entries.push(at === 0 ? told : { ...told, notes: notesOf(at - 1) });
+    const steps = [stepOf(change, { facts: markedFacts(at), plan, at })];
+    entries.push(at === 0 ? { entry: "steps", steps } : { entry: "steps", steps, notes: notesOf(at - 1) });
     if (change.do === "move") finals.push([change.from, null]);
     finals.push([change.path, finalOf(change, at)]);
   }
@@ -295,12 +298,19 @@ function finalOf(change: ListedChange, at: number): PreImage | null {
   if (change.do === "remove") return null;
   if (change.do === "mkdir") return { type: "dir", fileId };
   if (change.do !== "put") return markOf<PreImage>("left", at);
-  return { ...afterOf(change), version: markOf<string>("version", at), fileId };
+  return afterOf(change, markOf("version", at), fileId);
 }
 
-function afterOf({ bytes, hash, mode }: ListedPut): PreImage {
-  const known = typeof hash === "string" ? hash : undefined;
-  return withoutUndefined({ type: "file", size: bytes.length, hash: known, mode: bitsOfWrite(mode).mode });
+/** Returns the state that a put leaves, with the facts about its file that are known. */
+function afterOf({ bytes, hash, mode }: ListedPut, version?: string, fileId?: string): PreImage {
+  return withoutUndefined({
+    type: "file",
+    size: bytes.length,
+    hash: typeof hash === "string" ? hash : undefined,
+    mode: bitsOfWrite(mode).mode,
+    version,
+    fileId,
+  });
 }
 
 /** The facts of a step that are found out when it is made; undefined for an unknown one. */
@@ -321,7 +331,9 @@ function markedFacts(at: number): StepFacts {
     before: markOf("before", at),
     moved: markOf("moved", at),
     copied: {
-      ...{ type: "file", size: markOf("size", at), mode: markOf("mode", at) },
+      type: "file",
+      size: markOf("size", at),
+      mode: markOf("mode", at),
       version: markOf("sourceVersion", at),
     },
   };
@@ -335,14 +347,16 @@ function stepOf(
   const { path } = change;
   const { asides, isAtomic } = plan;
   const [parentFrom, parent] = isAtomic ? facts.parents : [];
-  const own = withoutUndefined({ aside: asides[at], id: at });
+  const aside = asides[at];
   if (change.do === "move") {
     const { from, isOver } = change;
     const parents = [parentFrom ?? null, parent ?? null] as const;
     const { moved, before } = facts;
-    return { kind: "move", from, to: path, parents, moved, over: isOver ? before : null, ...own };
+    const over = isOver ? before : null;
+    return withoutUndefined({ kind: "move", from, to: path, parents, moved, over, aside, id: at });
   }
-  return { ...pathStepOf(change, facts), ...withoutUndefined({ parent }), ...own };
+  const { kind, before, after } = pathStepOf(change, facts);
+  return withoutUndefined({ kind, path, before, after, parent, aside, id: at });
 }
 
 /** Returns the step of a change of one path, without what every such step has. */

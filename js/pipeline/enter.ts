@@ -77,8 +77,11 @@ export function beginCall(
   callId?: string,
 ): BegunCallOptions {
   const agent = options.agent ?? own;
+  const { signal, onProgress, toolCall } = options;
   return {
-    ...options,
+    signal,
+    onProgress,
+    toolCall,
     agent,
     callId: kind === "read" ? "" : callId || newCallId(),
     turn: hasTurns ? approvals.turn(agent, options.turn) : "",
@@ -121,7 +124,7 @@ export interface AdmittedCall extends RuleResult {
 /** Resolves the paths of a call, and applies rules and grants. */
 export async function admitCall(session: Session, checked: CheckedCall): Promise<AdmittedCall> {
   const { tool, args, uses, locations, options } = checked;
-  const judged: JudgedCall = { ...checked, session, sources: session.gates.sources(tool.name) };
+  const judged: JudgedCall = { session, sources: session.gates.sources(tool.name), ...checked };
   const isOdd = await resolvePaths(session, tool.paths(args), checked, options.signal);
   if (session.staging.stage !== undefined) nameCallPaths(session, checked);
   if (isOdd) await refuseOddPaths(judged);
@@ -387,9 +390,9 @@ function makeCall(judged: JudgedCall, { seeing, seen }: Sight): Call {
       onProgress: options.onProgress,
     },
     settings: {
+      commands: commands.sandbox,
       ...settings,
       ignoreFiles: meant?.ignoreFiles?.(settings.ignoreFiles) ?? settings.ignoreFiles,
-      commands: commands.sandbox,
     },
     seen,
     past: () => historyForCaller(session, options.agent),

@@ -6,7 +6,6 @@ import { debug } from "../engine/debug.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { sortYielding, Yielder } from "../engine/yielder.ts";
 import type { Location } from "../policy/index.ts";
-import { withoutUndefined } from "../schema/without-undefined.ts";
 import type { Call, PathUse, Tool } from "../tools/lib/tool.ts";
 import type { Session } from "./session.ts";
 import { nameCallPaths } from "./staged.ts";
@@ -129,7 +128,8 @@ function addKey(
     of,
     tree: use.tree === true || other?.tree === true,
     write: use.intent === "write" || other?.write === true,
-    ...withoutUndefined({ from, belowReplaced: use.belowReplaced }),
+    from,
+    belowReplaced: use.belowReplaced,
   });
   if (use.intent !== "write") return;
   // The directory is locked as well, so that two calls cannot complete a repository together.
@@ -196,9 +196,10 @@ export async function acquireLocks(
       action,
     );
   });
-  const wait = { timeoutMs: session.settings.limits.lockTimeoutMs, signal: call.signal };
+  const { signal } = call;
+  const timeoutMs = session.settings.limits.lockTimeoutMs;
   const asked = performance.now();
-  const held: (() => void)[] = [await session.scheduling.locker.acquire(keys, wait)];
+  const held: (() => void)[] = [await session.scheduling.locker.acquire(keys, { timeoutMs, signal })];
   const release = async (): Promise<void> => {
     const yielder = new Yielder({});
     for (let free = held.pop(); free !== undefined; free = held.pop()) {
@@ -213,7 +214,8 @@ export async function acquireLocks(
       else isShared = true;
       held.push(() => handle.release());
     };
-    const leftOut = await lockBetweenProcesses(session, keys, call.fs, { ...wait, optimistic, keep });
+    const wait = { timeoutMs, signal, optimistic, resolved: true } as const;
+    const leftOut = await lockBetweenProcesses(session, keys, call.fs, { wait, keep });
     const waitedMs = performance.now() - asked;
     debug.lock?.(`${keys.length} paths after ${waitedMs.toFixed(1)} ms`);
     const mustLock = (): boolean => isSkipped || session.staging.stage?.mustLock(leftOut) === true;
@@ -224,11 +226,15 @@ export async function acquireLocks(
   }
 }
 
-/** How a lock is taken. */
+/** How locks between processes are taken. */
 interface LockWait {
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal | undefined;
-  readonly optimistic: boolean;
+  readonly wait: {
+    readonly timeoutMs: number;
+    readonly signal: AbortSignal | undefined;
+    readonly optimistic: boolean;
+    /** The paths are real ones. */
+    readonly resolved: true;
+  };
   /** Called with each lock that was taken. */
   keep(handle: LockHandle): void;
 }
@@ -241,7 +247,7 @@ async function lockBetweenProcesses(
   { staging: { stage } }: Session,
   keys: readonly WrittenPath[],
   fs: Files,
-  { keep, ...wait }: LockWait,
+  { keep, wait }: LockWait,
 ): Promise<readonly string[]> {
   // A path that is only read needs no lock here: its writers keep it consistent.
   const written = keys.filter(({ write }) => write);
@@ -258,7 +264,7 @@ async function lockBetweenProcesses(
   for (const { path, belowReplaced } of written) {
     if (belowReplaced === true) continue;
     await yielder.yieldIfDue();
-    keep(await fs.lock(path, { ...wait, resolved: true }));
+    keep(await fs.lock(path, wait));
   }
   return [];
 }

@@ -40,7 +40,7 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   aliases: PATH_ALIASES,
-  parse: (given) => ({ ...checkWriteFileArgs(given), eol_given: given["eol"] !== undefined }),
+  parse: (given) => ({ eol_given: given["eol"] !== undefined, ...checkWriteFileArgs(given) }),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write", missing: "create_or_replace" }],
   plan: async (args, call) => (await planning()).planWriteFile(args, call),
   texts: {

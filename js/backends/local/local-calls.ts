@@ -9,6 +9,7 @@ import {
   decodeMadeList,
   decodeTreeCounts,
   decodeWrittenFile,
+  type ListedStep,
 } from "../../engine/generated/records.ts";
 import type * as addon from "../../engine/generated/binding.ts";
 import type { CancelToken, NativeRoots } from "../../engine/generated/binding.ts";
@@ -65,16 +66,9 @@ export function decodeWriteResult(packed: Packed): WriteResult {
   return writtenFile(decodeWrittenFile(new Unpacker(packed)));
 }
 
-/** Returns the result of a write from the facts of the engine. */
-function writtenFile({
-  version,
-  otherNames,
-  inPlace,
-}: {
-  readonly version: string;
-  readonly otherNames: number;
-  readonly inPlace: boolean;
-}): WriteResult {
+/** Returns the result of a write from the facts of the engine: empty for a step that leaves no file. */
+function writtenFile({ version, otherNames, inPlace }: ListedStep): WriteResult {
+  if (version === null) return {};
   const made = writeResultOf(version);
   if (otherNames === 0 && !inPlace) return made;
   return Object.freeze({
@@ -272,7 +266,7 @@ export function recordedListsOf(
     );
     const { moment, steps, missing, error, at } = decodeMadeList(new Unpacker(packed));
     return {
-      steps: steps.map(({ version, ...made }) => (version === null ? {} : writtenFile({ version, ...made }))),
+      steps: steps.map(writtenFile),
       end:
         moment !== null
           ? { moment }

@@ -15,11 +15,11 @@ interface Asked<T> {
 }
 
 function asked<T>(): Asked<T> {
-  let settle: Omit<Asked<T>, "promise">;
-  const promise = new Promise<T>((resolve, reject) => {
-    settle = { resolve, reject };
+  let [resolve, reject]: [Asked<T>["resolve"]?, Asked<T>["reject"]?] = [];
+  const promise = new Promise<T>((...settle) => {
+    [resolve, reject] = settle;
   });
-  return { promise, ...settle! };
+  return { promise, resolve: resolve!, reject: reject! };
 }
 
 /** The content of a file that is asked for. */
@@ -59,7 +59,7 @@ export class Lookups {
   /** Returns the content of a file, which has at most `maxBytes` unless that is negative. */
   read(path: string, maxBytes: number, signal: AbortSignal | undefined): Promise<VersionedBytes> {
     const lookup = this.#lookup(path);
-    const content = { ...asked<VersionedBytes>(), maxBytes, signal };
+    const content = { maxBytes, signal, ...asked<VersionedBytes>() };
     if (lookup.content === undefined) lookup.content = content;
     // A second read of the file is not joined: it has a limit and a signal of its own.
     else this.#start({ path, content });

@@ -74,8 +74,8 @@ export function bitsOfWrite(mode: number | undefined): Pick<PreImage, "mode"> {
   return mode === undefined ? {} : { mode: mode & WRITTEN_BITS };
 }
 
-/** Returns the state of an entry, without content. */
-export function preImageOf(stat: FsStat): PreImage {
+/** Returns the state of an entry, with the content of a file where it is given. */
+export function preImageOf(stat: FsStat, bytes?: Uint8Array): PreImage {
   const { type, size, mode, target, version, fileId, mtime } = stat;
   const bits = type === "symlink" || mode === undefined ? {} : { mode };
   const id = fileId === undefined ? {} : { fileId };
@@ -87,6 +87,7 @@ export function preImageOf(stat: FsStat): PreImage {
     ...(type === "file" ? { size, mtime } : {}),
     ...(target === undefined ? {} : { target }),
     ...(version === undefined ? {} : { version }),
+    ...(bytes === undefined ? {} : { bytes }),
   };
 }
 
@@ -130,7 +131,7 @@ export async function captureFile(fs: Files, path: string, maxBytes: number): Pr
 
 /** Returns the state and content of a file that was read. */
 export function imageOfFile({ bytes, version, stat }: VersionedBytes): PreImage {
-  return { ...preImageOf(stat), version, size: bytes.length, bytes };
+  return preImageOf({ ...stat, version, size: bytes.length }, bytes);
 }
 
 /** Returns the error of a change whose old content exceeds the limits of the journal. */

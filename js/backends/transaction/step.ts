@@ -8,6 +8,7 @@
  */
 import type { FsStat } from "../backend.ts";
 import type { Changed } from "../entry.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 import type { PreImage } from "./pre-image.ts";
 
 /** The effect of a step on its path. */
@@ -241,10 +242,7 @@ export function pathsOfSteps(
 
 /** Returns the facts about an entry as the result of a step. */
 export function toStepResult({ version, fileId }: Pick<FsStat, "version" | "fileId">): StepResult {
-  return {
-    ...(version === undefined ? {} : { version }),
-    ...(fileId === undefined ? {} : { fileId }),
-  };
+  return withoutUndefined({ version, fileId });
 }
 
 /** Returns the current paths of set-aside entries, after later moves. */

@@ -30,10 +30,10 @@ import {
   type ApprovedChange,
   decideAbout,
   MAX_PLANS_PER_CALL,
-  NOBODY_ASKED,
   plan,
   type PlannedChange,
   reviewOf,
+  unasked,
 } from "../change.ts";
 import { inTurn } from "../fairness.ts";
 import {
@@ -282,7 +282,7 @@ class Trial implements Tried {
     const { args, session } = this.#batch;
     const { change } = planned;
     this.#toAsk.delete(operation);
-    const decided = args.dry_run ? { ...planned, ...NOBODY_ASKED } : await decideAbout(planned);
+    const decided = args.dry_run ? unasked(planned) : await decideAbout(planned);
     const approver =
       "approver" in decided ? decided.approver : await this.#approverOfPaths(judged, change.call);
     if (approver === undefined) {

@@ -52,8 +52,16 @@ function listedChange(change: Change): ListedChange | undefined {
 
 function listedPut({ target, was, now, parents }: Put): ListedChange | undefined {
   const mode = now.mode === undefined ? undefined : Number.parseInt(now.mode, 8);
-  const put = { do: "put", path: target, bytes: now.bytes, hash: now.hash, mode } as const;
-  if (was === null) return { ...put, was, parents };
+  const put = {
+    do: "put",
+    path: target,
+    bytes: now.bytes,
+    hash: now.hash,
+    mode,
+    was: null,
+    parents,
+  } as const;
+  if (was === null) return put;
   const { bytes, version, stat } = was;
   if (bytes === null || version === undefined || stat === undefined) return undefined;
   // A version need not cover the permission bits, which the undo of a write that sets them restores.

@@ -141,7 +141,7 @@ const DONE: Outcome = Object.freeze({ written: Object.freeze({}), files: 0, dire
 /** Returns what a made change of one entry answers. `written` is what the disk tells of it. */
 function outcomeOf(change: Change, written: WriteResult): Outcome {
   if (change.do === "copy") return { ...DONE, files: 1, bytes: change.size };
-  if (change.do !== "remove") return { ...DONE, written };
+  if (change.do !== "remove") return { written, files: 0, directories: 0, bytes: 0 };
   return change.type === "dir" ? { ...DONE, directories: 1 } : { ...DONE, files: 1 };
 }
 

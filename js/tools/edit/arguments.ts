@@ -37,10 +37,10 @@ export function withEmptyOldTextHint<T>(
 /** Extends the argument check: an edit given by arguments at the top level becomes a list with one edit. */
 export function normalizeEdits(parse: (args: Arguments) => ParsedEditArgs): (args: Arguments) => EditRequest {
   return (given) => {
-    const { edits, ...fields } = parse(given);
+    const fields = parse(given);
     const [single, rest] = [{}, {}] as [Record<string, unknown>, Record<string, unknown>];
     for (const [name, value] of Object.entries(fields)) (EDIT_FIELDS.has(name) ? single : rest)[name] = value;
-    return { ...rest, edits: checkedEdits(edits, single) } as EditRequest;
+    return { ...rest, edits: checkedEdits(fields.edits, single) } as EditRequest;
   };
 }
 

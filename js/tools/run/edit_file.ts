@@ -90,6 +90,10 @@ export async function planEditFile(
   }
   const { bytes, diff, edits, replacements } = planned;
   if (asked.inserts) await refuseRepeatedInsertion(now, edits, args, call);
+  const warnings = await warningsAbout(planned, { now, args, call, asked });
+  const { sha256 } = bytes.length > MIN_LARGE_FILE_BYTES ? engine().onThreads : engine();
+  const hashing = planned.hash ?? sha256(bytes);
+  const hash = bytes.length > MIN_CONCURRENT_HASH_BYTES ? hashing : await hashing;
   const data = withoutUndefined({
     path: call.reader.display(at.path),
     applied: !args.dry_run,
@@ -98,11 +102,8 @@ export async function planEditFile(
     diff: diff.text,
     bytes_written: bytes.length,
     truncated: diff.truncated ? true : undefined,
+    hash,
   });
-  const warnings = await warningsAbout(planned, { now, args, call, asked });
-  const { sha256 } = bytes.length > MIN_LARGE_FILE_BYTES ? engine().onThreads : engine();
-  const hashing = planned.hash ?? sha256(bytes);
-  const hash = bytes.length > MIN_CONCURRENT_HASH_BYTES ? hashing : await hashing;
   if (args.dry_run) return { kind: "settled", answer: { data: { ...data, hash: await hash }, warnings } };
   // A symbol quotes nothing of the file: whoever names one need not have seen its lines.
   const isQuoted = edits.every(
@@ -312,16 +313,18 @@ async function replaceInContent(
   const at = call.locations[0]!;
   const { bytes: before } = now;
   const edits = await engineEdits(now, args, call, asked);
-  const options: EditOptions = {
+  const options = {
     match: args.match ?? call.settings.edit.match,
     threshold: args.threshold,
     onMultiple: args.on_multiple,
     path: args.path,
     limits: { bytes: maxAnswerBytes(call.settings.limits) },
+    encoding: UTF_8_ENCODING,
+    hash: before.length > MIN_LARGE_FILE_BYTES,
+    signal: call.signal,
   };
-  const hash = before.length > MIN_LARGE_FILE_BYTES;
   const planIn = (encoding: string): Promise<BytesPlan> =>
-    engine().planEditsBytesAsync(before, edits, { ...options, encoding, hash, signal: call.signal });
+    engine().planEditsBytesAsync(before, edits, { ...options, encoding });
   // Plans the edits of a large file as UTF-8, the most likely encoding, while its encoding is detected.
   const early = before.length > MIN_LARGE_FILE_BYTES && !asked.values ? planIn(UTF_8_ENCODING) : undefined;
   early?.catch(() => {}); // Not needed after all, and cancelled; the other plan reports errors.

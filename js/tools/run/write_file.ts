@@ -165,9 +165,10 @@ async function proposeWrite(
     async answer([outcome], { by, changes: [made] }) {
       // What a reviewer has written is the whole content.
       const revised = by === "call" || made?.do !== "put" ? undefined : made.now.bytes;
-      const whole = { ...args, append: false, content_encoding: "base64" } as const;
       const described =
-        revised === undefined ? { data, warnings } : await describeWrite(whole, call, found, revised);
+        revised === undefined
+          ? { data, warnings }
+          : await describeWrite({ ...args, append: false, content_encoding: "base64" }, call, found, revised);
       return { data: described.data, warnings: [...described.warnings, ...writeWarnings(outcome!.written)] };
     },
   };
