@@ -1,6 +1,6 @@
 /** The plan of `edit_file`. It is loaded after a workspace opens, or by the first call. */
 import { engine } from "../../engine/current.ts";
-import type { AppliedEdit, BytesPlan, EditOptions } from "../../engine/text/edit.ts";
+import type { AppliedEdit, BytesPlan } from "../../engine/text/edit.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Inspection } from "../../engine/read.ts";
 import { contentsDigit, currentFileFacts, type CurrentFileFacts } from "../lib/seen.ts";
@@ -71,9 +71,8 @@ export async function planEditFile(
   const at = call.locations[0]!;
   const { bytes: before, version, stat } = await readWholeFile(call, at, call.settings.limits.grepFileBytes);
   const facts = currentFileFacts(before, version);
-  if (args.expected_hash !== undefined) {
+  if (args.expected_hash !== undefined)
     assertExpectedHash(at, normalizeHash(args.expected_hash), await facts.hash());
-  }
   const inspection = engine().reading.inspect(before, { name: at.path, signal: call.signal });
   inspection.catch(() => {}); // The code that awaits it reports its error.
   const now: CurrentFile = { bytes: before, inspection, ...facts };
@@ -105,11 +104,6 @@ export async function planEditFile(
     hash,
   });
   if (args.dry_run) return { kind: "settled", answer: { data: { ...data, hash: await hash }, warnings } };
-  // A symbol quotes nothing of the file: whoever names one need not have seen its lines.
-  const isQuoted = edits.every(
-    ({ index, tier, repairs }) =>
-      tier === "exact" && repairs.length === 0 && args.edits[index]?.symbol === undefined,
-  );
   return {
     kind: "changes",
     of: "contents",
@@ -124,7 +118,7 @@ export async function planEditFile(
         from: null,
         parents: false,
         mayReplace: true,
-        needs: isQuoted ? "quoted" : "lines",
+        needs: edits.every((edit) => isQuoted(edit, args)) ? "quoted" : "lines",
       },
     ],
     base: [{ path: at.path, version }],
@@ -140,6 +134,11 @@ export async function planEditFile(
       };
     },
   };
+}
+
+/** Returns true for an edit that quotes the lines it replaces. A symbol names lines that the caller need not have seen. */
+function isQuoted({ index, tier, repairs }: AppliedEdit, { edits }: EditRequest): boolean {
+  return tier === "exact" && repairs.length === 0 && edits[index]?.symbol === undefined;
 }
 
 /** An edit of a file as it is now. */
