@@ -12,6 +12,7 @@ import { lstatOrNull, hashOf } from "../fallback/fallback.ts";
 import { type Changed, PERMISSION_BITS } from "../entry.ts";
 import { backendError, isUncertain } from "../failure.ts";
 import type { FilewrightError } from "../../engine/errors.ts";
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 
 /** The state of a path; null for no entry. */
 export interface PreImage {
@@ -86,8 +87,7 @@ export function preImageOf(stat: FsStat, bytes?: Uint8Array): PreImage {
     ...id,
     ...(type === "file" ? { size, mtime } : {}),
     ...(target === undefined ? {} : { target }),
-    ...(version === undefined ? {} : { version }),
-    ...(bytes === undefined ? {} : { bytes }),
+    ...withoutUndefined({ version, bytes }),
   };
 }
 
