@@ -28,7 +28,7 @@ export async function prepareBenchmarks({ dev }) {
 async function buildReleaseAddon() {
   const folder = ".cache/release";
   const addon = `${folder}/filewright.${platformName()}.node`;
-  const inputs = ["Cargo.toml", "Cargo.lock", "crates/core", "crates/fs", "crates/node"];
+  const inputs = ["Cargo.toml", "Cargo.lock", "crates"];
   await buildWhenStale({ stamp: `${folder}/.stamp`, outputs: [addon], inputs }, () => {
     console.error("building the addon as it is published; this takes minutes once");
     const napi = ["build", "--platform", "--release", "--manifest-path", "crates/node/Cargo.toml", "--no-js"];

@@ -27,7 +27,7 @@ const FILES_PER_SEGMENT: usize = 4096;
 
 /// The maximum memory of the blocks of all files, in bytes. Others are read again where their file
 /// is among the best.
-pub(crate) const MAX_BLOCK_BYTES: usize = 64 << 20;
+pub(crate) const MAX_BLOCK_BYTES: usize = 128 << 20;
 
 /// Where a file of the tree is.
 pub(super) struct FilePlace {
