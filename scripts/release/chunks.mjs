@@ -4,7 +4,8 @@
 // demand. So an entry loads only what it needs. Parts are users because a chunk for browsers must not hold code for Node.
 // What the command alone imports on demand is none: a start would read twice as many files.
 //
-// Users that need one of two chunks load both where that makes few bytes more: a file costs 0.3 to 0.6 ms of processor time.
+// Users that need one of two chunks load both where that makes few bytes more: a file and its imports cost 0.5 to 0.9 ms of
+// processor time.
 
 /**
  * The static imports of the modules and those on demand, their minified sizes in bytes, and those that import from Node: all
@@ -110,11 +111,14 @@ function grouped(usersOf) {
 /** What most programs import. Only its chunks are joined, as far as other entries allow it. */
 const MAIN_ENTRY = "dist/filewright.node.js";
 
-/** The share of its own size that an entry may load more because chunks of the main entry were joined. */
-const MAX_EXTRA_SHARE = 0.03;
+/**
+ * The share of its own size that an entry may load more because chunks of the main entry were joined. A page with a bundler
+ * gets less more, because a bundler leaves out statements.
+ */
+const MAX_EXTRA_SHARE = 0.5;
 
-/** How much code takes as long to read and compile as opening a file, in bytes. */
-const BYTES_PER_FILE = 6000;
+/** How much code takes as long to read and compile as finding and opening a file for each of its importers, in bytes. */
+const BYTES_PER_FILE = 12_000;
 
 /**
  * Joins the chunks of the main entry, the smallest first, where that makes nothing load much more. What has one of two
@@ -159,15 +163,16 @@ function withBoth(usersOf, one, other) {
   return now;
 }
 
-/** Adds to groups their sizes, the groups that they need, themselves included, and whether they need Node. */
+/** Adds to groups their sizes, the groups that they need, themselves included, and whether one of these needs Node. */
 function measured(groups, { fixed, sizes, onNode }) {
   const groupOf = new Map(groups.flatMap((group) => [...group.paths].map((path) => [path, group])));
   for (const group of groups) {
     const { paths } = group;
+    const reached = [...reachedFrom(paths, fixed)];
     group.bytes = [...paths].reduce((sum, path) => sum + sizes.get(path), 0);
-    group.needs = new Set([...reachedFrom(paths, fixed)].map((path) => groupOf.get(path)));
+    group.needs = new Set(reached.map((path) => groupOf.get(path)));
     group.needs.delete(undefined);
-    group.isOnNode = [...paths].some((path) => onNode.has(path));
+    group.isOnNode = reached.some((path) => onNode.has(path));
   }
   return groups;
 }

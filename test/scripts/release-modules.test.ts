@@ -81,16 +81,16 @@ describe.skipIf(!hasWasm && process.env["CI"] !== "true")("the modules of the ta
   it.each([
     ["filewright/edit", 9700],
     ["filewright/diff", 16_230],
-    ["filewright/engine", 17_000],
+    ["filewright/engine", 17_100],
   ])("a page that uses %s alone downloads at most %i bytes", async (name, limit) => {
     const code = await bundle(`export * from "${name}";`, { platform: "browser" });
     expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(limit);
   });
 
   it.each([
-    ["dist/filewright.node.js", 67, 570],
-    ["dist/engine/edit-entry.node.js", 19, 48],
-    ["dist/adapters/ai-sdk.js", 44, 398],
+    ["dist/filewright.node.js", 28, 570],
+    ["dist/engine/edit-entry.node.js", 13, 54],
+    ["dist/adapters/ai-sdk.js", 20, 415],
   ])("%s loads at most %i files of %i kB together", (path, most, kilobytes) => {
     const loaded = [...reached(path)];
     expect(loaded.length).toBeLessThanOrEqual(most);
