@@ -103,7 +103,8 @@ export class HttpBackend extends CompleteFiles {
     const response = await this.#ask(path, at, { method: "HEAD" });
     const version = versionOfResponse(response);
     const size = response.headers.get("content-length");
-    if (version !== undefined && size !== null) return fileStat(at, Number(size), response, file, version);
+    if (version !== undefined && size !== null)
+      return fileStat(at, Number(size), timeOf(response, file), version);
     // If the response lacks a version or a size, the content is read.
     return (await this.#whole(path, {})).stat;
   }
@@ -151,12 +152,16 @@ export class HttpBackend extends CompleteFiles {
     const known = versionOfResponse(response);
     if (response.status === 304) {
       const version = known ?? (headers?.["if-none-match"] as string);
-      const stat = fileStat(at, file.size ?? 0, response, file, version);
+      const stat = fileStat(at, file.size ?? 0, timeOf(response, file), version);
       return Object.freeze({ bytes: new Uint8Array(), version: headers?.["if-none-match"] ?? version, stat });
     }
     const bytes = await readBody({ response, file, path }, maxBytes, signal);
     const version = known ?? engine().sha256(bytes);
-    return Object.freeze({ bytes, version, stat: fileStat(at, bytes.length, response, file, version) });
+    return Object.freeze({
+      bytes,
+      version,
+      stat: fileStat(at, bytes.length, timeOf(response, file), version),
+    });
   }
 
   async #part(
@@ -182,7 +187,7 @@ export class HttpBackend extends CompleteFiles {
     if (response.status !== 206) {
       const bytes = await readBody({ response, file, path }, Number.POSITIVE_INFINITY, signal);
       const now = versionOfResponse(response) ?? engine().sha256(bytes);
-      const stat = fileStat(at, bytes.length, response, file, now);
+      const stat = fileStat(at, bytes.length, timeOf(response, file), now);
       return Object.freeze({ bytes: bytes.slice(start, end), version: now, stat });
     }
     const bytes = await readBody({ response, file, path }, last - start, signal);
@@ -330,15 +335,13 @@ function versionOfResponse({ headers }: Response): string | undefined {
   return time === null || length === null ? undefined : `time:${Date.parse(time)}:${length}`;
 }
 
-function fileStat(
-  path: string,
-  size: number,
-  { headers }: Response,
-  file: HttpFile,
-  version: string,
-): FsStat {
+/** Returns when a file was changed, by the response or else by the manifest, in milliseconds since 1970; 0 if neither says. */
+function timeOf({ headers }: Response, file: HttpFile): number {
   const time = Date.parse(headers.get("last-modified") ?? "");
-  const mtime = Number.isNaN(time) ? (file.mtime ?? 0) : time;
+  return Number.isNaN(time) ? (file.mtime ?? 0) : time;
+}
+
+function fileStat(path: string, size: number, mtime: number, version: string): FsStat {
   return Object.freeze({ path, type: "file", size, isDir: false, isFile: true, mtime, version });
 }
 

@@ -348,7 +348,10 @@ export class ConfinedFiles extends CompleteFiles {
   }
 
   listDir(path: string, options?: ListOptions): Promise<readonly FsEntry[]> {
-    return this.#readAt(path, (real, resolver) => visibleEntries(this.#inner, real, path, resolver, options));
+    return this.#readAt(path, async (real, resolver) => {
+      const listed = visibleOnly(this.#inner, resolver, real, resolver.nameOf(path));
+      return entriesAsAsked(await listed.listDir(real, options), real, path);
+    });
   }
   override iterFiles(root: string): AsyncGenerator<string> {
     return visibleFiles(this.#inner, root, this.#opened);
@@ -395,9 +398,8 @@ export class ConfinedFiles extends CompleteFiles {
     const target = await resolver.resolveForRemoval(to);
     if (this.#isHidden(source, resolver) && !resolver.rules.check(target).secret) throw secret(from);
     if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, resolver);
-    await withErrorPath(from, () =>
-      checkTree(inner, source, target, from, resolver, this.#isHidden, options?.signal),
-    );
+    const task = { inner, source, target, path: from, resolver, isHidden: this.#isHidden };
+    await withErrorPath(from, () => checkTree({ ...task, signal: options?.signal }));
     // A move that sets the old entry aside must not be replaced by a copy, which would not do so.
     const isOneStep = (options?.aside ?? options?.ifTargetVersion) !== undefined;
     return withErrorPath(to, () =>
@@ -450,8 +452,9 @@ export class ConfinedFiles extends CompleteFiles {
     const inner = this.#inner;
     const resolver = await this.#opened;
     const real = await resolver.resolveForRemoval(path);
+    const task = { inner, source: real, target: real, path, resolver, isHidden: this.#isHidden };
     return withErrorPath(path, async () => {
-      await checkTree(inner, real, real, path, resolver, this.#isHidden, options?.signal);
+      await checkTree({ ...task, signal: options?.signal });
       return inner.removeTree(real, options);
     });
   }
@@ -463,9 +466,8 @@ export class ConfinedFiles extends CompleteFiles {
     const target = await resolver.resolve(to, "write", "keep");
     if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, resolver);
     // Checked before the first file is copied: a partial copy could contain files that may not be removed.
-    await withErrorPath(to, () =>
-      checkCopy(inner, source, target, to, resolver, this.#isHidden, options?.signal),
-    );
+    const task = { inner, source, target, path: to, resolver, isHidden: this.#isHidden };
+    await withErrorPath(to, () => checkCopy({ ...task, signal: options?.signal }));
     return copyTree(this.#withinTree(), from, to, options);
   }
   /** Returns these files for the copy of a tree. */
@@ -580,18 +582,11 @@ async function headOf(inner: Files, real: string, version: string | undefined): 
   return head?.bytes ?? EMPTY_BYTES;
 }
 
-/** Returns the entries of a directory that are not denied, with the path that the caller gave. */
-async function visibleEntries(
-  inner: Files,
-  real: string,
-  path: string,
-  resolver: PathResolver,
-  options: ListOptions | undefined,
-): Promise<readonly FsEntry[]> {
+/** Returns the entries of a directory at a real path with the path that the caller gave. */
+function entriesAsAsked(entries: readonly FsEntry[], real: string, path: string): readonly FsEntry[] {
   const asked = normalise(path).path;
-  const visible = await visibleOnly(inner, resolver, real, resolver.nameOf(path)).listDir(real, options);
-  if (asked === real) return Object.freeze([...visible]);
-  return Object.freeze(visible.map((entry) => Object.freeze({ ...entry, path: childOf(asked, entry.name) })));
+  if (asked === real) return Object.freeze([...entries]);
+  return Object.freeze(entries.map((entry) => Object.freeze({ ...entry, path: childOf(asked, entry.name) })));
 }
 
 /** Yields the regular files below a directory that are not denied, with the path that the caller gave. */

@@ -10,7 +10,6 @@ import { outside, protectedPath, repositoryPath, secret } from "./outside.ts";
 import { joinPath, nameOf, parentOf, relativeTo } from "../paths.ts";
 import type { PathResolver } from "./path-resolver.ts";
 import { isRepository, isRepositoryMark, repositoryMarksIn } from "./repository.ts";
-import type { BackendPathRules } from "./rules.ts";
 
 /** Returns true when the content at a real path is a secret without a grant. */
 export type IsHiddenSecret = (real: string, resolver: PathResolver) => boolean;
@@ -30,80 +29,73 @@ export function checkLinkName(real: string, path: string, resolver: PathResolver
   if (shared || resolver.rules.check(real).guarded) throw protectedPath(path);
 }
 
+/** A tree that is to be moved, copied or removed, and by which rules that is checked. */
+export interface TreeTask {
+  readonly inner: Files;
+  /** The real path of the tree. */
+  readonly source: string;
+  /** The real path to which it is moved or copied; that of the tree where it is removed. */
+  readonly target: string;
+  /** The path that an error names, as the caller gave it. */
+  readonly path: string;
+  readonly resolver: PathResolver;
+  readonly isHidden: IsHiddenSecret;
+  readonly signal: AbortSignal | undefined;
+}
+
 /**
  * Refuses to remove or move a tree that contains a denied or protected entry, at its old or its
  * new path.
  */
-export async function checkTree(
-  inner: Files,
-  real: string,
-  target: string,
-  path: string,
-  resolver: PathResolver,
-  kept: IsHiddenSecret,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+export async function checkTree(task: TreeTask): Promise<void> {
+  const { inner, source, target, path, resolver, isHidden } = task;
   const { rules } = resolver;
-  for await (const entry of await walkIfRules(inner, inner, real, rules, signal)) {
+  for await (const entry of await walkIfRules(task, inner)) {
     // A tree that moves must not take the parts of a repository to a place where git could find them.
     if (
-      target !== real &&
+      target !== source &&
       isRepositoryMark(entry.name) &&
       isRepository(await repositoryMarksIn(inner, parentOf(entry.path)))
     )
       throw repositoryPath(path);
     const here = rules.check(entry.path);
-    const there = rules.check(target + entry.path.slice(real.length));
+    const there = rules.check(target + entry.path.slice(source.length));
     if (here.denied || there.denied) throw outside(path, "write");
     if (here.holds || there.holds || (there.protected && !here.protected)) {
       throw protectedPath(path, "holds a path that is protected from changes");
     }
-    if (!there.secret && kept(entry.path, resolver)) throw secret(path);
+    if (!there.secret && isHidden(entry.path, resolver)) throw secret(path);
   }
 }
 
 /** Refuses to copy a tree to a place where an entry of it would be denied or protected. */
-export async function checkCopy(
-  inner: Files,
-  real: string,
-  target: string,
-  path: string,
-  resolver: PathResolver,
-  kept: IsHiddenSecret,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+export async function checkCopy(task: TreeTask): Promise<void> {
+  const { inner, source, target, path, resolver, isHidden } = task;
   const { rules } = resolver;
   // Denied entries are not copied, so their destination does not matter.
-  const copied = visibleOnly(inner, resolver, real);
-  for await (const entry of await walkIfRules(inner, copied, real, rules, signal)) {
+  for await (const entry of await walkIfRules(task, visibleOnly(inner, resolver, source))) {
     if (isRepositoryMark(entry.name)) {
       // The copied marks are checked together with those at the destination, where two trees merge.
       const here = parentOf(entry.path);
-      const both = [here, target + here.slice(real.length)].map((directory) =>
+      const both = [here, target + here.slice(source.length)].map((directory) =>
         repositoryMarksIn(inner, directory),
       );
       if (isRepository((await Promise.all(both)).flat())) throw repositoryPath(path);
     }
-    const there = rules.check(target + entry.path.slice(real.length));
+    const there = rules.check(target + entry.path.slice(source.length));
     if (there.denied) throw outside(path, "write");
     if (there.protected) throw protectedPath(path, "would hold a path that is protected from changes");
-    if (!there.secret && kept(entry.path, resolver)) throw secret(entry.path);
+    if (!there.secret && isHidden(entry.path, resolver)) throw secret(entry.path);
   }
 }
 
-/**
- * Walks a tree as `listed` shows it. Empty without rules, or if `real` is no directory: then there is nothing to
- * check.
- */
+/** Walks a tree as `listed` shows it. Empty without rules, or if it is no directory: then there is nothing to check. */
 async function walkIfRules(
-  inner: Files,
+  { inner, source, resolver, signal }: TreeTask,
   listed: Pick<Files, "listDir">,
-  real: string,
-  rules: BackendPathRules,
-  signal: AbortSignal | undefined,
 ): Promise<AsyncIterable<FsEntry> | readonly FsEntry[]> {
-  if (!rules.any || (await lstatOrNull(inner, real))?.type !== "dir") return [];
-  return walkTree(listed, real, signal);
+  if (!resolver.rules.any || (await lstatOrNull(inner, source))?.type !== "dir") return [];
+  return walkTree(listed, source, signal);
 }
 
 /**

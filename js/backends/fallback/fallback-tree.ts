@@ -2,7 +2,7 @@
 import type { Files } from "../files.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import { transact } from "../transaction/transaction.ts";
-import type { CopyTreeOptions, FsEntry, FsStat, TreeCounts, WriteResult } from "../backend.ts";
+import type { CopyTreeOptions, FsEntry, TreeCounts, WriteResult } from "../backend.ts";
 import { checkSignal, checkWritable, backendError } from "../failure.ts";
 import { assertVersion, entryPath, lstatOrNull } from "./fallback.ts";
 import { childOf, parentOf, relativeTo } from "../paths.ts";
@@ -113,34 +113,35 @@ export async function copyTree(
   if (relation === "inside")
     throw backendError("INVALID_ARGUMENT", to, "a directory cannot be copied into itself");
   // Checks before the first write, so that an obstacle to the merge is reported before anything changes.
-  if (top.type === "dir" && target !== null) await assertMergeable(backend, from, to, target, options.signal);
+  if (top.type === "dir" && target !== null && target.type !== "dir") throw backendError("NOT_DIRECTORY", to);
+  if (top.type === "dir" && target !== null) await assertMergeable(backend, from, to, options.signal);
   // A failed copy removes the entries it created, but none that another process created.
   return transact(backend, async (fs) => {
-    const counts = { files: 0, directories: 0, bytes: 0 };
-    const modes: [path: string, mode: number][] = [];
-    await copyOne(fs, top, to, options, counts, modes, false);
+    const copy: RunningCopy = { fs, options, counts: { files: 0, directories: 0, bytes: 0 }, modes: [] };
+    await copyOne(copy, top, to);
     if (top.type === "dir") {
       for await (const entry of walkTree(backend, from, options.signal)) {
         const place = to + entry.path.slice(from.length);
-        await copyOne(fs, entry, place, options, counts, modes, target !== null);
+        // An existing link is replaced; following it would write somewhere else.
+        const mayBeLink = target !== null && entry.type === "file";
+        if (mayBeLink && (await lstatOrNull(fs, place))?.type === "symlink") await fs.delete(place);
+        await copyOne(copy, entry, place);
       }
     }
     // Sets the modes after the content is written, innermost first, because a directory may be
     // read-only.
-    for (const [path, mode] of modes.toReversed()) await fs.chmod(path, mode);
-    return Object.freeze(counts);
+    for (const [path, mode] of copy.modes.toReversed()) await fs.chmod(path, mode);
+    return Object.freeze(copy.counts);
   });
 }
 
-/** Refuses to merge a tree into another if an existing entry is in the way. */
+/** Refuses to merge a directory into another if an existing entry is in the way. */
 async function assertMergeable(
   backend: Files,
   from: string,
   to: string,
-  target: FsStat,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  if (target.type !== "dir") throw backendError("NOT_DIRECTORY", to);
   // Only directories that are on both sides can hold entries that are in the way of each other.
   const shared = new Set<string>();
   const isShared = (entry: FsEntry): boolean => shared.has(entry.path);
@@ -156,38 +157,41 @@ async function assertMergeable(
   }
 }
 
+/** A copy of a tree, and what it has made so far. */
+interface RunningCopy {
+  readonly fs: Files;
+  readonly options: CopyTreeOptions;
+  readonly counts: { files: number; directories: number; bytes: number };
+  /** The modes to set once the content of their directories is written. */
+  readonly modes: (readonly [path: string, mode: number])[];
+}
+
 async function copyOne(
-  backend: Files,
+  { fs, options, counts, modes }: RunningCopy,
   entry: Pick<FsEntry, "path" | "type">,
   to: string,
-  options: TransferOptions,
-  counts: { files: number; directories: number; bytes: number },
-  modes: [path: string, mode: number][],
-  nested: boolean,
 ): Promise<void> {
-  checkSignal(options.signal, entry.path);
+  const { overwrite = false, signal } = options;
+  checkSignal(signal, entry.path);
   if (entry.type === "other") return;
   if (entry.type === "dir") {
     // A directory that existed before the merge keeps its mode.
-    const isNew = options.overwrite !== true || (await lstatOrNull(backend, to)) === null;
-    await backend.mkdir(to, { parents: false, existOk: options.overwrite ?? false });
-    const mode = isNew ? (await backend.lstat(entry.path)).mode : undefined;
-    if (mode !== undefined && (await hasOtherMode(backend, to, mode))) modes.push([to, mode]);
+    const isNew = !overwrite || (await lstatOrNull(fs, to)) === null;
+    await fs.mkdir(to, { parents: false, existOk: overwrite });
+    const mode = isNew ? (await fs.lstat(entry.path)).mode : undefined;
+    if (mode !== undefined && (await hasOtherMode(fs, to, mode))) modes.push([to, mode]);
     counts.directories++;
     return;
   }
   if (entry.type === "symlink") {
-    if (await copyLink(backend, entry.path, to)) counts.files++;
+    if (await copyLink(fs, entry.path, to)) counts.files++;
     return;
   }
-  // Inside a tree an existing link is replaced; following it would write somewhere else.
-  if (nested && (await lstatOrNull(backend, to))?.type === "symlink") await backend.delete(to);
-  const { overwrite = false, signal } = options;
-  const made = await backend.copyFile(entry.path, to, { overwrite, signal });
+  const made = await fs.copyFile(entry.path, to, { overwrite, signal });
   options.onMade?.(to, made);
   counts.files++;
   // The destination can be a link to the file that was written.
-  counts.bytes += (await backend.stat(to)).size;
+  counts.bytes += (await fs.stat(to)).size;
 }
 
 async function copyLink(backend: Files, from: string, to: string): Promise<boolean> {

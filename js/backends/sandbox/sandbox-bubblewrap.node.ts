@@ -194,21 +194,28 @@ function bubblewrapProvider(given: BubblewrapOptions, program: string): SandboxP
       const { writableRoots } = options;
       const look = async (): Promise<ScanResult> =>
         policy === undefined ? EMPTY_SCAN : scanPlaces(native, policy, writableRoots);
-      const covered = (before: ScanResult) => runCovered(native, program, options, before, bare, command);
+      const covered = (before: ScanResult) => runCovered({ native, program, options, bare }, before, command);
       return policy?.protect === true
-        ? runWithCleanup(native, policy, writableRoots, look, covered)
+        ? runWithCleanup({ native, policy, roots: writableRoots, look }, covered)
         : covered(await look());
     },
   });
 }
 
+/** What runs the commands of a sandbox. */
+interface Bubblewrap {
+  readonly native: NativeBinding;
+  /** The path of bwrap. */
+  readonly program: string;
+  readonly options: ResolvedOptions;
+  /** The specification of the addon for bwrap itself. */
+  readonly bare: NativeSpec;
+}
+
 /** Runs a command while the hidden entries of a scan are covered by mounts. */
 async function runCovered(
-  native: NativeBinding,
-  program: string,
-  options: ResolvedOptions,
+  { native, program, options, bare }: Bubblewrap,
   before: ScanResult,
-  bare: NativeSpec,
   command: SandboxCommand,
 ): Promise<SandboxOutcome> {
   const { network, policy } = options;

@@ -25,15 +25,21 @@ interface RunningCommand {
 
 const runningCommands = new Set<RunningCommand>();
 
+/** The trees that commands may change, and how they are scanned. */
+export interface ScannedTrees {
+  readonly native: NativeBinding;
+  readonly policy: CommandPolicy;
+  readonly roots: readonly string[];
+  /** Scans the trees before the command. */
+  readonly look: () => Promise<ScanResult>;
+}
+
 /**
  * Runs a command between two scans of the tree, and removes the protected entries it made.
  * @throws as `run`, and where an entry cannot be removed
  */
 export async function runWithCleanup(
-  native: NativeBinding,
-  policy: CommandPolicy,
-  roots: readonly string[],
-  look: () => Promise<ScanResult>,
+  { native, policy, roots, look }: ScannedTrees,
   run: (before: ScanResult) => Promise<SandboxOutcome>,
 ): Promise<SandboxOutcome> {
   const own: RunningCommand = { roots, others: new Set(runningCommands) };

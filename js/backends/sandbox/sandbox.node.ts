@@ -199,7 +199,7 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
     async run(command) {
       if (policy?.protect !== true) return run(command);
       const look = () => scanProtected(native, policy, spec.write);
-      return runWithCleanup(native, policy, spec.write, look, () => run(command));
+      return runWithCleanup({ native, policy, roots: spec.write, look }, () => run(command));
     },
     async probe(kind, { path } = {}) {
       const errno = await native.sandboxProbe(JSON.stringify(spec), kind, path).catch(rethrowNativeError);

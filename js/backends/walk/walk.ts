@@ -107,6 +107,18 @@ type FoundInDirectory<E> = Omit<WalkCounts, "unreadable"> & {
   readonly items: WalkItem<E>[];
 };
 
+/** A directory whose entries are looked at, and what was found in it. */
+interface EnteredDirectory<E> {
+  /** The directory relative to the start, with a final slash; empty for the start. */
+  readonly prefix: string;
+  /** The start relative to the directory from which on ignore files apply, in the same form. */
+  readonly above: string;
+  readonly rules: IgnoreRules | undefined;
+  /** Whether directories in it may be entered. */
+  readonly mayEnter: boolean;
+  readonly found: FoundInDirectory<E>;
+}
+
 interface WalkLevel<E> {
   /** The directory relative to the start, with a final slash; empty for the start. */
   readonly prefix: string;
@@ -202,10 +214,11 @@ export class TreeWalk<E extends WalkedEntry> {
     const above = ignore?.prefix ?? "";
     const rules = same ? known.rules : outer && rulesInside(outer, ignoreFiles, above + prefix);
     const found: FoundInDirectory<E> = { items: [], ignored: 0, ignoredMatches: 0, ignoredDirectories: [] };
+    const entered = { prefix, above, rules, mayEnter, found };
     let index = 0;
     for (const entry of entries) {
       if (++index % STEPS_PER_YIELD_CHECK === 0) yield PAUSE;
-      this.#add(entry, prefix, above, rules, mayEnter, found);
+      this.#add(entry, entered);
     }
     const compare = this.#request.compare;
     const sort: SortStep<E> = {
@@ -221,14 +234,7 @@ export class TreeWalk<E extends WalkedEntry> {
   }
 
   /** Adds the items of an entry, if it is selected or entered; counts it, if it is ignored. */
-  #add(
-    entry: E,
-    prefix: string,
-    above: string,
-    rules: IgnoreRules | undefined,
-    mayEnter: boolean,
-    found: FoundInDirectory<E>,
-  ): void {
+  #add(entry: E, { prefix, above, rules, mayEnter, found }: EnteredDirectory<E>): void {
     if (!seesName(entry.name, this.#request)) return;
     const { globs, wants } = this.#request;
     const { name, type } = entry;

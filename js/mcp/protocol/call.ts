@@ -103,15 +103,14 @@ export async function listTools({
 
 /**
  * Runs one call.
- * @param round the approvals of this request, when the client's user can be asked
+ * @param request the request, and its approvals when the client's user can be asked
  * @throws UnknownToolError
  */
 export async function callTool(
   serving: SharedRequestParts,
   name: string,
   args: Readonly<Record<string, unknown>>,
-  { mcpReq }: CallRequest,
-  round?: ApprovalRound,
+  { mcpReq, round }: CallRequest & { readonly round?: ApprovalRound | undefined },
 ): Promise<CallAnswer | ReturnType<typeof inputRequired>> {
   const { host, structured } = serving;
   const { preset } = host;

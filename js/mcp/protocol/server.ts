@@ -67,7 +67,10 @@ export function makeMcpServer(parts: ServerParts): Server {
     const canAsk = clientCapabilitiesOf(context, server)["elicitation"] !== undefined;
     const call = withShutdownSignal(context, parts.ending);
     const round = await approvals?.begin(call, canAsk);
-    return (await callTool(parts, params.name, params.arguments ?? {}, call, round)) as never;
+    return (await callTool(parts, params.name, params.arguments ?? {}, {
+      mcpReq: call.mcpReq,
+      round,
+    })) as never;
   });
   server.setRequestHandler("resources/list", async ({ params }, { mcpReq }) => {
     const found = await host.workspace();

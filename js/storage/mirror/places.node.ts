@@ -48,20 +48,24 @@ export function takePlace(stateDir: string, identity: string | undefined, evict:
   for (let number = 1; name !== undefined && number <= MAX_COPIES; number++) {
     const own = number === 1 ? name : `${name}.${number}`;
     const lock = lockOf(stateDir, own);
-    if (lock !== null) return openPlace(stateDir, own, lock, false, evict);
+    if (lock !== null) return openPlace(stateDir, own, { lock, passing: false, evict });
   }
   for (const left of readdirSync(parent)) if (left.startsWith(PASSING)) removePlace(stateDir, left);
   const own = PASSING + randomUUID();
-  return openPlace(stateDir, own, lockOf(stateDir, own) as LockHandle, true, evict);
+  const lock = lockOf(stateDir, own) as LockHandle;
+  return openPlace(stateDir, own, { lock, passing: true, evict });
 }
 
-function openPlace(
-  stateDir: string,
-  name: string,
-  lock: LockHandle,
-  passing: boolean,
-  evict: () => boolean,
-): MirrorPlace {
+/** How a place is held. */
+interface Holding {
+  readonly lock: LockHandle;
+  /** True for a copy that ends with the process. */
+  readonly passing: boolean;
+  /** Empties the copy if nothing uses it, and says whether it did. */
+  readonly evict: () => boolean;
+}
+
+function openPlace(stateDir: string, name: string, { lock, passing, evict }: Holding): MirrorPlace {
   const directory = join(stateDir, MIRRORS, name);
   makePrivateDirectory(directory);
   evictors.set(directory, evict);

@@ -165,7 +165,8 @@ export function makeForks(parent: ForkParent): Forks {
       names.add(name);
       try {
         const files = await makeFiles(session, name, signal);
-        return openFork(parent, name, files, given === undefined, () => names.delete(name));
+        const forget = (): boolean => names.delete(name);
+        return openFork(parent, { name, files, isUnnamed: given === undefined, forget });
       } catch (error) {
         names.delete(name);
         throw error;
@@ -197,15 +198,18 @@ async function makeFiles(
   }
 }
 
-function openFork(
-  parent: ForkParent,
-  name: string,
-  files: ForkFiles,
-  isUnnamed: boolean,
-  forget: () => void,
-): OpenedFork {
+/** The parts of a fork that is opened. */
+interface ForkParts {
+  readonly name: string;
+  readonly files: ForkFiles;
+  /** True where its name was made up, so that no later call can open it. */
+  readonly isUnnamed: boolean;
+  /** Makes its name free. */
+  readonly forget: () => void;
+}
+
+function openFork(parent: ForkParent, { name, files, isUnnamed, forget }: ForkParts): OpenedFork {
   const { resolver } = parent.session.files;
-  // No later call can open a fork that has no name of its own.
   let isDropped = isUnnamed;
   const session = makeForkSession(parent.session, {
     files,

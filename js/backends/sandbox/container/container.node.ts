@@ -157,7 +157,9 @@ function containerProvider(
           covers.remove();
         }
       };
-      return policy.protect ? runWithCleanup(native, policy, roots, look, covered) : covered(await look());
+      return policy.protect
+        ? runWithCleanup({ native, policy, roots, look }, covered)
+        : covered(await look());
     },
   });
 }
@@ -199,7 +201,14 @@ async function runInContainer(
   checkSignal(command.signal, command.cwd);
   const container = `filewright-${randomUUID()}`;
   const progress = { hasEnded: false };
-  const started = startContainer(engine, options, mounts, command, { container, progress });
+  const create = [
+    ...["create", "--name", container],
+    ...containerArguments(engine, options, command),
+    ...mounts.flatMap((one) => ["--mount", mountArgument(one)]),
+    options.image,
+    ...command.argv,
+  ];
+  const started = startContainer(engine, create, command, { container, progress });
   const [settled] = await Promise.allSettled([started]);
   if (progress.hasEnded) await removeEndedContainer(engine, container);
   // A command that may still run is worse than any other failure.
@@ -212,20 +221,14 @@ async function runInContainer(
   return settled.value;
 }
 
+/** Creates a container by these arguments of the engine, and runs a command in it. */
 async function startContainer(
   engine: ContainerEngine,
-  options: ContainerSandboxOptions,
-  mounts: readonly CoverMount[],
+  create: readonly string[],
   command: SandboxCommand,
   { container, progress }: { readonly container: string; readonly progress: { hasEnded: boolean } },
 ): Promise<SandboxOutcome> {
-  const created = await engine.call([
-    ...["create", "--name", container],
-    ...containerArguments(engine, options, command),
-    ...mounts.flatMap((one) => ["--mount", mountArgument(one)]),
-    options.image,
-    ...command.argv,
-  ]);
+  const created = await engine.call(create);
   if (created.exitCode !== 0) {
     progress.hasEnded = true;
     throw makeError("SANDBOX_SETUP_FAILED", `the command was not started: ${firstLine(created.stderr)}`, {});
