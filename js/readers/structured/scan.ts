@@ -18,8 +18,8 @@ export interface ScanListener {
    * units.
    */
   key(raw: string | null, at: number, line: number): void;
-  /** A string, as it is written between its quotes: the first `keep` of its `length` units. */
-  string(raw: string, from: number, to: number, line: number, length: number): void;
+  /** A string, as it is written between its quotes, which are at `from` and `to - 1`: its first `keep` units. */
+  string(raw: string, from: number, to: number, line: number): void;
   /** A number, `true`, `false` or `null`, as it is written. */
   literal(text: string, from: number, to: number, line: number): void;
 }
@@ -199,7 +199,7 @@ class Scanner implements JsonScan {
       this.#listener.key(length > this.#kept.most ? null : text, this.#from, this.#fromLine);
     } else {
       this.#afterValue();
-      this.#listener.string(text, this.#from, at, this.#fromLine, length);
+      this.#listener.string(text, this.#from, at, this.#fromLine);
     }
   }
 
