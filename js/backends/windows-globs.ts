@@ -60,50 +60,71 @@ export function literalWindowsGlob(path: string): string | undefined {
 }
 
 /** Returns a glob whose names are separated by `/`, and in which a backslash only escapes. */
-function withSlashes(glob: string): string {
-  let written = "";
-  let inClass = false;
+const withSlashes = (glob: string): string => new SlashWriter(glob).written();
+
+/** Writes a glob of Windows anew, character by character. */
+class SlashWriter {
+  readonly #glob: string;
+  #at = 0;
+  #written = "";
+  #inClass = false;
   /** The number of brackets that were opened by an escaped one in the current name. */
-  let escaped = 0;
-  for (let at = 0; at < glob.length; at++) {
-    const char = glob[at] as string;
-    const next = glob[at + 1] ?? "";
-    if (char !== "\\") {
-      // A class of one such character is the character itself; the search for braces knows only escapes.
-      const [, single] = inClass ? [] : (/^\[([[\]{}])\]/u.exec(glob.slice(at, at + 3)) ?? []);
-      if (single !== undefined) {
-        written += `\\${single}`;
-        at += 2;
-        continue;
-      }
-      if (char === "/") escaped = 0;
-      if (char === "[" && !inClass) inClass = true;
-      // The first character of a class is a member of it, also a closing bracket.
-      else if (char === "]" && inClass && !/\[[!^]?$/u.test(written)) inClass = false;
-      written += char;
-      continue;
-    }
-    // No name has a colon, so what follows that of a drive is a separator.
-    if (next !== "" && ESCAPABLE.includes(next) && (inClass || glob[at - 1] !== ":")) {
-      const rest = glob.slice(at + 2);
-      const isEscape =
-        inClass ||
-        at === 0 ||
-        glob[at - 1] === "/" ||
-        (next === "[" && /^[^[\]\\/]*\\\]/u.test(rest)) ||
-        (next === "]" && escaped > 0);
-      if (isEscape) {
-        if (!inClass) escaped += next === "[" ? 1 : next === "]" ? -1 : 0;
-        written += char + next;
-        at += 1;
-        continue;
-      }
-      throw ambiguousError(glob, next);
-    }
-    escaped = 0;
-    written += "/";
+  #escaped = 0;
+
+  constructor(glob: string) {
+    this.#glob = glob;
   }
-  return written;
+
+  written(): string {
+    while (this.#at < this.#glob.length) {
+      if (this.#glob[this.#at] === "\\") this.#writeBackslash();
+      else this.#writeOther(this.#glob[this.#at] as string);
+    }
+    return this.#written;
+  }
+
+  #writeOther(char: string): void {
+    // A class of one such character is the character itself; the search for braces knows only escapes.
+    const [, single] = this.#inClass
+      ? []
+      : (/^\[([[\]{}])\]/u.exec(this.#glob.slice(this.#at, this.#at + 3)) ?? []);
+    if (single !== undefined) {
+      this.#written += `\\${single}`;
+      this.#at += 3;
+      return;
+    }
+    if (char === "/") this.#escaped = 0;
+    if (char === "[" && !this.#inClass) this.#inClass = true;
+    // The first character of a class is a member of it, also a closing bracket.
+    else if (char === "]" && this.#inClass && !/\[[!^]?$/u.test(this.#written)) this.#inClass = false;
+    this.#written += char;
+    this.#at += 1;
+  }
+
+  #writeBackslash(): void {
+    const next = this.#glob[this.#at + 1] ?? "";
+    // No name has a colon, so what follows that of a drive is a separator.
+    const mayEscape =
+      next !== "" && ESCAPABLE.includes(next) && (this.#inClass || this.#glob[this.#at - 1] !== ":");
+    if (!mayEscape) {
+      this.#escaped = 0;
+      this.#written += "/";
+      this.#at += 1;
+      return;
+    }
+    if (!this.#canOnlyEscape(next)) throw ambiguousError(this.#glob, next);
+    if (!this.#inClass) this.#escaped += next === "[" ? 1 : next === "]" ? -1 : 0;
+    this.#written += `\\${next}`;
+    this.#at += 2;
+  }
+
+  /** Returns true where a backslash before this character cannot separate names. */
+  #canOnlyEscape(next: string): boolean {
+    const before = this.#glob[this.#at - 1];
+    if (this.#inClass || before === undefined || before === "/") return true;
+    if (next === "[") return /^[^[\]\\/]*\\\]/u.test(this.#glob.slice(this.#at + 2));
+    return next === "]" && this.#escaped > 0;
+  }
 }
 
 function ambiguousError(glob: string, char: string): Error {

@@ -1,4 +1,5 @@
 /** Lists the members of a tar archive from their headers, in order. Contents are skipped. */
+import { withoutUndefined } from "../../schema/without-undefined.ts";
 
 /** One member. */
 export interface TarEntry {
@@ -39,46 +40,63 @@ export function isTarHeader(block: Uint8Array): boolean {
  * ended with its end mark
  */
 export async function* readTar(bytes: SequentialBytes): AsyncGenerator<TarEntry, boolean> {
-  let longName: string | undefined;
-  let longTarget: string | undefined;
-  let longSize: number | undefined;
+  let facts: LongFacts = {};
   for (;;) {
     const block = await bytes.take(TAR_BLOCK_BYTES);
     if (block === null) return false;
     if (block.every((byte) => byte === 0)) return true;
     if (!isTarHeader(block)) return false;
-    const size = longSize ?? readNumber(block, 124, 12);
+    const size = facts.size ?? readNumber(block, 124, 12);
     const flag = String.fromCharCode(block[156] as number);
     const padded = Math.ceil(size / TAR_BLOCK_BYTES) * TAR_BLOCK_BYTES;
-    if (flag === "L" || flag === "K" || flag === "x" || flag === "g") {
+    if (EXTRA_RECORD_FLAGS.includes(flag)) {
       if (size > MAX_EXTRA_RECORD_BYTES) return false;
       const extra = await bytes.take(padded);
       if (extra === null) return false;
-      if (flag === "x") {
-        const records = parsePaxRecords(extra.subarray(0, size));
-        longName = records.get("path") ?? longName;
-        longTarget = records.get("linkpath") ?? longTarget;
-        const declared = records.get("size");
-        if (declared !== undefined && /^\d{1,15}$/.test(declared)) longSize = Number(declared);
-      } else if (flag === "L") longName = readString(extra, 0, size);
-      else if (flag === "K") longTarget = readString(extra, 0, size);
+      facts = withExtra(facts, extra.subarray(0, size), flag);
       continue;
     }
-    const prefix = readString(block, 257, 5) === "ustar" ? readString(block, 345, 155) : "";
-    const short = readString(block, 0, 100);
-    const name = longName ?? (prefix === "" ? short : `${prefix}/${short}`);
-    const type = tarEntryType(flag, name);
-    const target = longTarget ?? readString(block, 157, 100);
-    longName = longTarget = longSize = undefined;
-    const linked = type === "symlink" || type === "hardlink";
-    yield {
-      name,
-      size: type === "file" ? size : 0,
-      type,
-      target: linked ? target : undefined,
-    };
-    if (!linked && type !== "dir" && !(await bytes.skip(padded))) return false;
+    const entry = tarEntryOf(block, flag, { ...facts, size });
+    facts = {};
+    yield entry;
+    const hasContent = entry.type === "file" || entry.type === "other";
+    if (hasContent && !(await bytes.skip(padded))) return false;
   }
+}
+
+/** The flags of records about the next member: a long name, a long target of a link, and records of pax. */
+const EXTRA_RECORD_FLAGS = "LKxg";
+
+/** What the records before a member say about it. */
+interface LongFacts {
+  readonly name?: string;
+  readonly target?: string;
+  readonly size?: number;
+}
+
+/** Adds what an extra record says about the next member. One for all members (`g`) says nothing that is used. */
+function withExtra(known: LongFacts, extra: Uint8Array, flag: string): LongFacts {
+  if (flag === "L") return { ...known, name: readString(extra, 0, extra.length) };
+  if (flag === "K") return { ...known, target: readString(extra, 0, extra.length) };
+  if (flag !== "x") return known;
+  const records = parsePaxRecords(extra);
+  const size = records.get("size");
+  return withoutUndefined({
+    name: records.get("path") ?? known.name,
+    target: records.get("linkpath") ?? known.target,
+    size: size !== undefined && /^\d{1,15}$/.test(size) ? Number(size) : known.size,
+  });
+}
+
+/** Returns the member with this header, and with what the records before it say. */
+function tarEntryOf(block: Uint8Array, flag: string, facts: LongFacts & { readonly size: number }): TarEntry {
+  const prefix = readString(block, 257, 5) === "ustar" ? readString(block, 345, 155) : "";
+  const short = readString(block, 0, 100);
+  const name = facts.name ?? (prefix === "" ? short : `${prefix}/${short}`);
+  const type = tarEntryType(flag, name);
+  const isLink = type === "symlink" || type === "hardlink";
+  const target = isLink ? (facts.target ?? readString(block, 157, 100)) : undefined;
+  return { name, size: type === "file" ? facts.size : 0, type, target };
 }
 
 function tarEntryType(flag: string, name: string): TarEntry["type"] {
