@@ -1,7 +1,7 @@
 /** `filewright config`: prints which options apply for a command line, and where the value of each comes from. */
 import { resolve } from "node:path";
 import { defaultStateDir } from "../../backends/state-directory.node.ts";
-import { readConfigFile, effectiveSettingsOf } from "../../mcp/settings.ts";
+import { type EffectiveSettings, readConfigFile, effectiveSettingsOf } from "../../mcp/settings.ts";
 import type { Program } from "../../mcp/program.ts";
 import { DEFAULT_LIMITS } from "../../tools/lib/limits.ts";
 import { type Command, GRANTS_FILE_HELP } from "../command.ts";
@@ -51,40 +51,13 @@ function effectiveOptions({ values }: ParsedCommandLine, shell: Shell): readonly
   const { config: file, rules, agent } = values;
   const { env } = shell.program;
   const { workspace, roots } = effectiveSettingsOf({ config: file, rules, agent });
-  const written: Record<string, unknown> = file === undefined ? {} : { ...readConfigFile(String(file)) };
   const inFile = `config ${String(file)}`;
-  const given = (option: string): string | undefined =>
-    values[option] === undefined ? undefined : `--${option}`;
-  const rows: EffectiveOption[] = [];
+  const rows = rootRows(values, roots, inFile);
   const add = (option: string, value: unknown, from: string): void => {
     rows.push({ option, value, from });
   };
-  if (values["root"] !== undefined) add("root", resolve(String(values["root"])), "--root");
-  else if (roots.length === 0) add("root", resolve("."), "default");
-  else for (const { path, access } of roots) add("root", { path: resolve(path), access }, inFile);
-
   const { limits = {}, access, ...others } = workspace;
-  const defaults: Readonly<Record<string, unknown>> = {
-    preset: "canonical",
-    guard: "off",
-    knows: true,
-    history: true,
-    stateDir: defaultStateDir(),
-  };
-  const state = env["XDG_STATE_HOME"];
-  for (const [option, value] of Object.entries(defaults)) {
-    const set = (others as Record<string, unknown>)[option];
-    const standard = option === "stateDir" && (state ?? "") !== "" ? "XDG_STATE_HOME" : "default";
-    if (given(option) !== undefined) add(option, values[option], given(option) as string);
-    else if (set === undefined) add(option, value, standard);
-    else add(option, set, inFile);
-  }
-  for (const [option, value] of Object.entries(others)) {
-    if (option in defaults || value === undefined) continue;
-    const flag = given(option);
-    const both = flag !== undefined && written[option] !== undefined && option === "rules";
-    add(option, value, both ? `${flag} and ${inFile}` : (flag ?? inFile));
-  }
+  rows.push(...optionRows({ values, others, inFile, env }));
   for (const [name, value] of Object.entries(access ?? {})) {
     // The config file and the file of rules are themselves on the deny list.
     const own = name === "deny" && (file !== undefined || rules !== undefined);
@@ -95,9 +68,68 @@ function effectiveOptions({ values }: ParsedCommandLine, shell: Shell): readonly
     add(`limits.${name}`, set ?? value, set === undefined ? "default" : inFile);
   }
   if (workspace.permissions?.grantsFile === undefined || values["grants-file"] !== undefined)
-    add("grantsFile", grantsFilePath(values), given("grants-file") ?? "default");
+    add("grantsFile", grantsFilePath(values), flagOf(values, "grants-file") ?? "default");
   add("color", hasColours(shell), colourSource(values["color"], env));
   add("pager", env["PAGER"] ?? "less -FRX", env["PAGER"] === undefined ? "default" : "PAGER");
+  return rows;
+}
+
+type Values = ParsedCommandLine["values"];
+
+/** Returns the flag of an option, if the command line gives it. */
+const flagOf = (values: Values, option: string): string | undefined =>
+  values[option] === undefined ? undefined : `--${option}`;
+
+/** Returns the rows of the directories to work in. */
+function rootRows(
+  values: Values,
+  roots: EffectiveSettings["roots"],
+  inFile: string,
+): EffectiveOption[] {
+  const { root } = values;
+  if (root !== undefined) return [{ option: "root", value: resolve(String(root)), from: "--root" }];
+  if (roots.length === 0) return [{ option: "root", value: resolve("."), from: "default" }];
+  return roots.map(({ path, access }) => ({
+    option: "root",
+    value: { path: resolve(path), access },
+    from: inFile,
+  }));
+}
+
+/** Where the values of the options of a workspace come from. */
+interface OptionSources {
+  readonly values: Values;
+  /** The options of the workspace besides its limits and access. */
+  readonly others: Readonly<Record<string, unknown>>;
+  readonly inFile: string;
+  readonly env: Program["env"];
+}
+
+/** Returns the rows of the options of the workspace: those with a default, then those that are given. */
+function optionRows({ values, others, inFile, env }: OptionSources): readonly EffectiveOption[] {
+  const defaults: Readonly<Record<string, unknown>> = {
+    preset: "canonical",
+    guard: "off",
+    knows: true,
+    history: true,
+    stateDir: defaultStateDir(),
+  };
+  const isStateByEnv = (env["XDG_STATE_HOME"] ?? "") !== "";
+  const rows = Object.entries(defaults).map(([option, value]): EffectiveOption => {
+    const flag = flagOf(values, option);
+    if (flag !== undefined) return { option, value: values[option], from: flag };
+    const set = others[option];
+    if (set !== undefined) return { option, value: set, from: inFile };
+    return { option, value, from: option === "stateDir" && isStateByEnv ? "XDG_STATE_HOME" : "default" };
+  });
+  const written: Readonly<Record<string, unknown>> =
+    values["config"] === undefined ? {} : { ...readConfigFile(String(values["config"])) };
+  for (const [option, value] of Object.entries(others)) {
+    if (option in defaults || value === undefined) continue;
+    const flag = flagOf(values, option);
+    const both = flag !== undefined && written[option] !== undefined && option === "rules";
+    rows.push({ option, value, from: both ? `${flag} and ${inFile}` : (flag ?? inFile) });
+  }
   return rows;
 }
 

@@ -33,35 +33,57 @@ function delimiterOf(text: string, mime: string): string {
   return [",", ";", "\t"].reduce((best, next) => (count(next) > count(best) ? next : best));
 }
 
-/** Yields the fields of every record. Never fails: a quote that is not closed ends with the text. */
-function* csvRecords(text: string, delimiter: string): Generator<readonly CsvField[]> {
-  let at = text.startsWith("\ufeff") ? 1 : 0;
-  let line = 1;
-  while (at < text.length) {
-    const fields: CsvField[] = [];
-    for (;;) {
-      const start = at;
-      const startLine = line;
-      if (text[at] === '"') {
-        at += 1;
-        for (; at < text.length; at++) {
-          if (text[at] === "\n") line += 1;
-          else if (text[at] === '"') {
-            if (text[at + 1] !== '"') break;
-            at += 1;
-          }
-        }
-        if (at < text.length) at += 1;
+/** Reads the fields of records in order. Never fails: a quote that is not closed ends with the text. */
+class CsvScanner {
+  readonly #text: string;
+  readonly #delimiter: string;
+  #at: number;
+  #line = 1;
+
+  constructor(text: string, delimiter: string) {
+    this.#text = text;
+    this.#delimiter = delimiter;
+    this.#at = text.startsWith("\ufeff") ? 1 : 0;
+  }
+
+  /** Yields the fields of every record. */
+  *records(): Generator<readonly CsvField[]> {
+    while (this.#at < this.#text.length) {
+      const fields = [this.#field()];
+      while (this.#text[this.#at] === this.#delimiter) {
+        this.#at += 1;
+        fields.push(this.#field());
       }
-      while (at < text.length && text[at] !== delimiter && text[at] !== "\n") at += 1;
-      const end = text[at] !== delimiter && at > start && text[at - 1] === "\r" ? at - 1 : at;
-      fields.push({ start, end, line: startLine, endLine: line });
-      if (text[at] !== delimiter) break;
-      at += 1;
+      this.#at += 1; // The line ending.
+      this.#line += 1;
+      yield fields;
     }
-    at += 1; // The line ending.
-    line += 1;
-    yield fields;
+  }
+
+  /** Reads a field up to its delimiter, its line ending or the end of the text. */
+  #field(): CsvField {
+    const text = this.#text;
+    const [start, line] = [this.#at, this.#line];
+    if (text[start] === '"') this.#skipQuoted();
+    while (this.#at < text.length && text[this.#at] !== this.#delimiter && text[this.#at] !== "\n")
+      this.#at += 1;
+    const at = this.#at;
+    const end = text[at] !== this.#delimiter && at > start && text[at - 1] === "\r" ? at - 1 : at;
+    return { start, end, line, endLine: this.#line };
+  }
+
+  /** Goes on to what follows the quote that closes a field. A quote in it is written twice. */
+  #skipQuoted(): void {
+    const text = this.#text;
+    for (let at = this.#at + 1; at < text.length; at++) {
+      if (text[at] === "\n") this.#line += 1;
+      else if (text[at] === '"' && text[at + 1] === '"') at += 1;
+      else if (text[at] === '"') {
+        this.#at = at + 1;
+        return;
+      }
+    }
+    this.#at = text.length;
   }
 }
 
@@ -72,7 +94,7 @@ export function locateCsv(text: string, tokens: readonly string[], mime: string)
   const wanted = arrayIndexOf(row);
   let header: readonly CsvField[] = [];
   let count = 0;
-  for (const record of csvRecords(text, delimiter)) {
+  for (const record of new CsvScanner(text, delimiter).records()) {
     if (count === 0) header = record;
     if (count++ !== wanted) continue;
     const first = record[0] as CsvField;
