@@ -81,11 +81,7 @@ const flagOf = (values: Values, option: string): string | undefined =>
   values[option] === undefined ? undefined : `--${option}`;
 
 /** Returns the rows of the directories to work in. */
-function rootRows(
-  values: Values,
-  roots: EffectiveSettings["roots"],
-  inFile: string,
-): EffectiveOption[] {
+function rootRows(values: Values, roots: EffectiveSettings["roots"], inFile: string): EffectiveOption[] {
   const { root } = values;
   if (root !== undefined) return [{ option: "root", value: resolve(String(root)), from: "--root" }];
   if (roots.length === 0) return [{ option: "root", value: resolve("."), from: "default" }];
