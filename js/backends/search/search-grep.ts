@@ -52,7 +52,7 @@ export class GrepSearch {
   readonly #prefetcher = new HitPrefetcher();
   readonly #content: boolean;
   readonly #maxResults: number;
-  readonly #found: { readonly path: string; readonly hits: TextHits }[] = [];
+  readonly #found: FoundHits[] = [];
   /** The number of searched files. */
   searched = 0;
   /** The number of binary files, which were skipped. */
@@ -65,7 +65,7 @@ export class GrepSearch {
   #moreMatches = 0;
   #moreFiles = 0;
   #unreadable = 0;
-  #stoppedAt: { readonly path: string; readonly number: number } | undefined;
+  #stoppedAt: GrepPosition | undefined;
 
   constructor(query: SearchQuery & Signalled) {
     this.from = query.cursor === undefined ? { path: "", number: 0 } : decodeCursor("grep", query.cursor);
@@ -104,7 +104,7 @@ export class GrepSearch {
   }
 
   /** Ends the search at a position as if its time was over. */
-  endAt(position: { readonly path: string; readonly number: number }): void {
+  endAt(position: GrepPosition): void {
     this.#stoppedAt ??= position;
   }
 
@@ -212,54 +212,13 @@ export class GrepSearch {
 
   /** Returns the result, given the counts of a walk. @throws CANCELLED */
   async result(walked: SearchCounts = NO_COUNTS, fresh: Freshness = "scan"): Promise<SearchResult> {
-    const matches: SearchMatch[] = [];
-    const counts: FileCount[] = [];
-    const reached = this.#found.some(({ hits }) => hits.more) && this.#query.maxPerFile !== undefined;
-    let reason: IncompleteReason | undefined = reached ? "max_per_file" : undefined;
-    let next = this.#stoppedAt;
-    if (next !== undefined) reason = "timeout";
-    let left = this.#maxResults;
-    let filesWithMatches = 0;
-    let truncated = false;
-    /** True once the text budget has cut a result. */
-    let isCut = false;
-    let last: { readonly path: string; readonly number: number } | undefined;
-    for (const [index, { path, hits }] of this.#found.entries()) {
-      if (index % STEPS_PER_YIELD_CHECK === 0) await this.#yielder.yieldIfDue();
-      const kept = this.#content ? Math.min(hits.total, left) : Math.min(left, 1) * hits.total;
-      left -= this.#content ? kept : Math.min(left, 1);
-      if (kept > 0) filesWithMatches++;
-      const given = this.#content ? Math.min(kept, hits.matches.length) : this.#textLeft > 0 ? kept : 0;
-      if (given > 0 && !isCut) {
-        counts.push({ path, count: kept });
-        if (this.#content) {
-          for (const match of hits.matches.slice(0, given))
-            if (matches.push({ path, ...match }) % STEPS_PER_YIELD_CHECK === 0)
-              await this.#yielder.yieldIfDue();
-        } else {
-          // The text budget counts the path of a file and its line end.
-          this.#textLeft = Math.max(0, this.#textLeft - utf8Length(path) - 1);
-        }
-        last = { path, number: this.#content ? (hits.matches[given - 1]?.line ?? 0) : WHOLE_FILE };
-      }
-      if (given < kept) isCut = true;
-      if (kept < hits.total) {
-        truncated = true;
-        reason = "max_results";
-        next = last;
-        break;
-      }
-    }
-    if (isCut || this.#moreMatches > 0) {
-      truncated = true;
-      next = last;
-      if (this.isFull) reason = "max_results";
-    }
+    const page = await this.#page();
+    const { reason, next, truncated } = this.#endOf(page);
     return {
-      matches,
-      counts,
+      matches: page.matches,
+      counts: page.counts,
       totalMatches: this.#found.reduce((sum, { hits }) => sum + hits.total, this.#moreMatches),
-      filesWithMatches: filesWithMatches + this.#moreFiles,
+      filesWithMatches: page.filesWithMatches + this.#moreFiles,
       filesSearched: this.searched,
       skippedBinary: this.binary,
       skippedLarge: this.large,
@@ -272,6 +231,84 @@ export class GrepSearch {
       ...(next !== undefined && { nextCursor: encodeCursor("grep", next) }),
     };
   }
+
+  /** Takes of the hits what the limits allow, in the order of the files. @throws CANCELLED */
+  async #page(): Promise<GrepPage> {
+    const [last, isCut, isOver] = [undefined, false, false];
+    const page: GrepPage = { matches: [], counts: [], filesWithMatches: 0, last, isCut, isOver };
+    let left = this.#maxResults;
+    for (const [index, { path, hits }] of this.#found.entries()) {
+      if (index % STEPS_PER_YIELD_CHECK === 0) await this.#yielder.yieldIfDue();
+      const units = this.#content ? Math.min(hits.total, left) : Math.min(left, 1);
+      const kept = this.#content ? units : units * hits.total;
+      left -= units;
+      if (kept > 0) page.filesWithMatches++;
+      const given = this.#content ? Math.min(kept, hits.matches.length) : this.#textLeft > 0 ? kept : 0;
+      if (given > 0 && !page.isCut) {
+        page.counts.push({ path, count: kept });
+        page.last = await this.#give(page, { path, hits }, given);
+      }
+      page.isCut ||= given < kept;
+      page.isOver = kept < hits.total;
+      if (page.isOver) break;
+    }
+    return page;
+  }
+
+  /** Gives the first matches of a file, or its path, and returns the position after them. @throws CANCELLED */
+  async #give(page: GrepPage, { path, hits }: FoundHits, given: number): Promise<GrepPosition> {
+    if (!this.#content) {
+      // The text budget counts the path of a file and its line end.
+      this.#textLeft = Math.max(0, this.#textLeft - utf8Length(path) - 1);
+      return { path, number: WHOLE_FILE };
+    }
+    for (const match of hits.matches.slice(0, given))
+      if (page.matches.push({ path, ...match }) % STEPS_PER_YIELD_CHECK === 0)
+        await this.#yielder.yieldIfDue();
+    return { path, number: hits.matches[given - 1]?.line ?? 0 };
+  }
+
+  /** Returns why a result is incomplete, if it is, and where the next one begins. */
+  #endOf({ last, isCut, isOver }: GrepPage): ResultEnd {
+    const isPerFile = this.#found.some(({ hits }) => hits.more) && this.#query.maxPerFile !== undefined;
+    const stop = this.#stoppedAt;
+    const reason = stop !== undefined ? "timeout" : isPerFile ? "max_per_file" : undefined;
+    const truncated = isOver || isCut || this.#moreMatches > 0;
+    if (!truncated) return { reason, next: stop, truncated };
+    return { reason: isOver || this.isFull ? "max_results" : reason, next: last, truncated };
+  }
+}
+
+/** A position in a result: a file, and the number of its last line that was given. */
+interface GrepPosition {
+  readonly path: string;
+  readonly number: number;
+}
+
+/** The hits of a file. */
+interface FoundHits {
+  readonly path: string;
+  readonly hits: TextHits;
+}
+
+/** The part of the hits that one result gives. */
+interface GrepPage {
+  readonly matches: SearchMatch[];
+  readonly counts: FileCount[];
+  filesWithMatches: number;
+  /** The position after the last hit that is given. */
+  last: GrepPosition | undefined;
+  /** True once the text budget has cut the result. */
+  isCut: boolean;
+  /** True once there are more hits than were asked for. */
+  isOver: boolean;
+}
+
+/** How a result ends. */
+interface ResultEnd {
+  readonly reason: IncompleteReason | undefined;
+  readonly next: GrepPosition | undefined;
+  readonly truncated: boolean;
 }
 
 /** Compiles the globs of a query. @throws INVALID_GLOB, LIMIT_EXCEEDED */
