@@ -78,17 +78,6 @@ const checkOptions = optionChecker("approvalQueue", APPROVAL_QUEUE_OPTIONS);
 const readConfirmReply = optionReader(CONFIRM_REPLY);
 const readGrantReply = optionReader(GRANT_REPLY);
 
-/** A question with the functions that end its wait. */
-interface WaitingQuestion {
-  question: PendingApproval;
-  /** Looks at once whether what is shown has changed. */
-  isStale(): Promise<boolean>;
-  /** Ends the wait with a valid answer; the question keeps waiting after any other. */
-  take(reply: unknown): AnswerResult;
-  /** Ends the wait with a refusal. */
-  withdraw(why: WithdrawalReason): void;
-}
-
 /** An answer as a question reads it: its value and how it is told, or why it is none. */
 type ReadAnswer<T> =
   | { readonly value: T; readonly outcome: string; readonly by: string | undefined }
@@ -96,6 +85,144 @@ type ReadAnswer<T> =
 
 /** The number of ended questions whose end is remembered, for answers that come late. */
 const MAX_ENDED_QUESTIONS = 10_000;
+
+/** A question as it is asked. */
+interface AskedQuestion<T> {
+  readonly about: DistributiveOmit<PendingApproval, "id" | "asked_at">;
+  /** The answer when the question is withdrawn. */
+  readonly refusal: T;
+  readonly read: (reply: unknown, isStale: boolean) => ReadAnswer<T>;
+  readonly watched: Pick<Confirmation, "signal" | "isStale" | "conflict" | "onStale">;
+}
+
+/** The questions of a queue: those that wait, and what became of the last ones that ended. */
+class Questions {
+  readonly log = makeEventLog<QueueEvent>(`${randomHex(8)}-`);
+  readonly closing = new AbortController();
+  readonly waiting = new Map<string, AnyWaitingQuestion>();
+  readonly #ended = new Map<string, AnswerResult>();
+  /** The questions that were looked at again, by their digests. */
+  readonly #replacedIds = new Map<string, string>();
+
+  /** Puts a question, and waits for its answer. */
+  put<T>(asked: AskedQuestion<T>): Promise<T> {
+    if (this.closing.signal.aborted || asked.watched.signal?.aborted === true)
+      return Promise.resolve(asked.refusal);
+    const id = randomHex(16);
+    const question = { id, asked_at: new Date().toISOString(), ...asked.about } as PendingApproval;
+    return new Promise<T>((resolve) => {
+      this.waiting.set(id, new WaitingQuestion(this, { question, asked, resolve }));
+      this.log.append({ type: "asked", question: summaryOf(question) });
+    });
+  }
+
+  /** Notes that a question waits no more. */
+  ended(id: string, how: AnswerResult): void {
+    this.waiting.delete(id);
+    keepLast(this.#ended, id, how, MAX_ENDED_QUESTIONS);
+  }
+
+  /** Notes that a question was answered by a look at what has changed, so that another one follows. */
+  lookedAgain({ id, details }: Extract<PendingApproval, { readonly kind: "change" }>): void {
+    keepLast(this.#replacedIds, details.digest, id, MAX_ENDED_QUESTIONS);
+  }
+
+  /** Returns the question that a later one replaces. */
+  replacedBy({ replaces }: Confirmation): { readonly replaces?: string } {
+    const id = replaces === undefined ? undefined : this.#replacedIds.get(replaces);
+    return id === undefined ? {} : { replaces: id };
+  }
+
+  pending(): readonly PendingApproval[] {
+    return [...this.waiting.values()].map(({ question }) => question);
+  }
+
+  state(): QueueState {
+    return { type: "state", seq: this.log.seq, pending: this.pending().map(summaryOf) };
+  }
+
+  /** Gives an answer to a question. */
+  take(id: string, reply: unknown): AnswerResult {
+    return this.waiting.get(id)?.take(reply) ?? this.#ended.get(id) ?? { result: "unknown" };
+  }
+}
+
+/** A question that waits, whatever its answer is. */
+type AnyWaitingQuestion = Pick<WaitingQuestion<unknown>, "question" | "isStale" | "take" | "withdraw">;
+
+/** A question that waits for its answer. */
+class WaitingQuestion<T> {
+  question: PendingApproval;
+  readonly #questions: Questions;
+  readonly #asked: AskedQuestion<T>;
+  readonly #resolve: (value: T) => void;
+  readonly #endWatch: (() => void) | undefined;
+
+  constructor(
+    questions: Questions,
+    parts: {
+      readonly question: PendingApproval;
+      readonly asked: AskedQuestion<T>;
+      readonly resolve: (value: T) => void;
+    },
+  ) {
+    this.question = parts.question;
+    this.#questions = questions;
+    this.#asked = parts.asked;
+    this.#resolve = parts.resolve;
+    const { signal, onStale } = parts.asked.watched;
+    signal?.addEventListener("abort", this.#onAbort, { once: true });
+    this.#endWatch = onStale?.(() => this.#markStale());
+  }
+
+  readonly #onAbort = (): void => this.withdraw("cancelled");
+
+  /** Looks at once whether what is shown has changed. */
+  async isStale(): Promise<boolean> {
+    if ((await this.#asked.watched.isStale?.()) === true) this.#markStale();
+    return isMarked(this.question);
+  }
+
+  /** Ends the wait with a valid answer; the question keeps waiting after any other. */
+  take(reply: unknown): AnswerResult {
+    const answer = this.#asked.read(reply, isMarked(this.question));
+    if (!("value" in answer)) return answer;
+    const { value, outcome, by } = answer;
+    const told = { outcome, ...withoutUndefined({ by }) };
+    this.#settle(value, { result: "taken", ...told });
+    if (outcome === "look_again" && this.question.kind === "change")
+      this.#questions.lookedAgain(this.question);
+    this.#questions.log.append({ type: "answered", id: this.question.id, ...told });
+    return { result: "answered" };
+  }
+
+  /** Ends the wait with a refusal. */
+  withdraw(why: WithdrawalReason): void {
+    const { id } = this.question;
+    if (!this.#questions.waiting.has(id)) return;
+    this.#settle(this.#asked.refusal, { result: "withdrawn", why });
+    this.#questions.log.append({ type: "withdrawn", id, why });
+  }
+
+  #settle(value: T, how: AnswerResult): void {
+    this.#questions.ended(this.question.id, how);
+    this.#asked.watched.signal?.removeEventListener("abort", this.#onAbort);
+    this.#endWatch?.();
+    this.#resolve(value);
+  }
+
+  /** Marks a question about a change as stale, and tells why, if that is not told yet. */
+  #markStale(): void {
+    const { question } = this;
+    if (!this.#questions.waiting.has(question.id) || question.kind !== "change") return;
+    const why = this.#asked.watched.conflict?.();
+    const known = withoutUndefined({ conflict: why && escapeControls(why) });
+    const { conflict: before, ...others } = question;
+    if (isMarked(question) && before === known.conflict) return;
+    this.question = { ...others, stale: true, ...known };
+    this.#questions.log.append({ type: "stale", id: question.id, ...known });
+  }
+}
 
 /**
  * Creates an approval queue.
@@ -107,110 +234,37 @@ const MAX_ENDED_QUESTIONS = 10_000;
  */
 export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
   const token = checkOptions(given).token ?? randomHex(32);
-  const waiting = new Map<string, WaitingQuestion>();
-  const ended = new Map<string, AnswerResult>();
-  /** The questions that were looked at again, by their digests. */
-  const replacedIds = new Map<string, string>();
-  const log = makeEventLog<QueueEvent>(`${randomHex(8)}-`);
-  const closing = new AbortController();
-
-  const pending = (): readonly PendingApproval[] => [...waiting.values()].map(({ question }) => question);
-  const state = (): QueueState => ({ type: "state", seq: log.seq, pending: pending().map(summaryOf) });
-
-  const put = <T>(
-    about: DistributiveOmit<PendingApproval, "id" | "asked_at">,
-    refusal: T,
-    read: (reply: unknown, isStale: boolean) => ReadAnswer<T>,
-    { signal, isStale, conflict, onStale }: Pick<Confirmation, "signal" | "isStale" | "conflict" | "onStale">,
-  ): Promise<T> => {
-    if (closing.signal.aborted || signal?.aborted === true) return Promise.resolve(refusal);
-    const id = randomHex(16);
-    const question = { id, asked_at: new Date().toISOString(), ...about } as PendingApproval;
-    return new Promise<T>((resolve) => {
-      const settle = (value: T, how: AnswerResult): void => {
-        waiting.delete(id);
-        keepLast(ended, id, how, MAX_ENDED_QUESTIONS);
-        signal?.removeEventListener("abort", onAbort);
-        endWatch?.();
-        resolve(value);
-      };
-      const markStale = (): void => {
-        if (waiting.get(id) !== one || one.question.kind !== "change") return;
-        const why = conflict?.();
-        const known = withoutUndefined({ conflict: why && escapeControls(why) });
-        const { conflict: before, ...question } = one.question;
-        if (isMarked(question) && before === known.conflict) return;
-        one.question = { ...question, stale: true, ...known };
-        log.append({ type: "stale", id, ...known });
-      };
-      const withdraw = (why: WithdrawalReason): void => {
-        if (!waiting.has(id)) return;
-        settle(refusal, { result: "withdrawn", why });
-        log.append({ type: "withdrawn", id, why });
-      };
-      const onAbort = (): void => withdraw("cancelled");
-      signal?.addEventListener("abort", onAbort, { once: true });
-      const endWatch = onStale?.(markStale);
-      const one: WaitingQuestion = {
-        question,
-        async isStale() {
-          if ((await isStale?.()) === true) markStale();
-          return isMarked(one.question);
-        },
-        take(reply) {
-          const answer = read(reply, isMarked(one.question));
-          if (!("value" in answer)) return answer;
-          const { value, outcome, by } = answer;
-          const told = { outcome, ...withoutUndefined({ by }) };
-          settle(value, { result: "taken", ...told });
-          if (outcome === "look_again" && one.question.kind === "change")
-            keepLast(replacedIds, one.question.details.digest, id, MAX_ENDED_QUESTIONS);
-          log.append({ type: "answered", id, ...told });
-          return { result: "answered" };
-        },
-        withdraw,
-      };
-      waiting.set(id, one);
-      log.append({ type: "asked", question: summaryOf(question) });
-    });
-  };
-
-  const take = (id: string, reply: unknown): AnswerResult =>
-    waiting.get(id)?.take(reply) ?? ended.get(id) ?? { result: "unknown" };
-  const replacedBy = ({ replaces }: Confirmation): { readonly replaces?: string } => {
-    const id = replaces === undefined ? undefined : replacedIds.get(replaces);
-    return id === undefined ? {} : { replaces: id };
-  };
-  const answer = (id: string, reply: unknown): boolean => take(id, reply).result === "answered";
+  const questions = new Questions();
+  const { log, waiting, closing } = questions;
   const isStale = async (id: string): Promise<boolean> => (await waiting.get(id)?.isStale()) ?? false;
-  const find = (id: string): PendingApproval | undefined => waiting.get(id)?.question;
-
+  const shared = {
+    ...{ token, log, state: () => questions.state() },
+    find: (id: string) => waiting.get(id)?.question,
+  };
+  const take = (id: string, reply: unknown): AnswerResult => questions.take(id, reply);
   return Object.freeze({
     token,
-    pending,
-    answer,
+    pending: () => questions.pending(),
+    answer: (id: string, reply: unknown) => take(id, reply).result === "answered",
     isStale,
     watch: log.watch,
     confirm: (details: Confirmation) =>
-      put<ConfirmReply>(
-        { kind: "change", details: plainDetails(details), ...replacedBy(details) },
-        { outcome: "cancel" },
-        (reply, isStale) => readChangeAnswer(reply, details, isStale),
-        details,
-      ),
+      questions.put<ConfirmReply>({
+        about: { kind: "change", details: plainDetails(details), ...questions.replacedBy(details) },
+        refusal: { outcome: "cancel" },
+        read: (reply, isKnownStale) => readChangeAnswer(reply, details, isKnownStale),
+        watched: details,
+      }),
     ask: (question: string, _options: readonly string[], about: GrantQuestion) =>
-      put<GrantReply>(
-        { kind: "directory", question, dir: about.dir, access: about.access, tool: about.tool },
-        { answer: "no" },
-        readDirectoryAnswer,
-        { signal: about.signal },
-      ),
+      questions.put<GrantReply>({
+        about: { kind: "directory", question, dir: about.dir, access: about.access, tool: about.tool },
+        refusal: { answer: "no" },
+        read: readDirectoryAnswer,
+        watched: { signal: about.signal },
+      }),
     handle: (request: Request) =>
       handleQueueRequest(request, {
-        token,
-        log,
-        state,
-        find,
+        ...shared,
         isStale,
         async take(id, reply) {
           // A person who answers is told at once that the content has changed; the call would fail with CONFLICT.
@@ -221,7 +275,7 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
         closed: closing.signal,
       }),
     attach(socket: QueueSocket) {
-      const client = new SocketClient({ token, log, state, find, take }, socket);
+      const client = new SocketClient({ ...shared, take }, socket);
       return { receive: (text: string) => client.receive(text), close: () => client.close() };
     },
     close(): void {

@@ -34,39 +34,65 @@ export async function lookAll(
   requests: readonly (readonly [path: string, options: LookOptions])[],
   shared: ReadManyOptions = {},
 ): Promise<readonly StoredPlace[]> {
-  const known = new Map<string, ReadEntry | FilewrightError | null>();
   const wanted = new Set<string>();
   for (const [path] of requests) {
     checkPath(path);
     for (const prefix of prefixesOf(normalise(path).path)) wanted.add(prefix);
   }
-  const read = async (paths: readonly string[]): Promise<void> => {
-    const { results } = await view.readMany(paths, shared);
-    for (const [index, path] of paths.entries()) known.set(path, results[index] ?? null);
-  };
-  await read([...wanted]);
+  const entries = new ReadEntries(view, shared);
+  await entries.read([...wanted]);
   const places: StoredPlace[] = [];
-  for (const [path, options] of requests) {
-    const walk = new LinkWalk(path, options.follow);
-    let last = known.get("/") as ReadEntry;
-    for (let name = walk.next(); name !== undefined; name = walk.next()) {
-      const at = childOf(walk.reached, name);
-      // The walk itself refuses a long name.
-      if (!isLongName(name) && !known.has(at)) await read([at]);
-      const found = isLongName(name) ? null : (known.get(at) ?? null);
-      if (found instanceof FilewrightError) throw found;
-      walk.found(found === null ? null : toFoundEntry(found.entry));
-      if (found !== null) last = found;
-    }
-    const { beyond } = walk;
-    const real = walk.resolved(options.keepMissingDirectory === true);
-    // `..` can lead back to a directory that was passed.
-    const there = beyond !== undefined ? null : last.entry.path === real ? last : (known.get(real) ?? null);
-    if (there instanceof FilewrightError) throw there;
-    const hasParent = beyond === undefined || beyond.length === 0;
-    places.push({ path: real, entry: there?.entry, found: there, hasParent });
-  }
+  for (const [path, options] of requests) places.push(await placeOf(path, options, entries));
   return places;
+}
+
+/** The entries that a look has read. */
+class ReadEntries {
+  readonly #view: StorageView;
+  readonly #options: ReadManyOptions;
+  readonly #known = new Map<string, ReadEntry | FilewrightError | null>();
+
+  constructor(view: StorageView, options: ReadManyOptions) {
+    this.#view = view;
+    this.#options = options;
+  }
+
+  async read(paths: readonly string[]): Promise<void> {
+    const { results } = await this.#view.readMany(paths, this.#options);
+    for (const [index, path] of paths.entries()) this.#known.set(path, results[index] ?? null);
+  }
+
+  /** Returns an entry that was read; null where nothing exists. @throws its error */
+  known(path: string): ReadEntry | null {
+    const found = this.#known.get(path) ?? null;
+    if (found instanceof FilewrightError) throw found;
+    return found;
+  }
+
+  /** Returns an entry, which is read if it was not yet; null where nothing exists. @throws its error */
+  async at(path: string): Promise<ReadEntry | null> {
+    if (!this.#known.has(path)) await this.read([path]);
+    return this.known(path);
+  }
+}
+
+/** Resolves a path name by name. */
+async function placeOf(path: string, options: LookOptions, entries: ReadEntries): Promise<StoredPlace> {
+  const walk = new LinkWalk(path, options.follow);
+  let last = entries.known("/") as ReadEntry;
+  for (let name = walk.next(); name !== undefined; name = walk.next()) {
+    // The walk itself refuses a long name.
+    const found = isLongName(name) ? null : await entries.at(childOf(walk.reached, name));
+    walk.found(found === null ? null : toFoundEntry(found.entry));
+    if (found !== null) last = found;
+  }
+  const { beyond } = walk;
+  const real = walk.resolved(options.keepMissingDirectory === true);
+  const hasParent = beyond === undefined || beyond.length === 0;
+  if (beyond !== undefined) return { path: real, entry: undefined, found: null, hasParent };
+  // `..` can lead back to a directory that was passed.
+  const there = last.entry.path === real ? last : entries.known(real);
+  return { path: real, entry: there?.entry, found: there, hasParent };
 }
 
 /** Resolves one path. */

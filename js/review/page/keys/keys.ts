@@ -41,6 +41,37 @@ export type KeyEffect =
   | { readonly type: "answer"; readonly outcome: "allow" | "look_again" }
   | undefined;
 
+/** What a key does. `now` is the page's clock in milliseconds. */
+type KeyAction = (state: PageState, now: number) => KeyEffect;
+
+/** The keys of every screen. */
+const KEYS_OF_PAGE: ReadonlyMap<string, KeyAction> = new Map<string, KeyAction>([
+  ["g", () => ({ type: "going", isGoing: true })],
+  ["?", () => ({ type: "dialog", dialog: "keys" })],
+]);
+
+/** The keys of the screen of questions, whether or not one is chosen. */
+const KEYS_OF_REVIEW: ReadonlyMap<string, KeyAction> = new Map<string, KeyAction>([
+  ["j", (_, now) => ({ type: "step", by: 1, now })],
+  ["k", (_, now) => ({ type: "step", by: -1, now })],
+  ["n", (state) => (state.line === undefined ? hunkStep(state, 1) : lineStep(state, 1))],
+  ["p", (state) => (state.line === undefined ? hunkStep(state, -1) : lineStep(state, -1))],
+  ["v", (state) => (canChooseParts(state) ? { type: "lines", hunk: state.hunk } : undefined)],
+  ["u", (_, now) => ({ type: "put-back", now })],
+  ["h", () => ({ type: "secrets" })],
+  ["Escape", ({ line, hunk }) => (line === undefined ? undefined : { type: "lines", hunk })],
+]);
+
+/** The keys for the chosen question. */
+const KEYS_OF_QUESTION: ReadonlyMap<string, KeyAction> = new Map<string, KeyAction>([
+  [" ", toggle],
+  ["a", (state) => (whyNotAllowed(state) === undefined ? { type: "answer", outcome: "allow" } : undefined)],
+  ["w", (state) => (whyNotWider(state) === undefined ? { type: "dialog", dialog: "wider" } : undefined)],
+  ["e", (state) => (whyNotEdited(state) === undefined ? { type: "dialog", dialog: "edit" } : undefined)],
+  ["l", (state) => (canLookAgain(state) ? { type: "answer", outcome: "look_again" } : undefined)],
+  ["r", (state) => (whyNotRefused(state) === undefined ? { type: "dialog", dialog: "refuse" } : undefined)],
+]);
+
 /**
  * Returns what a key does; undefined for nothing. `now` is the page's clock in milliseconds.
  *
@@ -52,53 +83,22 @@ export function effectOfKey(state: PageState, key: string, now: number): KeyEffe
     const screen = Object.hasOwn(SCREEN_BY_KEY, key) ? SCREEN_BY_KEY[key] : undefined;
     return screen === undefined ? { type: "going", isGoing: false } : { type: "screen", screen };
   }
-  switch (key) {
-    case "g":
-      return { type: "going", isGoing: true };
-    case "?":
-      return { type: "dialog", dialog: "keys" };
-  }
+  const ofPage = KEYS_OF_PAGE.get(key);
+  if (ofPage !== undefined) return ofPage(state, now);
   // The keys of other screens are their own.
   if (state.screen !== "review") return undefined;
-  switch (key) {
-    case "j":
-      return { type: "step", by: 1, now };
-    case "k":
-      return { type: "step", by: -1, now };
-    case "n":
-      return state.line === undefined ? hunkStep(state, 1) : lineStep(state, 1);
-    case "p":
-      return state.line === undefined ? hunkStep(state, -1) : lineStep(state, -1);
-    case "v":
-      return canChooseParts(state) ? { type: "lines", hunk: state.hunk } : undefined;
-    case "u":
-      return { type: "put-back", now };
-    case "h":
-      return { type: "secrets" };
-    case "Escape":
-      return state.line === undefined ? undefined : { type: "lines", hunk: state.hunk };
-  }
+  const ofReview = KEYS_OF_REVIEW.get(key);
+  if (ofReview !== undefined) return ofReview(state, now);
   if (now - state.chosenAt < KEY_GUARD_MS || chosenQuestion(state) === undefined) return undefined;
-  switch (key) {
-    case " ": {
-      const marked = stopsOfChosen(state)[state.hunk];
-      if (marked === undefined) return undefined;
-      const { key } = marked;
-      return { type: "toggle", key, ...(state.line === undefined ? {} : { line: state.line }) };
-    }
-    case "a":
-      return whyNotAllowed(state) === undefined ? { type: "answer", outcome: "allow" } : undefined;
-    case "w":
-      return whyNotWider(state) === undefined ? { type: "dialog", dialog: "wider" } : undefined;
-    case "e":
-      return whyNotEdited(state) === undefined ? { type: "dialog", dialog: "edit" } : undefined;
-    case "l":
-      return canLookAgain(state) ? { type: "answer", outcome: "look_again" } : undefined;
-    case "r":
-      return whyNotRefused(state) === undefined ? { type: "dialog", dialog: "refuse" } : undefined;
-    default:
-      return undefined;
-  }
+  return KEYS_OF_QUESTION.get(key)?.(state, now);
+}
+
+/** Chooses or leaves out the marked hunk, or line. */
+function toggle(state: PageState): KeyEffect {
+  const marked = stopsOfChosen(state)[state.hunk];
+  if (marked === undefined) return undefined;
+  const { key } = marked;
+  return { type: "toggle", key, ...(state.line === undefined ? {} : { line: state.line }) };
 }
 
 function hunkStep(state: PageState, by: 1 | -1): KeyEffect {
