@@ -63,85 +63,17 @@ export async function startHttpServer(
   answer: (request: Request) => Promise<Response>,
   options: HttpServerOptions,
 ): Promise<HttpServer> {
-  const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits };
-  const guard = originGuard({ hosts: options.hosts ?? [], origins: options.origins ?? [] });
-  const unguarded = new Set(options.unguarded ?? []);
-  const bodies = makeBodyLimiter(limits);
-  const refuse = options.refuse ?? ((status, message) => new Response(`${message}\n`, { status }));
-  const settled = new Set<() => void>();
-  let running = 0;
-  /** The numbers of connections and requests since the start. */
-  let arrived = 0;
-  let isDraining = false;
-
-  /** Returns the answer to a request that is refused; undefined for a valid one. */
-  const refusalOf = (incoming: IncomingMessage, headers: Headers): Response | undefined => {
-    const isGuarded = !unguarded.has((incoming.url ?? "").replace(/\?.*$/su, ""));
-    const foreign = isGuarded ? guard.refusal(headers) : undefined;
-    if (foreign !== undefined) return refuse(403, foreign);
-    // A target such as `//host/path`, or a complete URL, would name another server than this one.
-    if (!/^\/(?!\/)/u.test(incoming.url ?? "")) return refuse(400, "the request target must be a path");
-    if (!ALLOWED_METHODS.includes(incoming.method ?? "")) return refuse(405, "this method is not served");
-    if (isGuarded && running > limits.requests)
-      return busyResponse(refuse, "too many requests are being answered");
-    const length = Number(headers.get("content-length") ?? 0);
-    const status = bodies.refusedWith(length);
-    return status === undefined ? undefined : tooLargeResponse(refuse, status, limits);
-  };
-
-  const respond = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-    const gone = new AbortController();
-    outgoing.once("close", () => gone.abort());
-    const headers = toHeaders(incoming);
-    const body = bodies.read(incoming);
-    try {
-      const response =
-        refusalOf(incoming, headers) ??
-        (await answer(toRequest(incoming, headers, body.stream, gone.signal)).catch((error: unknown) => {
-          if (body.refusedWith() === undefined && !gone.signal.aborted) options.onerror?.(error);
-          return refuse(500, "the server failed; its log says why");
-        }));
-      const status = body.refusedWith();
-      const sent = status === undefined ? response : tooLargeResponse(refuse, status, limits);
-      if (sent !== response) await response.body?.cancel();
-      outgoing.writeHead(sent.status, {
-        ...Object.fromEntries(sent.headers),
-        ...guard.crossOrigin(headers),
-        ...(isDraining ? { connection: "close" } : {}),
-      });
-      outgoing.flushHeaders();
-      if (sent.body !== null) await sendBody(sent.body, outgoing, gone.signal, limits.unreadMs);
-      outgoing.end();
-    } finally {
-      body.release();
-    }
-  };
-
+  const requests = new Requests(answer, options);
+  const { limits, connections } = requests;
   const server = createServer(
     {
       headersTimeout: limits.headersMs,
       requestTimeout: limits.requestMs,
       connectionsCheckingInterval: Math.min(SLOW_REQUEST_CHECK_MS, limits.headersMs, limits.requestMs),
     },
-    (incoming, outgoing) => {
-      running += 1;
-      arrived += 1;
-      connections.use(incoming.socket, outgoing);
-      outgoing.once("close", () => {
-        running -= 1;
-        if (running === 0) for (const settle of settled) settle();
-      });
-      respond(incoming, outgoing).catch(() => {
-        if (outgoing.headersSent) outgoing.destroy();
-        else outgoing.writeHead(400, { connection: "close" }).end();
-      });
-    },
+    (incoming, outgoing) => requests.take(incoming, outgoing),
   );
-  const connections = limitConnections(limits.connections);
-  server.on("connection", (socket) => {
-    arrived += 1;
-    connections.add(socket);
-  });
+  server.on("connection", (socket) => requests.connected(socket));
   // CONNECT asks for a tunnel to another server, which is refused. With no listener for it, Node would close
   // the connection without an answer.
   server.on("connect", (_incoming, socket) => {
@@ -158,16 +90,10 @@ export async function startHttpServer(
     url: `http://${name}:${port}`,
     port,
     async drain(graceMs) {
-      isDraining = true;
-      await delay(MIN_LINGER_MS);
-      for (let left = MAX_LINGER_MS, seen = -1; seen !== arrived && left > 0; left -= QUIET_MS) {
-        seen = arrived;
-        await delay(QUIET_MS);
-      }
+      await requests.lastArrived();
       server.close();
       connections.closeIdle();
-      if (running === 0) return true;
-      return fulfilledWithin(new Promise<void>((resolve) => settled.add(resolve)), graceMs);
+      return fulfilledWithin(requests.ended(), graceMs);
     },
     close: () =>
       new Promise((resolve) => {
@@ -175,6 +101,115 @@ export async function startHttpServer(
         server.closeAllConnections();
       }),
   };
+}
+
+/** The requests of a server: checks and answers each, and knows which are answered still. */
+class Requests {
+  readonly limits: HttpLimits;
+  readonly connections: ReturnType<typeof limitConnections>;
+  readonly #answer: (request: Request) => Promise<Response>;
+  readonly #onerror: HttpServerOptions["onerror"];
+  readonly #refuse: MakeRefusal;
+  readonly #guard: ReturnType<typeof originGuard>;
+  readonly #unguarded: ReadonlySet<string>;
+  readonly #bodies: ReturnType<typeof makeBodyLimiter>;
+  /** Called when no request is answered any more. */
+  readonly #settled = new Set<() => void>();
+  #running = 0;
+  /** The numbers of connections and requests since the start. */
+  #arrived = 0;
+  #isDraining = false;
+
+  constructor(answer: (request: Request) => Promise<Response>, options: HttpServerOptions) {
+    this.limits = { ...HTTP_LIMITS, ...options.limits };
+    this.connections = limitConnections(this.limits.connections);
+    this.#answer = answer;
+    this.#onerror = options.onerror;
+    this.#refuse = options.refuse ?? ((status, message) => new Response(`${message}\n`, { status }));
+    this.#guard = originGuard({ hosts: options.hosts ?? [], origins: options.origins ?? [] });
+    this.#unguarded = new Set(options.unguarded ?? []);
+    this.#bodies = makeBodyLimiter(this.limits);
+  }
+
+  connected(socket: Socket): void {
+    this.#arrived += 1;
+    this.connections.add(socket);
+  }
+
+  /** Answers a request. */
+  take(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    this.#running += 1;
+    this.#arrived += 1;
+    this.connections.use(incoming.socket, outgoing);
+    outgoing.once("close", () => {
+      this.#running -= 1;
+      if (this.#running === 0) for (const settle of this.#settled) settle();
+    });
+    this.#respond(incoming, outgoing).catch(() => {
+      if (outgoing.headersSent) outgoing.destroy();
+      else outgoing.writeHead(400, { connection: "close" }).end();
+    });
+  }
+
+  /** Resolves once no connection and no request has arrived for a while. From now on answers end their connections. */
+  async lastArrived(): Promise<void> {
+    this.#isDraining = true;
+    await delay(MIN_LINGER_MS);
+    for (let left = MAX_LINGER_MS, seen = -1; seen !== this.#arrived && left > 0; left -= QUIET_MS) {
+      seen = this.#arrived;
+      await delay(QUIET_MS);
+    }
+  }
+
+  /** Resolves once no request is answered any more. */
+  async ended(): Promise<void> {
+    if (this.#running > 0) await new Promise<void>((resolve) => this.#settled.add(resolve));
+  }
+
+  /** Returns the answer to a request that is refused; undefined for a valid one. */
+  #refusalOf(incoming: IncomingMessage, headers: Headers): Response | undefined {
+    const isGuarded = !this.#unguarded.has((incoming.url ?? "").replace(/\?.*$/su, ""));
+    const foreign = isGuarded ? this.#guard.refusal(headers) : undefined;
+    if (foreign !== undefined) return this.#refuse(403, foreign);
+    // A target such as `//host/path`, or a complete URL, would name another server than this one.
+    if (!/^\/(?!\/)/u.test(incoming.url ?? "")) return this.#refuse(400, "the request target must be a path");
+    if (!ALLOWED_METHODS.includes(incoming.method ?? ""))
+      return this.#refuse(405, "this method is not served");
+    if (isGuarded && this.#running > this.limits.requests)
+      return busyResponse(this.#refuse, "too many requests are being answered");
+    const status = this.#bodies.refusedWith(Number(headers.get("content-length") ?? 0));
+    return status === undefined ? undefined : tooLargeResponse(this.#refuse, status, this.limits);
+  }
+
+  async #respond(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    outgoing.once("close", () => gone.abort());
+    const headers = toHeaders(incoming);
+    const body = this.#bodies.read(incoming);
+    try {
+      const response =
+        this.#refusalOf(incoming, headers) ??
+        (await this.#answer(toRequest(incoming, headers, body.stream, gone.signal)).catch(
+          (error: unknown) => {
+            if (body.refusedWith() === undefined && !gone.signal.aborted) this.#onerror?.(error);
+            return this.#refuse(500, "the server failed; its log says why");
+          },
+        ));
+      const status = body.refusedWith();
+      const sent = status === undefined ? response : tooLargeResponse(this.#refuse, status, this.limits);
+      if (sent !== response) await response.body?.cancel();
+      outgoing.writeHead(sent.status, {
+        ...Object.fromEntries(sent.headers),
+        ...this.#guard.crossOrigin(headers),
+        ...(this.#isDraining ? { connection: "close" } : {}),
+      });
+      outgoing.flushHeaders();
+      if (sent.body !== null) await sendBody(sent.body, outgoing, gone.signal, this.limits.unreadMs);
+      outgoing.end();
+    } finally {
+      body.release();
+    }
+  }
 }
 
 type MakeRefusal = (status: number, message: string) => Response;

@@ -9,7 +9,7 @@ import { choosePages } from "../pages.ts";
 import type { ReaderInput, Rendered } from "../reader.ts";
 import { unsupportedFormatError } from "../refuse.ts";
 import { type OfficePackage, openPackage } from "./package.ts";
-import { attributeValue, readXmlText, xmlTokens } from "./xml.ts";
+import { attributeValue, readXmlText, type OpenTag, type XmlToken, xmlTokens } from "./xml.ts";
 
 /** The maximum number of columns that are shown. Further ones are left out. */
 const MAX_COLUMNS = 256;
@@ -167,56 +167,89 @@ interface SheetGrid {
 }
 
 function sheetGridOf(xml: string, shared: WorkbookData, budget: number): SheetGrid {
-  const lines: string[] = [];
-  let cells: string[] = [];
-  let [rows, columns, size, number] = [0, 0, 0, 0];
-  let cut = false;
-  let column = 0;
-  let cell = { type: "", style: 0 };
-  let [value, formula, inside] = ["", "", ""];
+  const scan = new SheetScan(shared, budget);
+  for (const token of xmlTokens(xml)) scan.take(token);
+  return scan.grid();
+}
 
-  const endRow = (): void => {
-    const filled = cells.some((text) => text !== "");
-    if (filled) {
-      rows += 1;
-      const line = `${number}\t${Array.from(cells, (text) => text ?? "").join("\t")}`;
-      size += line.length + 1;
-      if (size > budget) cut = true;
-      else {
-        lines.push(line);
-        columns = Math.max(columns, cells.length);
-      }
-    }
-    cells = [];
-    column = 0;
-  };
+/** Collects the rows of a sheet from the tokens of its part. */
+class SheetScan {
+  readonly #shared: WorkbookData;
+  readonly #budget: number;
+  readonly #lines: string[] = [];
+  #rows = 0;
+  #columns = 0;
+  #size = 0;
+  #cut = false;
+  /** The number of the row, and its cells. */
+  #number = 0;
+  #cells: string[] = [];
+  /** The number of the column, and what is known of its cell. */
+  #column = 0;
+  #cell = { type: "", style: 0 };
+  #value = "";
+  #formula = "";
+  /** The name of the element around a text. */
+  #inside = "";
 
-  for (const token of xmlTokens(xml)) {
-    if (token.kind === "text") {
-      if (inside === "v" || inside === "t") value += token.text;
-      else if (inside === "f") formula += token.text;
-      continue;
-    }
-    if (token.kind === "close") {
-      inside = "";
-      if (token.name === "c") {
-        const text = shownCellValue(value, formula, cell, shared);
-        if (column <= MAX_COLUMNS && text !== "") cells[column - 1] = text;
-      } else if (token.name === "row") endRow();
-      continue;
-    }
-    if (token.name === "row") number = Number(attributeValue(token.attributes, "r")) || number + 1;
-    else if (token.name === "c") {
-      column = columnNumberOf(attributeValue(token.attributes, "r") ?? "") || column + 1;
-      cell = {
-        type: attributeValue(token.attributes, "t") ?? "",
-        style: Number(attributeValue(token.attributes, "s") ?? 0),
-      };
-      [value, formula] = ["", ""];
-    } else if (!token.empty) inside = token.name;
+  constructor(shared: WorkbookData, budget: number) {
+    this.#shared = shared;
+    this.#budget = budget;
   }
-  const head = Array.from({ length: columns }, (_, index) => columnLettersOf(index + 1));
-  return { text: rows === 0 ? "[empty]" : [`\t${head.join("\t")}`, ...lines].join("\n"), rows, columns, cut };
+
+  take(token: XmlToken): void {
+    if (token.kind === "text") this.#takeText(token.text);
+    else if (token.kind === "open") this.#open(token);
+    else this.#close(token.name);
+  }
+
+  grid(): SheetGrid {
+    const [rows, columns, cut] = [this.#rows, this.#columns, this.#cut];
+    const head = Array.from({ length: columns }, (_, index) => columnLettersOf(index + 1));
+    const text = rows === 0 ? "[empty]" : [`\t${head.join("\t")}`, ...this.#lines].join("\n");
+    return { text, rows, columns, cut };
+  }
+
+  #takeText(text: string): void {
+    if (this.#inside === "v" || this.#inside === "t") this.#value += text;
+    else if (this.#inside === "f") this.#formula += text;
+  }
+
+  #open({ name, attributes, empty }: OpenTag): void {
+    if (name === "row") this.#number = Number(attributeValue(attributes, "r")) || this.#number + 1;
+    else if (name === "c") {
+      this.#column = columnNumberOf(attributeValue(attributes, "r") ?? "") || this.#column + 1;
+      const type = attributeValue(attributes, "t") ?? "";
+      this.#cell = { type, style: Number(attributeValue(attributes, "s") ?? 0) };
+      [this.#value, this.#formula] = ["", ""];
+    } else if (!empty) this.#inside = name;
+  }
+
+  #close(name: string): void {
+    this.#inside = "";
+    if (name === "row") this.#endRow();
+    if (name !== "c") return;
+    const text = shownCellValue(this.#value, this.#formula, this.#cell, this.#shared);
+    if (this.#column <= MAX_COLUMNS && text !== "") this.#cells[this.#column - 1] = text;
+  }
+
+  #endRow(): void {
+    if (this.#cells.some((text) => text !== "")) this.#addRow();
+    this.#cells = [];
+    this.#column = 0;
+  }
+
+  #addRow(): void {
+    this.#rows += 1;
+    const line = `${this.#number}\t${Array.from(this.#cells, (text) => text ?? "").join("\t")}`;
+    this.#size += line.length + 1;
+    if (this.#size > this.#budget) {
+      this.#cut = true;
+      return;
+    }
+    this.#lines.push(line);
+    this.#columns = Math.max(this.#columns, this.#cells.length);
+  }
 }
 
 function shownCellValue(

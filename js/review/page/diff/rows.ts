@@ -85,50 +85,38 @@ export function diffRows(pages: readonly ChangeRows[]): DiffRows {
   return { rows, hunkRows, hasCrlf };
 }
 
+/** Where a hunk begins, and how its lines are shown. */
+interface HunkStart {
+  readonly old: number;
+  readonly new: number;
+  readonly key: string;
+  readonly index: number;
+  readonly hasCrlf: boolean;
+}
+
 /** Adds the rows of the lines of one hunk. */
-function pushLines(
-  rows: DiffRow[],
-  lines: string,
-  start: {
-    readonly old: number;
-    readonly new: number;
-    readonly key: string;
-    readonly index: number;
-    readonly hasCrlf: boolean;
-  },
-): void {
-  const { key, index, hasCrlf } = start;
-  let [before, after, line] = [start.old, start.new, -1];
+function pushLines(rows: DiffRow[], lines: string, { old, new: now, key, index, hasCrlf }: HunkStart): void {
+  let [before, after, line] = [old, now, -1];
   for (let from = 0; from <= lines.length; ) {
     const found = lines.indexOf("\n", from);
-    const end = found < 0 ? lines.length : found;
+    const written = lines.slice(from, found < 0 ? undefined : found);
     const kind = KIND_BY_MARK[lines[from] ?? " "];
-    if (kind === undefined) rows.push({ kind: "detail", text: lines.slice(from, end) });
-    else {
-      line += 1;
-      const isCr = hasCrlf && end > from + 1 && lines[end - 1] === "\r";
-      const text = lines.slice(from + 1, isCr ? end - 1 : end);
-      const old = kind === "added" ? undefined : before++;
-      const now = kind === "removed" ? undefined : after++;
-      if (text.length <= MAX_ROW_CHARS)
-        rows.push({ kind, text, old, new: now, isRest: false, key, index, line });
-      else {
-        for (const [at, part] of partsOf(text).entries()) {
-          const isRest = at > 0;
-          rows.push({
-            kind,
-            text: part,
-            old: isRest ? undefined : old,
-            new: isRest ? undefined : now,
-            isRest,
-            key,
-            index,
-            line,
-          });
-        }
-      }
+    from += written.length + 1;
+    if (kind === undefined) {
+      rows.push({ kind: "detail", text: written });
+      continue;
     }
-    from = end + 1;
+    line += 1;
+    const isCr = hasCrlf && written.length > 1 && written.endsWith("\r");
+    const text = written.slice(1, isCr ? -1 : undefined);
+    const at = {
+      old: kind === "added" ? undefined : before++,
+      new: kind === "removed" ? undefined : after++,
+    };
+    const [first = "", ...rest] = text.length <= MAX_ROW_CHARS ? [text] : partsOf(text);
+    rows.push({ kind, text: first, ...at, isRest: false, key, index, line });
+    for (const part of rest)
+      rows.push({ kind, text: part, old: undefined, new: undefined, isRest: true, key, index, line });
   }
 }
 
