@@ -31,13 +31,6 @@ export interface SharedReview extends ReviewResponder {
   close(): void;
 }
 
-/** The last data that a process has sent about itself. */
-interface SourceFacts {
-  subject: string;
-  /** Its workspaces: the names on the page, and its own. */
-  workspaces: ReadonlyMap<string, string>;
-}
-
 /** The number of questions whose process is remembered, for answers that come late. */
 const MAX_REMEMBERED_QUESTIONS = 10_000;
 /** The parameter of an address that names a workspace. */
@@ -45,24 +38,88 @@ const WORKSPACE_PARAMETER = "workspace";
 
 /** Creates a page without sources. `token` is that of programs. */
 export function makeSharedReview(token: string): SharedReview {
-  const log = makeReviewLog();
-  const closing = new AbortController();
-  const factsBySource = new Map<ReviewSource, SourceFacts>();
-  const ownerByQuestion = new Map<string, ReviewSource>();
+  const page = new SharedPage();
+  return {
+    token,
+    answer: (request, path, login) => page.answer(request, path, login),
+    add: (source) => page.add(source),
+    close: () => page.closing.abort(),
+  };
+}
 
-  const subjectNow = (): Pick<ReviewSnapshot, "subject" | "workspaces"> => {
-    const all = [...factsBySource.values()];
+/** The sources of a page, and the log of what they have told. */
+class SharedPage {
+  readonly log = makeReviewLog();
+  readonly closing = new AbortController();
+  readonly #shown = new Map<ReviewSource, RelayedSource>();
+  readonly #ownerByQuestion = new Map<string, ReviewSource>();
+
+  async answer(request: Request, path: string, login: ReviewLogin): Promise<Response> {
+    const { log } = this;
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    if (path === "state" && isRead)
+      return json(200, { run: log.run, version: VERSION, ...this.#subject(), state: log.state(), ...login });
+    if (path === "events" && isRead)
+      return eventStream(
+        { ...log, closed: this.closing.signal },
+        request,
+        new URL(request.url).searchParams.get("after"),
+      );
+    const question = await questionOf(request, path);
+    if (question === undefined) return this.#answerForWorkspace(request, path, login);
+    const owner = this.#ownerByQuestion.get(question);
+    if (owner !== undefined) return owner.answer(withoutWorkspace(request), path, login);
+    const settled = log.state().settled.findLast((one) => one.question.id === question);
+    if (settled === undefined) return refusal(404, "nothing like that waits");
+    const { outcome: reason, by } = settled;
+    return json(410, { error: "it does not wait any more", reason, by });
+  }
+
+  add(source: ReviewSource): ShownSource {
+    const shown = new RelayedSource(this, source);
+    this.#shown.set(source, shown);
+    return { tell: (event) => shown.tell(event), leave: () => shown.leave() };
+  }
+
+  /** Returns true while a source is shown by `shown`, and not by another of its connections. */
+  isShownBy(source: ReviewSource, shown: RelayedSource): boolean {
+    return this.#shown.get(source) === shown;
+  }
+
+  /** Ends the source that is shown, and forgets whose its questions were. Returns false for one that has left already. */
+  remove(source: ReviewSource): boolean {
+    if (!this.#shown.delete(source)) return false;
+    for (const [question, owner] of this.#ownerByQuestion)
+      if (owner === source) this.#ownerByQuestion.delete(question);
+    return true;
+  }
+
+  /** Returns true for a question that nobody has asked yet, or that this source has asked. */
+  mayTell(source: ReviewSource, question: string, { type }: UnnumberedEvent): boolean {
+    return this.#ownerByQuestion.get(question) === (type === "asked" ? undefined : source);
+  }
+
+  /** Notes that a question is one of this source. */
+  own(source: ReviewSource, question: string): void {
+    keepLast(this.#ownerByQuestion, question, source, MAX_REMEMBERED_QUESTIONS);
+  }
+
+  tellSubject(): void {
+    this.log.tell({ type: "subject", ...this.#subject() });
+  }
+
+  #subject(): Pick<ReviewSnapshot, "subject" | "workspaces"> {
+    const all = [...this.#shown.values()];
     return {
       subject: [...new Set(all.map(({ subject }) => subject))].filter((one) => one !== "").join(", "),
       workspaces: all.flatMap(({ workspaces }) => [...workspaces.keys()]),
     };
-  };
-  const tellSubject = (): void => log.tell({ type: "subject", ...subjectNow() });
+  }
 
   /** Returns the workspaces of a source under names that no other source has. */
-  const withFreeNames = (source: ReviewSource, names: readonly string[]): ReadonlyMap<string, string> => {
+  withFreeNames(source: ReviewSource, names: readonly string[]): ReadonlyMap<string, string> {
     const taken = new Set(
-      [...factsBySource].flatMap(([one, { workspaces }]) => (one === source ? [] : [...workspaces.keys()])),
+      [...this.#shown].flatMap(([one, { workspaces }]) => (one === source ? [] : [...workspaces.keys()])),
     );
     const free = new Map<string, string>();
     for (const name of names) {
@@ -71,17 +128,13 @@ export function makeSharedReview(token: string): SharedReview {
       free.set(shown, name);
     }
     return free;
-  };
+  }
 
   /** Passes a request about a workspace on, under the name that its process knows. */
-  const answerForWorkspace = async (
-    request: Request,
-    path: string,
-    login: ReviewLogin,
-  ): Promise<Response> => {
+  async #answerForWorkspace(request: Request, path: string, login: ReviewLogin): Promise<Response> {
     const url = new URL(request.url);
     const named = url.searchParams.get(WORKSPACE_PARAMETER);
-    for (const [source, { workspaces }] of factsBySource) {
+    for (const [source, { workspaces }] of this.#shown) {
       const [first] = workspaces.keys();
       const own = workspaces.get(named ?? first ?? "");
       if (own === undefined) continue;
@@ -89,75 +142,61 @@ export function makeSharedReview(token: string): SharedReview {
       return source.answer(new Request(url, request), path, login);
     }
     return refusal(404, "there is no such workspace");
-  };
+  }
+}
 
-  return {
-    token,
-    async answer(request, path, login) {
-      const isRead = request.method === "GET" || request.method === "HEAD";
-      if (path === "state" && isRead)
-        return json(200, { run: log.run, version: VERSION, ...subjectNow(), state: log.state(), ...login });
-      if (path === "events" && isRead)
-        return eventStream(
-          { ...log, closed: closing.signal },
-          request,
-          new URL(request.url).searchParams.get("after"),
-        );
-      const question = await questionOf(request, path);
-      if (question === undefined) return answerForWorkspace(request, path, login);
-      const owner = ownerByQuestion.get(question);
-      if (owner !== undefined) return owner.answer(withoutWorkspace(request), path, login);
-      const settled = log.state().settled.findLast((one) => one.question.id === question);
-      if (settled === undefined) return refusal(404, "nothing like that waits");
-      const { outcome: reason, by } = settled;
-      return json(410, { error: "it does not wait any more", reason, by });
-    },
-    add(source) {
-      const facts: SourceFacts = { subject: "", workspaces: new Map() };
-      const waiting = new Set<string>();
-      const running = new Map<string, ReviewCall>();
-      factsBySource.set(source, facts);
-      /** Notes what an event does to a question. Returns false for a question of another source. */
-      const note = (question: string, { type }: UnnumberedEvent): boolean => {
-        const owner = ownerByQuestion.get(question);
-        if (owner !== (type === "asked" ? undefined : source)) return false;
-        if (type === "asked") {
-          keepLast(ownerByQuestion, question, source, MAX_REMEMBERED_QUESTIONS);
-          waiting.add(question);
-        } else if (type !== "stale") waiting.delete(question);
-        return true;
-      };
-      return {
-        tell(given) {
-          const relayed = readRelayedEvent(given);
-          if (relayed === undefined || factsBySource.get(source) !== facts) return false;
-          const { event, question } = relayed;
-          if (event.type === "subject") {
-            facts.subject = event.subject;
-            facts.workspaces = withFreeNames(source, event.workspaces);
-            tellSubject();
-            return true;
-          }
-          if (question !== undefined && !note(question, event)) return false;
-          if (event.type === "call.begin") running.set(event.call.id, event.call);
-          else if (event.type === "call.end") running.delete(event.call.id);
-          log.tell(event);
-          return true;
-        },
-        leave() {
-          if (!factsBySource.delete(source)) return;
-          const at = Date.now();
-          for (const id of waiting) log.tell({ type: "withdrawn", id, at });
-          for (const call of running.values())
-            log.tell({ type: "call.end", call: { ...call, ok: false, code: "CANCELLED", ms: at - call.at } });
-          for (const [question, owner] of ownerByQuestion)
-            if (owner === source) ownerByQuestion.delete(question);
-          tellSubject();
-        },
-      };
-    },
-    close: () => closing.abort(),
-  };
+/** A source that is shown, with the last data that its process has sent about itself. */
+class RelayedSource {
+  subject = "";
+  /** Its workspaces: the names on the page, and its own. */
+  workspaces: ReadonlyMap<string, string> = new Map();
+  readonly #page: SharedPage;
+  readonly #source: ReviewSource;
+  readonly #waiting = new Set<string>();
+  readonly #running = new Map<string, ReviewCall>();
+
+  constructor(page: SharedPage, source: ReviewSource) {
+    this.#page = page;
+    this.#source = source;
+  }
+
+  tell(given: unknown): boolean {
+    const page = this.#page;
+    const relayed = readRelayedEvent(given);
+    if (relayed === undefined || !page.isShownBy(this.#source, this)) return false;
+    const { event, question } = relayed;
+    if (event.type === "subject") {
+      this.subject = event.subject;
+      this.workspaces = page.withFreeNames(this.#source, event.workspaces);
+      page.tellSubject();
+      return true;
+    }
+    if (question !== undefined && !this.#note(question, event)) return false;
+    if (event.type === "call.begin") this.#running.set(event.call.id, event.call);
+    else if (event.type === "call.end") this.#running.delete(event.call.id);
+    page.log.tell(event);
+    return true;
+  }
+
+  leave(): void {
+    const { log } = this.#page;
+    if (!this.#page.remove(this.#source)) return;
+    const at = Date.now();
+    for (const id of this.#waiting) log.tell({ type: "withdrawn", id, at });
+    for (const call of this.#running.values())
+      log.tell({ type: "call.end", call: { ...call, ok: false, code: "CANCELLED", ms: at - call.at } });
+    this.#page.tellSubject();
+  }
+
+  /** Notes what an event does to a question. Returns false for a question of another source. */
+  #note(question: string, event: UnnumberedEvent): boolean {
+    if (!this.#page.mayTell(this.#source, question, event)) return false;
+    if (event.type === "asked") {
+      this.#page.own(this.#source, question);
+      this.#waiting.add(question);
+    } else if (event.type !== "stale") this.#waiting.delete(question);
+    return true;
+  }
 }
 
 /** Returns the question that a request is about, which is in its path or, for the reach of an answer, in its body. */
