@@ -51,7 +51,15 @@ export function shareStream(name: string, open: OpenStream): OpenStream {
   const apis = sharingApis();
   return apis === undefined
     ? open
-    : (run, seq, listener) => joinStream(apis, namesOf(name, run), open, { run, seq, listener });
+    : (run, seq, listener) => {
+        const tab = new Tab(apis, namesOf(name, run), {
+          open: (after) => open(run, after, tab),
+          seq,
+          listener,
+        });
+        tab.join();
+        return () => tab.leave();
+      };
 }
 
 /** The names by which tabs share a stream. */
@@ -75,106 +83,136 @@ function sharingApis(): SharingApis | undefined {
   return locks === undefined || Channel === undefined ? undefined : { locks, Channel };
 }
 
-function joinStream(
-  { locks, Channel }: SharingApis,
-  names: StreamNames,
-  open: OpenStream,
-  { run, seq, listener }: { readonly run: string; readonly seq: number; readonly listener: StreamListener },
-): () => void {
-  const channel = new Channel(names.channel);
-  const leaving = new AbortController();
-  const kept: ReviewEvent[] = [];
-  let last = seq;
-  let isReader = false;
-  let isLost = false;
-  let closeStream = (): void => {};
-  const post = (message: TabMessage): void => {
-    if (!leaving.signal.aborted) channel.postMessage(message);
-  };
+/** The stream that a tab joins. */
+interface JoinedStream {
+  /** Reads the stream after the event with the number `seq`. Returns a function that ends it. */
+  readonly open: (seq: number) => () => void;
+  /** The number of the last event that the tab has. */
+  readonly seq: number;
+  readonly listener: StreamListener;
+}
 
-  const take = (event: ReviewEvent): void => {
-    if (event.seq <= last || leaving.signal.aborted) return;
-    last = event.seq;
+/** A tab: it listens to the tab that reads the stream, or reads it itself and tells the others. */
+class Tab implements StreamListener {
+  readonly #locks: LockManager;
+  readonly #channel: BroadcastChannel;
+  readonly #lock: string;
+  readonly #stream: JoinedStream;
+  readonly #leaving = new AbortController();
+  readonly #kept: ReviewEvent[] = [];
+  /** The number of the last event that the tab has. */
+  #last: number;
+  #isReader = false;
+  #isLost = false;
+  #closeStream = (): void => {};
+
+  constructor({ locks, Channel }: SharingApis, { channel, lock }: StreamNames, stream: JoinedStream) {
+    this.#locks = locks;
+    this.#channel = new Channel(channel);
+    this.#lock = lock;
+    this.#stream = stream;
+    this.#last = stream.seq;
+  }
+
+  /** Begins to listen, and waits for the turn of this tab to read. */
+  join(): void {
+    const { signal } = this.#leaving;
+    this.#channel.onmessage = ({ data }: MessageEvent) => this.#receive(data as TabMessage);
+    // Events may have come between the state that this tab has read and now.
+    this.#post({ type: "wants", seq: this.#last });
+    this.#locks
+      .request(this.#lock, { signal }, () => {
+        if (signal.aborted) return undefined;
+        this.#isReader = true;
+        this.#post({ type: "reading", seq: this.#last });
+        this.#closeStream = this.#stream.open(this.#last);
+        return new Promise<void>((resolve) => {
+          signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+      })
+      // The tab has left before it was its turn.
+      .catch(() => {});
+  }
+
+  leave(): void {
+    if (this.#leaving.signal.aborted) return;
+    this.#closeStream();
+    this.#leaving.abort();
+    this.#channel.close();
+  }
+
+  /** An event of the stream that this tab reads. */
+  event(event: ReviewEvent): void {
+    this.#post({ type: "events", events: [event] });
+    this.#take(event);
+  }
+
+  reset(): void {
+    this.#post({ type: "reset" });
+    this.#stream.listener.reset();
+  }
+
+  lost(isEnded: boolean): void {
+    this.#isLost = true;
+    this.#post({ type: "lost" });
+    this.#stream.listener.lost(isEnded);
+  }
+
+  back(): void {
+    this.#isLost = false;
+    this.#post({ type: "back" });
+    this.#stream.listener.back();
+  }
+
+  #post(message: TabMessage): void {
+    if (!this.#leaving.signal.aborted) this.#channel.postMessage(message);
+  }
+
+  #take(event: ReviewEvent): void {
+    if (event.seq <= this.#last || this.#leaving.signal.aborted) return;
+    this.#last = event.seq;
+    const kept = this.#kept;
     kept.push(event);
     if (kept.length > MAX_KEPT_EVENTS * 1.25) kept.splice(0, kept.length - MAX_KEPT_EVENTS);
-    listener.event(event);
-  };
-  const takeAll = (events: readonly ReviewEvent[]): void => {
+    this.#stream.listener.event(event);
+  }
+
+  #takeAll(events: readonly ReviewEvent[]): void {
     for (const event of events) {
-      if (event.seq > last + 1) {
-        post({ type: "wants", seq: last });
+      if (event.seq > this.#last + 1) {
+        this.#post({ type: "wants", seq: this.#last });
         return;
       }
-      take(event);
+      this.#take(event);
     }
-  };
-  const supply = (after: number): void => {
-    if (isLost) post({ type: "lost" });
-    if (after >= last) return;
-    const events = kept.filter((event) => event.seq > after);
-    if (events[0]?.seq === after + 1) post({ type: "events", events });
-    else post({ type: "forgotten", seq: after });
-  };
+  }
 
-  channel.onmessage = ({ data }: MessageEvent) => {
-    const message = data as TabMessage;
-    if (leaving.signal.aborted) return;
+  /** Tells another tab the events after the number `seq`. */
+  #supply(seq: number): void {
+    if (this.#isLost) this.#post({ type: "lost" });
+    if (seq >= this.#last) return;
+    const events = this.#kept.filter((event) => event.seq > seq);
+    if (events[0]?.seq === seq + 1) this.#post({ type: "events", events });
+    else this.#post({ type: "forgotten", seq });
+  }
+
+  #receive(message: TabMessage): void {
+    if (this.#leaving.signal.aborted) return;
     if (message.type === "wants") {
-      if (isReader) supply(message.seq);
-      return;
-    }
-    if (isReader) return;
-    if (message.type === "events") takeAll(message.events);
+      if (this.#isReader) this.#supply(message.seq);
+    } else if (!this.#isReader) this.#follow(message);
+  }
+
+  /** Does what the tab says that reads the stream. */
+  #follow(message: Exclude<TabMessage, { readonly type: "wants" }>): void {
+    const { listener } = this.#stream;
+    if (message.type === "events") this.#takeAll(message.events);
     else if (message.type === "reading") {
-      if (message.seq > last) post({ type: "wants", seq: last });
+      if (message.seq > this.#last) this.#post({ type: "wants", seq: this.#last });
     } else if (message.type === "forgotten") {
-      if (message.seq === last) listener.reset();
+      if (message.seq === this.#last) listener.reset();
     } else if (message.type === "reset") listener.reset();
     else if (message.type === "lost") listener.lost(false);
     else listener.back();
-  };
-
-  const read = (): void => {
-    isReader = true;
-    post({ type: "reading", seq: last });
-    closeStream = open(run, last, {
-      event(event) {
-        post({ type: "events", events: [event] });
-        take(event);
-      },
-      reset() {
-        post({ type: "reset" });
-        listener.reset();
-      },
-      lost(isEnded) {
-        isLost = true;
-        post({ type: "lost" });
-        listener.lost(isEnded);
-      },
-      back() {
-        isLost = false;
-        post({ type: "back" });
-        listener.back();
-      },
-    });
-  };
-
-  // Events may have come between the state that this tab has read and now.
-  post({ type: "wants", seq });
-  locks
-    .request(names.lock, { signal: leaving.signal }, () => {
-      if (leaving.signal.aborted) return undefined;
-      read();
-      return new Promise<void>((resolve) => {
-        leaving.signal.addEventListener("abort", () => resolve(), { once: true });
-      });
-    })
-    // The tab has left before it was its turn.
-    .catch(() => {});
-  return () => {
-    if (leaving.signal.aborted) return;
-    closeStream();
-    leaving.abort();
-    channel.close();
-  };
+  }
 }
