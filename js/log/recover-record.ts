@@ -98,14 +98,13 @@ async function conflictsOf(
   steps: readonly Step[],
   { conflicts, failed }: RollbackOutcome,
 ): Promise<readonly string[]> {
-  const sources = new Map(
-    steps.flatMap((step) => (step.kind === "move" ? [[step.to, step.from] as const] : [])),
-  );
+  const moves = steps.filter((step) => step.kind === "move");
+  const otherEnds = new Map(moves.flatMap(({ from, to }) => [[to, from] as const, [from, to] as const]));
   const gone = new Set<string>();
   const above = new Set<string>();
   for (const path of failed) {
-    const from = sources.get(path);
-    if (!(await isPlaceGone(fs, path)) && (from === undefined || !(await isPlaceGone(fs, from)))) continue;
+    const other = otherEnds.get(path);
+    if (!(await isPlaceGone(fs, path)) && (other === undefined || !(await isPlaceGone(fs, other)))) continue;
     gone.add(path);
     for (let at = parentOf(path); at !== "/" && !above.has(at); at = parentOf(at)) above.add(at);
   }

@@ -32,10 +32,12 @@ export interface Between {
 /** The backend with something before and after each of its changing operations, which are numbered from 1. */
 export function between(backend: Files, around: Between): Files {
   let calls = 0;
-  return new Proxy(backend, {
+  const files: Files = new Proxy(backend, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== "function") return value;
+      // The backends of these tests hide no secrets, so that a rollback uses the same files.
+      if (name === "trusted") return () => files;
       if (!CHANGING.has(String(name))) return value.bind(target);
       return async (...args: unknown[]) => {
         const call = ++calls;
@@ -46,6 +48,7 @@ export function between(backend: Files, around: Between): Files {
       };
     },
   });
+  return files;
 }
 
 /** A place for files: a backend, the root to work below, and everything that stands there. */

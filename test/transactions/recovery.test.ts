@@ -184,8 +184,8 @@ const INSIDE: readonly (readonly [string, (fs: Files) => unknown, readonly strin
     ["tree/deep", "tree/deep/two"],
     "port 8080",
   ],
-  ["a move into it", (own) => moveEntry(own, at("a"), at("tree/a")), ["tree/a"], "port 8080"],
-  ["a move out of it", (own) => moveEntry(own, at("tree/one"), at("b")), ["b"], "port 8080"],
+  ["a move into it", (own) => moveEntry(own, at("a"), at("tree/a")), ["a", "tree/a"], "port 8080"],
+  ["a move out of it", (own) => moveEntry(own, at("tree/one"), at("b")), ["b", "tree/one"], "port 8080"],
   [
     "a copy over a file",
     (own) => own.copyFile(at("old"), at("tree/one"), { overwrite: true }),

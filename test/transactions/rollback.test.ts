@@ -52,17 +52,27 @@ const ABOUT = { tool: "batch", rollback: "always" } as const;
 
 const FAILURES = { before: "NO_SPACE", after: "IO_ERROR", "after, as TIMEOUT": "TIMEOUT" } as const;
 
+/** A change that was attempted. */
+interface Attempt {
+  readonly error: FilewrightError | undefined;
+  /** The number of changing operations; for a change that failed with those of its rollback. */
+  readonly calls: number;
+  /** Tries a rollback that has failed again. */
+  retry(): Promise<void>;
+}
+
 /** Runs the change on a place; the `failing`-th operation fails, before or after it was made. */
 async function attempt(
   place: StorageFixture,
-  failing: number,
+  failing: number | readonly number[],
   when: "before" | "after" | "after, as TIMEOUT",
   foreign?: { readonly after: number; readonly path: string },
-): Promise<{ readonly error: FilewrightError | undefined; readonly calls: number }> {
+): Promise<Attempt> {
   let calls = 0;
   let isFailed = false;
+  const left = new Set([failing].flat());
   const fail = (call: number, moment: string): void => {
-    if (call !== failing || !when.startsWith(moment) || isFailed) return;
+    if (!when.startsWith(moment) || !left.delete(call)) return;
     isFailed = true;
     throw new FilewrightError(FAILURES[when], "as the test wants it");
   };
@@ -76,12 +86,23 @@ async function attempt(
   });
   const { store, root: cwd } = place;
   const log = makeRecordLog({ store, cwd, keep: true, durable: false });
+  const retry = async (): Promise<void> => {
+    const { rollbacks } = log;
+    await rollbacks.recover(
+      backend,
+      () => true,
+      (_, action) => action(),
+    );
+  };
   try {
-    await log.append(backend, { ...ABOUT, callId: newCallId() }, (own) => everything(own, place.root));
-    return { error: undefined, calls };
+    const { result } = await log.append(backend, { ...ABOUT, callId: newCallId() }, async (own) => {
+      await everything(own, place.root);
+      return calls;
+    });
+    return { error: undefined, calls: result, retry };
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
-    return { error, calls };
+    return { error, calls, retry };
   }
 }
 
@@ -110,6 +131,23 @@ describe.each(PLACE_KINDS)("a change with every kind of step on %s", (kind) => {
         const { error } = await attempt(place, failing, when);
         expect(await place.tree(), `operation ${failing}`).toEqual(before);
         expect(error?.details?.["rolled_back"], `operation ${failing}`).not.toBe(false);
+        place.close();
+      }
+    },
+  );
+
+  test.each(["before", "after"] as const)(
+    "is rolled back completely by another attempt when any operation of its rollback fails (%s it was made)",
+    async (when) => {
+      const { calls: last } = await attempt(await seeded(), Number.POSITIVE_INFINITY, when);
+      const { calls } = await attempt(await seeded(), last, when);
+      expect(calls).toBeGreaterThan(last);
+      for (let failing = last + 1; failing <= calls; failing++) {
+        const place = await seeded();
+        const before = await place.tree();
+        const { retry } = await attempt(place, [last, failing], when);
+        await retry();
+        expect(await place.tree(), `operation ${failing}`).toEqual(before);
         place.close();
       }
     },

@@ -16,7 +16,7 @@ import { isWithin, parentOf } from "../paths.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../../engine/yielder.ts";
 import { type FilewrightError, fromEngine } from "../../engine/errors.ts";
-import { backendError, ignoreCodes, isUnconfirmed } from "../failure.ts";
+import { backendError, ignoreCodes, isUncertain, isUnconfirmed } from "../failure.ts";
 import {
   hasContentOf,
   isModeLost,
@@ -158,7 +158,8 @@ class Rollback {
     const ending = await this.#end(step, paths);
     if (ending !== "failed") this.#settled.push(step.id);
     else for (const path of paths) this.#blocked.add(path);
-    if (ending !== "settled") (ending === "failed" ? this.#failed : this.#conflicts).add(paths[0] as string);
+    if (ending === "settled") return;
+    for (const path of paths) (ending === "failed" ? this.#failed : this.#conflicts).add(path);
   }
 
   async #end(step: Step, paths: readonly string[]): Promise<StepOutcome> {
@@ -216,9 +217,19 @@ class Rollback {
     const isHalfBack = stat === null && old !== undefined && keptNameOf(step.after) !== undefined;
     if (!isOurs && !isHalfBack) return this.#isAsBefore(path, stat, before);
     if (given === undefined && old === undefined && (await isPreImage(fs, path, stat, before))) return true;
-    await this.#restore(step, stat, before, old);
+    try {
+      await this.#restore(step, stat, before, old);
+    } catch (error) {
+      if (!(await this.#isRestored(path, before, error))) throw error;
+    }
     await this.#note(path, before);
     return true;
+  }
+
+  /** Returns true when a restoring operation was made, and its error does not say so: a later attempt would not know it. */
+  async #isRestored(path: string, before: PreImage | null, error: unknown): Promise<boolean> {
+    if (this.#isUndo || !isUncertain(error)) return false;
+    return isPreImage(this.#fs, path, await lstatOrNull(this.#fs, path), before);
   }
 
   /** Returns true for the state before a step. An earlier attempt may have restored it by content and not said so. */
@@ -320,33 +331,60 @@ class Rollback {
     return hasContentOf(this.#fs, path, stat, after);
   }
 
+  /** Takes a move back. Returns false when one of its ends is left to another process. */
   async #move(step: MoveStep): Promise<boolean> {
-    const { from, to, moved, over } = step;
+    const { from, to, parents, over } = step;
     const fs = this.#fs;
-    for (const [at, path] of [from, to].entries())
-      if ((await this.#place(path, step.parents?.[at] ?? undefined)) !== "same") return false;
-    const [source, target] = [await lstatOrNull(fs, from), await lstatOrNull(fs, to)];
-    const given = this.#given.get(step.id);
+    const fromPlace = await this.#place(from, parents?.[0] ?? undefined);
+    const toPlace = await this.#place(to, parents?.[1] ?? undefined);
+    if (fromPlace !== "same" || (toPlace !== "same" && toPlace !== "gone")) return false;
+    const source = await lstatOrNull(fs, from);
+    const isLeft = source !== null && this.#isMoved(source, step, false);
+    // An earlier attempt has removed the directory of the target again.
+    if (toPlace === "gone") return isLeft && over === null;
+    const target = await lstatOrNull(fs, to);
     const isThere = target !== null && this.#isMoved(target, step, source !== null);
-    if (given === undefined && source !== null && !isThere) {
+    if (source !== null && !isThere && !this.#given.has(step.id)) {
       if (step.aside !== undefined) await this.#dropLink(step.aside, to);
       return true; // It was not made.
     }
-    if (!isThere || source !== null) return false;
-    if (!(await this.#isUntouchedBelow(step))) return false;
-    const version = target.type === "file" ? target.version : undefined;
-    await this.#confirmed(fs.rename(to, from, { overwrite: false, ifVersion: version }));
-    await this.#moveNotes(to, from);
-    await this.#note(from, moved);
-    if (over === null) return true;
-    if ((await this.#asideOf(step.aside, over, true)) !== undefined) {
-      await this.#confirmed(this.#trusted.rename(step.aside as string, to, { overwrite: false }));
+    if (isThere) {
+      if (!(await this.#moveBack(step, source, target))) return false;
+    } else if (!isLeft) return false;
+    // An earlier attempt has moved it back, and ended before or after what it had replaced was there again.
+    else if (target !== null) return isPreImage(fs, to, target, over);
+    if (over !== null) await this.#bringBack(step, over);
+    return true;
+  }
+
+  /** Moves an entry back from `target` to its source. Returns false when another process has changed one of them. */
+  async #moveBack(step: MoveStep, source: FsStat | null, target: FsStat): Promise<boolean> {
+    const { from, to, moved } = step;
+    const fs = this.#fs;
+    const ifVersion = target.type === "file" ? target.version : undefined;
+    if (source === null) {
+      if (!(await this.#isUntouchedBelow(step))) return false;
+      await this.#confirmed(fs.rename(to, from, { overwrite: false, ifVersion }));
+      await this.#moveNotes(to, from);
     } else {
-      await this.#confirmed(restoreByContent(fs, to, null, over));
+      // A disk that cannot rename without replacing gives a file a second name, and then removes the first one.
+      const isBoth = target.type === "file" && target.fileId !== undefined && target.fileId === source.fileId;
+      if (!isBoth) return false;
+      await fs.delete(to, { ...FLUSHED_BY_RECORD, ifVersion });
+    }
+    await this.#note(from, moved);
+    return true;
+  }
+
+  /** Restores the entry that a move has replaced. */
+  async #bringBack({ to, aside }: MoveStep, over: PreImage): Promise<void> {
+    if ((await this.#asideOf(aside, over, true)) !== undefined) {
+      await this.#confirmed(this.#trusted.rename(aside as string, to, { overwrite: false }));
+    } else {
+      await this.#confirmed(restoreByContent(this.#fs, to, null, over));
       this.#noteRemade(to, over);
     }
     await this.#note(to, over);
-    return true;
   }
 
   /** Notes a path that was restored by content. A file that was kept is the old one. */
