@@ -1,7 +1,13 @@
 /** The two ways in which a log makes a change: by steps, and as a list. They are loaded with the first change. */
+import type { MaybePromise } from "../backends/backend.ts";
 import type { Files } from "../backends/files.ts";
 import type { FilesFound } from "../backends/transaction/step-maker.ts";
-import { pathsOfSteps, type RecordEntry, type RecordHeader } from "../backends/transaction/step.ts";
+import {
+  type FinalStates,
+  pathsOfSteps,
+  type RecordEntry,
+  type RecordHeader,
+} from "../backends/transaction/step.ts";
 import { Transaction } from "../backends/transaction/transaction.ts";
 import { nextTimestamp } from "./call-id.ts";
 import { readFinalStates } from "./final-states.ts";
@@ -72,38 +78,49 @@ export class RecordedChange {
     const { keep, durable } = options;
     const { steps, undoable } = this.#transaction;
     const record = this.#record;
-    // Not even the first step was recorded: the content that it replaced was too large.
-    if (record === undefined) return this.#notKept(undoable ? undefined : pathsOfSteps(steps));
-    const finals =
-      undoable && keep ? await readFinalStates(this.#fs, this.#transaction, MAX_RECORDED_PATHS) : null;
-    const commit: RecordEntry = {
-      entry: "commit",
-      finals: finals ?? [],
-      undoable: finals !== null,
-      notes: this.#transaction.takeNotes(),
-      at: nextTimestamp(),
-    };
+    // Not even the first step was recorded: the content that it replaced was too large, or the store refuses it.
+    if (record === undefined) {
+      await this.#finished(async () => undefined);
+      return this.#notKept(undoable ? undefined : pathsOfSteps(steps));
+    }
+    let finals: FinalStates | null = null;
     try {
+      if (undoable && keep) finals = await readFinalStates(this.#fs, this.#transaction, MAX_RECORDED_PATHS);
+      const commit: RecordEntry = {
+        entry: "commit",
+        finals: finals ?? [],
+        undoable: finals !== null,
+        notes: this.#transaction.takeNotes(),
+        at: nextTimestamp(),
+      };
       await record.append(commit, durable);
     } catch (error) {
       const { rollback, unreviewed } = this.#about;
       if (rollback === "always" || unreviewed === true) throw await this.rolledBack(error);
-      await this.#close(record, null);
+      await this.#finished(() => record.close(null));
       return "nothing";
     }
     const kept = finals === null || steps.length === 0 ? null : group;
-    await this.#close(record, kept);
+    const isClosed = await this.#finished(() => record.close(kept));
     if (finals === null) return this.#notKept(pathsOfSteps(steps, MAX_RECORDED_PATHS));
-    return kept === null ? "nothing" : "undoable";
+    return kept === null || !isClosed ? "nothing" : "undoable";
   }
 
   #notKept(paths: readonly string[] | undefined): Promise<Undoability> {
     return this.#recorder.noteUnrecorded(this.#about, paths);
   }
 
-  /** Removes the replaced entries, then closes the record. */
-  #close(record: OpenRecord, group: string | null): Promise<void> {
-    const finished = this.#transaction.finish().then(() => record.close(group));
-    return this.#recorder.untilFinished(finished, this.#about.signal);
+  /**
+   * Removes the replaced entries, then closes the record. Returns false when the record is not closed: the change is made
+   * all the same.
+   */
+  async #finished(close: () => MaybePromise<void>): Promise<boolean> {
+    let isClosed = true;
+    const closed = this.#transaction.finish().then(close);
+    const finished = closed.catch(() => {
+      isClosed = false;
+    });
+    await this.#recorder.untilFinished(finished, this.#about.signal);
+    return isClosed;
   }
 }

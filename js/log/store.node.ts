@@ -25,7 +25,7 @@ import {
   recordKeyOf,
 } from "./record-file.node.ts";
 import type { NativeRecordFiles } from "../engine/generated/binding.ts";
-import { type NativeBinding, requireAddon } from "../engine/load.node.ts";
+import { requireAddon } from "../engine/load.node.ts";
 import { staysInHistory } from "../backends/transaction/step.ts";
 import { noteSharedHistory } from "../backends/shared-history.node.ts";
 import { closesWithoutError, journalWriteError, appendBuffers } from "./store-write.node.ts";
@@ -69,8 +69,6 @@ export class FileJournal implements JournalStore, RecordFiles {
   #key: RecordKey | undefined;
   /** The files of the records that the disk writes, while the lock is held. */
   #files: NativeRecordFiles | undefined;
-  /** The addon, once it was needed: to find it costs calls of the disk. */
-  #addon: NativeBinding | undefined;
   /** The number of workspaces that use the journal. */
   #users = 0;
   #closed = 0;
@@ -137,8 +135,8 @@ export class FileJournal implements JournalStore, RecordFiles {
   /** Returns the files of the records that the disk writes for a writer. */
   #filesOf(writer: string): NativeRecordFiles {
     if (this.#files !== undefined) return this.#files;
-    this.#addon ??= requireAddon("a record that the disk writes");
-    this.#files = new this.#addon.NativeRecordFiles(`${this.#directory}/open`, writer, this.#open().bytes);
+    const addon = requireAddon("a record that the disk writes");
+    this.#files = new addon.NativeRecordFiles(`${this.#directory}/open`, writer, this.#open().bytes);
     return this.#files;
   }
 
@@ -193,6 +191,8 @@ export class FileJournal implements JournalStore, RecordFiles {
         // longer be undone.
         const whole = closesWithoutError(fd);
         this.#endRecord(path, id, whole ? group : null);
+        if (!whole && group !== null)
+          throw backendError("IO_ERROR", path, "the disk has not confirmed the record");
       },
     };
   }

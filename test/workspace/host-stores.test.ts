@@ -1,4 +1,6 @@
 /** What the host keeps for workspaces that share it, as replicas do: the journal, and the records. */
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { FilewrightError } from "../../js/engine/errors.ts";
 import {
@@ -17,6 +19,7 @@ import {
 } from "../../js/index.node.ts";
 import { makeRecordLog } from "../../js/log/index.ts";
 import { memoryStorage } from "../../js/storage/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const opened: Workspace[] = [];
 afterEach(async () => {
@@ -65,7 +68,34 @@ class RemoteJournal implements JournalStore {
   }
 }
 
+/** A journal that refuses to begin a record, or to close one. */
+function failingJournal(fails: "begin" | "close"): JournalStore {
+  const kept = new MemoryJournal();
+  const fail = (): never => {
+    throw new FilewrightError("IO_ERROR", "the store fails");
+  };
+  const begin = (id: string): OpenRecord => {
+    const { append } = kept.begin(id);
+    return { append, close: fail };
+  };
+  return Object.assign(new MemoryJournal(), { begin: fails === "begin" ? fail : begin });
+}
+
 describe("the journal of the host", () => {
+  it.each(["begin", "close"] as const)(
+    "a change is told as made, and leaves nothing aside, when `%s` fails after it was decided on",
+    async (fails) => {
+      const root = temporaryDirectory();
+      mkdirSync(join(root, "tree"));
+      writeFileSync(join(root, "tree/file"), "content");
+      const ws = await workspace({ root, journal: failingJournal(fails) });
+      const deleted = await ws.call("delete", { path: "tree", recursive: true });
+      expect(deleted).toMatchObject({ ok: true, meta: { undoable: false } });
+      expect(readdirSync(root)).toEqual([]);
+      expect(await ws.history()).toEqual([]);
+    },
+  );
+
   it("one workspace undoes what another has changed", async () => {
     const [backend, journal] = [new MemoryBackend({ "/ws/a": "before\n" }), new RemoteJournal()];
     const first = await workspace({ backend, journal, backendId: "files" });

@@ -192,7 +192,7 @@ export class Transaction {
     try {
       result = await act(steps);
     } catch (error) {
-      if (!isUncertain(error) && !isGradualDeletion(steps)) this.#drop(steps);
+      if (!isUncertain(error) && !isGradual(steps)) this.#drop(steps);
       throw error;
     }
     for (const step of steps) {
@@ -282,11 +282,13 @@ async function removeAside(fs: Files, path: string): Promise<void> {
 }
 
 /**
- * Returns true when an operation deletes several entries one after another, so that it may fail
- * half-way.
+ * Returns true when an operation makes or deletes several entries one after another, so that it may fail
+ * half-way: the copy of a tree to its hidden path, or a deletion.
  */
-function isGradualDeletion(steps: readonly Step[]): boolean {
-  return steps.length > 1 && steps[0]?.kind === "delete";
+function isGradual(steps: readonly Step[]): boolean {
+  const [first] = steps;
+  if (first === undefined || first.kind === "move") return false;
+  return first.scratch === true || (steps.length > 1 && first.kind === "delete");
 }
 
 /** The options of a transaction without a journal, for the few steps of one operation. */
