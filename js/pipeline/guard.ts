@@ -54,7 +54,9 @@ export async function applyGuarded(change: GuardedChange, plan: ChangingPlan): P
   const { lines, unseen } = await checkBeforeChange(change, plan);
   if (unseen !== undefined) decideAboutUnseen(change, unseen);
   const answer = await carryOut(plan, call);
-  if (plan.kind === "changes") await noteMadeAsSeen(change, plan, lines, level === "refuse");
+  // The change is made. What cannot be noted counts as unseen, so that it is to be read before the next change.
+  if (plan.kind === "changes")
+    await noteMadeAsSeen(change, plan, lines, level === "refuse").catch(() => undefined);
   if (unseen === undefined) return answer;
   return { ...answer, warnings: [...(answer.warnings ?? []), guardWarningOf(unseen, call)] };
 }

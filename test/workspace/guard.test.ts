@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import {
+  type FileHash,
+  FilewrightError,
   MemoryBackend,
   memoryRecords,
   openWorkspace,
@@ -36,6 +38,21 @@ async function memory(seed: Record<string, string>, options: object = { guard: t
   const ws = await openWorkspace({ backend, root: "/w", ...options });
   return { ws, backend };
 }
+
+/** Files of which one cannot be read. */
+class UnreadableFile extends MemoryBackend {
+  override async hash(path: string): Promise<FileHash> {
+    if (path === "/w/copied") throw new FilewrightError("IO_ERROR", "the disk fails", { path });
+    return super.hash(path);
+  }
+}
+
+test("a copy is told as made when its content cannot be read to be noted as seen", async () => {
+  const backend = new UnreadableFile({ "/w/f": "one\n" });
+  const ws = await openWorkspace({ backend, root: "/w", guard: true, history: false });
+  expect(await ws.call("copy", { source: "f", destination: "copied" })).toMatchObject({ ok: true });
+  expect((await backend.listDir("/w")).map(({ name }) => name)).toEqual(["copied", "f"]);
+});
 
 const CHANGES: readonly (readonly [string, string, Record<string, unknown>])[] = [
   ["write_file", "replaces", { path: "f", content: "new" }],
