@@ -76,9 +76,20 @@ export type NativeBinding = typeof addon;
 /** The addon, or why it is not in use. */
 export type LoadedNative = { readonly binding: NativeBinding } | { readonly failure: AddonFailure };
 
-/** Loads the addon. */
+/** The addon that was loaded, by the setting under which it was found. */
+const loadedByWish = new Map<string, LoadedNative>();
+
+/** Loads the addon. One that was loaded is not looked for again: a change must not fail half-way where the disk does. */
 export function loadNative(): LoadedNative {
   const wish = process.env["FILEWRIGHT_ENGINE"] ?? "";
+  const known = loadedByWish.get(wish);
+  if (known !== undefined) return known;
+  const loaded = findNative(wish);
+  if ("binding" in loaded) loadedByWish.set(wish, loaded);
+  return loaded;
+}
+
+function findNative(wish: string): LoadedNative {
   if (wish === "wasm") return { failure: DISABLED };
   const platforms = platformNames();
   const platform = platforms[0] as string;
