@@ -85,8 +85,9 @@ export function osError(error: unknown, path: string): unknown {
 
 /** Returns the error of a change that is made, and of whose directory the flush failed: a crash may lose it. */
 export function unconfirmedError(error: unknown, path: string): FilewrightError {
-  const [code, reason] = ERRORS_BY_NAME[systemErrorName(error) ?? ""] ?? ["IO_ERROR", "input/output failure"];
-  return makeError(code, `the disk did not confirm the change: ${reason}`, {
+  const [, reason] = ERRORS_BY_NAME[systemErrorName(error) ?? ""] ?? ["IO_ERROR", "input/output failure"];
+  // Any other code says that nothing was changed.
+  return makeError("IO_ERROR", `the disk did not confirm the change: ${reason}`, {
     path,
     details: { reason: "flush" },
   });

@@ -81,7 +81,10 @@ function linkTo(from: PinnedEntry, to: PinnedEntry): boolean {
   }
 }
 
-/** Removes the old name of a file after its new name was linked. If that fails, the new name is removed instead. */
+/**
+ * Removes the old name of a file after its new name was linked. If that fails, the new name is removed instead.
+ * @throws IO_ERROR with the reason `two_names` if neither can be removed
+ */
 function removeOldName(from: PinnedEntry, to: PinnedEntry, facts: BigIntStats): void {
   try {
     fs.unlinkSync(from.at);
@@ -90,8 +93,12 @@ function removeOldName(from: PinnedEntry, to: PinnedEntry, facts: BigIntStats): 
       const linked = to.facts();
       if (linked !== undefined && isSameEntry(linked, facts)) fs.unlinkSync(to.at);
     } catch {
-      // The error of the first removal is thrown, because it says why the file was not moved.
+      throw backendError("IO_ERROR", to.path, "it has two names now, because neither could be removed", {
+        cause: error,
+        details: { reason: "two_names" },
+      });
     }
+    // It says why the file was not moved.
     throw error;
   }
 }

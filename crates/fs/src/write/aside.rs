@@ -141,8 +141,11 @@ pub(crate) fn delete_if_unchanged(
     if let AsideOutcome::Again = set_aside(&dir, name, expected, &temp)? {
         return Ok(AsideOutcome::Again);
     }
-    unlink(&dir, &temp).map_err(os_error)?;
-    Ok(AsideOutcome::Done)
+    match unlink(&dir, &temp) {
+        // One that can neither be removed nor get its name back is hidden, and removed by a sweep.
+        Err(errno) if move_unless_exists(&dir, &temp, name).is_ok() => Err(os_error(errno)),
+        _ => Ok(AsideOutcome::Done),
+    }
 }
 
 /// Returns `NOT_EMPTY` if a directory contains anything except our temporary files.

@@ -8,6 +8,7 @@ use rustix::fs::{FlockOperation, RenameFlags};
 use rustix::io::Errno;
 
 use super::Durability;
+use super::flush::sync_content;
 use super::replacement::{CommitOutcome, FileReplacement};
 use super::temp::TempEntry;
 use crate::dir::errno::{os_error, sync_error};
@@ -163,10 +164,8 @@ fn start_writeback(fd: &OwnedFd) {
 pub(crate) fn sync_directory(place: &ResolvedEntry<'_>, with_parents: bool) -> Result<()> {
     flush_names(place, with_parents).map_err(|error| {
         let message = format!("the disk did not confirm the change: {}", error.message);
-        // After `UnsupportedOperation` a caller would make the change in another way.
-        let code =
-            if error.code == Code::UnsupportedOperation { Code::IoError } else { error.code };
-        Error { code, message, ..error }.detail("reason", "flush")
+        // Any other code says that nothing was changed.
+        Error { code: Code::IoError, message, ..error }.detail("reason", "flush")
     })
 }
 
@@ -180,8 +179,8 @@ fn flush_names(place: &ResolvedEntry<'_>, with_parents: bool) -> Result<()> {
     };
     #[cfg(target_os = "linux")]
     if with_parents {
-        return rustix::fs::syncfs(&dir).map_err(sync_error);
+        return rustix::io::retry_on_intr(|| rustix::fs::syncfs(&dir)).map_err(sync_error);
     }
     let _ = with_parents;
-    rustix::fs::fsync(&dir).map_err(sync_error)
+    sync_content(&dir)
 }

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
 use filewright_core::Result;
 use rustix::io::Errno;
 
-use crate::dir::errno::os_error;
+use crate::dir::errno::{os_error, sync_error};
 use crate::dir::stat::Stat;
 
 /// The number of retries for a close that a signal interrupted.
@@ -43,6 +43,11 @@ pub(super) fn is_on_device(stat: &Stat) -> bool {
         let _ = stat;
         false
     }
+}
+
+/// Waits until the content of a file, or the names in a directory, are on disk.
+pub(crate) fn sync_content(fd: impl AsFd) -> Result<()> {
+    rustix::io::retry_on_intr(|| rustix::fs::fsync(&fd)).map_err(sync_error)
 }
 
 /// Closes a descriptor, and returns the error that a network file system reports only then.

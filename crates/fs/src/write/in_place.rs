@@ -11,11 +11,11 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::flush::check_close_errors;
+use super::flush::{check_close_errors, sync_content};
 use super::metadata::set_mode;
 use super::source::ContentSource;
 use crate::cancel::CancelToken;
-use crate::dir::errno::{changing_path_error, os_error, sync_error};
+use crate::dir::errno::{changing_path_error, os_error};
 use crate::dir::stat::Stat;
 use crate::read::read_at;
 
@@ -65,7 +65,7 @@ pub(crate) fn write_in_place(
             set_mode(&fd, mode)?;
         }
         if flush {
-            rustix::fs::fsync(&fd).map_err(sync_error)?;
+            sync_content(&fd)?;
         }
         check_close_errors(&fd, old)
     });

@@ -16,9 +16,8 @@ use rustix::fs::{CWD, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::aside::{AsideOutcome, check_aside_name, conflict_error, link_aside, no_aside_error};
-use crate::dir::errno::{
-    changing_path_error, not_regular_error, os_error, protected_error, sync_error,
-};
+use super::flush::sync_content;
+use crate::dir::errno::{changing_path_error, not_regular_error, os_error, protected_error};
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::temp_name::is_aside_name;
 use crate::dir::unlink;
@@ -204,5 +203,5 @@ fn rename_new(
 fn flush_directory(path: &[u8]) -> Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let dir = rustix::fs::open(path, flags, Mode::empty()).map_err(os_error)?;
-    rustix::fs::fsync(dir).map_err(sync_error)
+    sync_content(dir)
 }

@@ -8,20 +8,19 @@
 //! the JSON, the content, and a MAC that covers the entry before it and the id of the record.
 //! `js/log/record-file.node.ts` writes the same bytes and reads them; its tests compare both.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use filewright_core::text::path::encode_name;
 use filewright_core::{Code, Error, Result};
 use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
-use super::flush::close_with_errors;
+use super::flush::{close_with_errors, sync_content};
 use super::temp::write_all_at;
 use crate::cancel::CancelToken;
-use crate::dir::errno::{os_error, sync_error};
+use crate::dir::errno::os_error;
 use crate::dir::stat::{Kind, Stat, nanos_to_millis};
 use crate::read::read_for_record;
 use crate::root::{ResolvedEntry, open_resolved_file};
@@ -415,18 +414,9 @@ impl<'r> ChangeRecord<'r> {
         }
         put(&joined)?;
         if self.durable {
-            flush(&self.file)?;
+            sync_content(&self.file)?;
         }
         Ok(end)
-    }
-}
-
-fn flush(file: impl AsFd) -> Result<()> {
-    loop {
-        match rustix::fs::fsync(&file) {
-            Err(Errno::INTR) => {}
-            result => return result.map_err(sync_error),
-        }
     }
 }
 

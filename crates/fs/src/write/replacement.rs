@@ -7,7 +7,7 @@ use filewright_core::Result;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::flush::{check_close_errors, is_on_device};
+use super::flush::{check_close_errors, is_on_device, sync_content};
 use super::in_place::write_in_place;
 use super::metadata::{
     LOST_ATTRIBUTES_MESSAGE, OwnerCopy, copy_attributes, copy_moved_metadata, copy_owner,
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::after_job::close_after_job;
 use crate::cancel::CancelToken;
-use crate::dir::errno::{os_error, sync_error};
+use crate::dir::errno::os_error;
 use crate::dir::stat::Stat;
 use crate::root::{ResolvedEntry, Roots};
 use crate::write::aside::no_aside_error;
@@ -110,7 +110,7 @@ impl FileReplacement<'_> {
             copy_times(&fd, moved.facts);
         }
         if self.options.durability == Durability::Durable {
-            rustix::fs::fsync(&fd).map_err(sync_error)?;
+            sync_content(&fd)?;
         } else if reports_errors_on_close(&fd, &made) {
             // For the errors of the writes, where the file system tells them.
             match rustix::fs::fsync(&fd) {
@@ -129,7 +129,7 @@ impl FileReplacement<'_> {
                     Some((old, false)) => close_after_job(old),
                     None => {}
                 }
-                self.done(&fd, false).map(ReplacementOutcome::Done)
+                Ok(ReplacementOutcome::Done(self.done(&fd, made, false)))
             }
         }
     }
@@ -139,12 +139,14 @@ impl FileReplacement<'_> {
         self.options.aside.as_deref().filter(|_| self.old.is_some())
     }
 
-    /// Returns the result of a write of the file `fd`.
-    fn done(&self, fd: &OwnedFd, in_place: bool) -> Result<Written> {
+    /// Returns the result of a write of the file `fd`, which had the metadata `made` when it was filled.
+    fn done(&self, fd: &OwnedFd, made: Stat, in_place: bool) -> Written {
         let other_names =
             self.old.filter(|_| !in_place).map_or(0, |old| old.nlink.saturating_sub(1));
-        let stat = Stat::of(fd).map_err(os_error)?;
-        Ok(Written { stat, created: self.old.is_none(), other_names, in_place })
+        // The file is in place: an error would tell otherwise. Without the times of the rename, the
+        // next comparison looks at the content.
+        let stat = Stat::of(fd).unwrap_or(made);
+        Written { stat, created: self.old.is_none(), other_names, in_place }
     }
 
     /// Writes the file in place, unless the options forbid it.
@@ -159,7 +161,7 @@ impl FileReplacement<'_> {
         preserve.check_loss("it could only be written in place, which is not atomic")?;
         let then = (self.options.mode, self.options.durability == Durability::Durable);
         let fd = write_in_place(&self.place.dir, self.name, old, &self.source, then, self.cancel)?;
-        self.done(&fd, true).map(ReplacementOutcome::Done)
+        Ok(ReplacementOutcome::Done(self.done(&fd, *old, true)))
     }
 
     /// Opens the old file for reading its extended attributes; `None` if that fails.
