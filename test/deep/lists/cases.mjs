@@ -28,15 +28,19 @@ export function makeCase(random) {
     return { path, text: text(), mode, isLinked: random.chance(0.05) };
   });
   const list = random.shuffle(makeChanges(random, files, text)).slice(0, random.chance(0.3) ? 1 : 12);
-  // Of a protected file that has changed, either can be the error.
-  const isProtected = (path) => files.some((file) => file.path === path && file.mode === 0o444);
+  const [one, other] = files;
+  const twoNames = other !== undefined && random.chance(0.08) ? [one.path, other.path] : undefined;
+  // Of a protected file that has changed, either can be the error. The first of two names has the bits of both.
+  const isProtected = (path) => {
+    const named = path === twoNames?.[1] ? twoNames[0] : path;
+    return files.some((file) => file.path === named && file.mode === 0o444);
+  };
   const others = list.flatMap(({ path, from = path }) => [path, from]).filter((path) => !isProtected(path));
   const foreign = random.chance(0.25) && others.length > 0 ? random.pick(others) : undefined;
-  const [one, other] = files;
   return {
     ...{ files, list, foreign, rollback: list.length === 1 && random.chance(0.6) ? "try" : "always" },
     ...{ durable: random.chance(0.2), isLinkAbove: random.chance(0.03) },
-    twoNames: other !== undefined && random.chance(0.08) ? [one.path, other.path] : undefined,
+    twoNames,
   };
 }
 

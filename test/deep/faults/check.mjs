@@ -1,0 +1,143 @@
+// What must hold after a change whose system calls have failed.
+import { changeOf } from "./changes.mjs";
+import { differences, isTemporary, openPlace } from "./place.mjs";
+import { make } from "./program.mjs";
+
+const TEMPORARY = /\.filewright-/u;
+
+/** The calls by which an entry is looked at before it is removed. */
+const LOOKS = /stat|open|getdents|readlink/u;
+/** The reasons of errors that tell of a change which was made, or of a file that has two names. */
+const UNFINISHED = new Set(["flush", "two_names"]);
+
+/** The check of one case. */
+export class Case {
+  #place;
+  #setting;
+  #after;
+  #made;
+  #endProgram;
+  #wrong = [];
+
+  /** `made` is what `Run` has seen of the change; `endProgram` ends the program that made it. */
+  constructor(place, setting, { after, made, endProgram }) {
+    this.#place = place;
+    this.#setting = setting;
+    this.#after = after;
+    this.#made = made;
+    this.#endProgram = endProgram;
+  }
+
+  /** Returns what is wrong. */
+  async run() {
+    const { answer, closed, tree } = this.#made;
+    if (answer.ok !== true && answer.error === undefined) {
+      this.#wrong.push(`no answer: ${JSON.stringify(answer).slice(0, 1000)}`);
+      await this.#endProgram();
+    } else this.#checkAnswer();
+    if (closed.closed !== true) this.#wrong.push(`not closed: ${JSON.stringify(closed).slice(0, 1000)}`);
+    if (closed.closed !== true || Object.keys(tree).some(isTemporary) || this.#isUnfinished())
+      await this.#endProgram();
+    await this.#checkNext();
+    return this.#wrong;
+  }
+
+  #isUnfinished() {
+    return this.#made.answer.error?.details?.rolled_back === false || this.#place.openRecords().length > 0;
+  }
+
+  #expect(tree, expected, when) {
+    const paths = differences(tree, expected);
+    const shown = paths.map((path) => `${path}: ${tree[path]} instead of ${expected[path]}`).join("; ");
+    if (paths.length > 0) this.#wrong.push(`${when}: ${shown.slice(0, 600)}`);
+    return paths.length === 0;
+  }
+
+  /** Compares the answer with the tree. */
+  #checkAnswer() {
+    const { answer, before, tree } = this.#made;
+    if (answer.ok) {
+      this.#expect(tree, this.#after, "told as made");
+      return;
+    }
+    const { rolled_back, not_restored = [], reason } = answer.error.details ?? {};
+    // Without a record, such a change stays, and the error says so.
+    if (UNFINISHED.has(reason) && !this.#setting.history) return;
+    if (rolled_back !== false) {
+      this.#expect(tree, before, "told as not made");
+      return;
+    }
+    const told = not_restored.map((path) => path.replace(`${this.#place.root}/`, ""));
+    const isTold = (path) =>
+      told.some((one) => one === path || path.startsWith(`${one}/`) || one.startsWith(`${path}/`));
+    const untold = differences(tree, before).filter((path) => !isTold(path));
+    if (untold.length > 0) this.#wrong.push(`told ${told}, and left ${untold}`);
+  }
+
+  /** Opens the state in this process, and compares what is there then. */
+  async #checkNext() {
+    const { answer, before } = this.#made;
+    const { root, stateDir } = this.#place;
+    const { kind, on, ...options } = this.#setting;
+    const ws = await openPlace({ ...options, root, stateDir });
+    try {
+      const { conflicts, problem, damaged, ignored } = ws.recovery;
+      if (conflicts.length > 0 || problem !== undefined || damaged > 0 || ignored > 0)
+        this.#wrong.push(`the recovery: ${JSON.stringify(ws.recovery)}`);
+      const tree = this.#place.tree();
+      // A single operation that could not be taken back stays: it is whole.
+      const { rolled_back, reason } = answer.error?.details ?? {};
+      const isTold = answer.error === undefined || rolled_back === false || UNFINISHED.has(reason);
+      const isThere = answer.ok === true || (isTold && differences(tree, before).length > 0);
+      const isWhole = this.#expect(tree, isThere ? this.#after : before, "after the recovery");
+      const records = this.#place.openRecords();
+      if (records.length > 0) this.#wrong.push(`records are left: ${records}`);
+      if (isWhole && options.history) await this.#checkHistory(ws, isThere);
+      if (isWhole && !isThere) await this.#makeAgain(ws, changeOf(kind));
+      await this.#checkLeft(ws);
+    } finally {
+      await ws.close();
+    }
+  }
+
+  /** Looks for what is left once another change was made in each directory, which removes the entries of ended processes. */
+  async #checkLeft(ws) {
+    const temporary = () => Object.keys(this.#place.tree()).filter(isTemporary);
+    const above = new Set(temporary().map((path) => path.slice(0, path.search(TEMPORARY))));
+    for (const directory of above) await ws.call("write_file", { path: `${directory}probe`, content: "" });
+    const left = temporary().filter((path) => !this.#isKnown(path));
+    if (left.length > 0) this.#wrong.push(`temporary entries are left: ${left}`);
+  }
+
+  /** Returns true for an entry that was set aside and could not be removed: a sweep removes it after seven days. */
+  #isKnown(path) {
+    const aside = /\.filewright-[^/]*-kept/u.exec(path)?.[0];
+    const isOfRemoval = (line) => /unlink|rmdir/u.test(line) || (LOOKS.test(line) && line.includes(aside));
+    return aside !== undefined && (this.#setting.on || this.#made.failed.some(isOfRemoval));
+  }
+
+  /** Compares the history with the tree, and takes back a change that can be undone. */
+  async #checkHistory(ws, isThere) {
+    const { answer, before } = this.#made;
+    const { first = [], settled = [] } = changeOf(this.#setting.kind);
+    const history = await ws.history();
+    const added = history.length - first.length - settled.length;
+    if (added !== 0 && added !== (isThere ? 1 : 0))
+      this.#wrong.push(`the history has ${history.length} changes`);
+    if (!isThere || answer.meta?.undoable === false) return;
+    if (answer.meta?.undoable === true && history[0]?.callId !== answer.meta.call_id)
+      this.#wrong.push(`the history begins with ${JSON.stringify(history[0])}`);
+    else if (added > 0) {
+      await ws.undo(history[0].callId);
+      this.#expect(this.#place.tree(), before, "after the undo");
+    }
+  }
+
+  /** Makes a change that was refused. */
+  async #makeAgain(ws, { call, first }) {
+    const history = first === undefined ? [] : await ws.history();
+    const { ok, text, error } = await make(ws, call, history.map(({ callId }) => callId).reverse());
+    if (ok) this.#expect(this.#place.tree(), this.#after, "made again");
+    else this.#wrong.push(`not made again: ${text ?? JSON.stringify(error)}`);
+  }
+}

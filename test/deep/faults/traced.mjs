@@ -1,0 +1,112 @@
+// A program under strace, which lets system calls of its change fail.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+/** A call that has no answer by then hangs. */
+const MOST_SECONDS = 20;
+const MOST_TRACE_BYTES = 4_000_000;
+
+/** The program that makes changes. It is used again until a case leaves something behind in it. */
+export class Program {
+  #child;
+  #lines;
+  #answers = [];
+  #waiting;
+  #end;
+  /** The kinds of changes that it has made already, so that their modules are loaded. */
+  warm = new Set();
+
+  constructor() {
+    this.#child = spawn(process.execPath, [join(import.meta.dirname, "program.mjs")], {
+      stdio: ["pipe", "pipe", "pipe"],
+      // One thread makes the calls of `node:fs`, so that the calls are counted by few threads.
+      env: { ...process.env, UV_THREADPOOL_SIZE: "1" },
+    });
+    this.#child.stdin.on("error", () => {});
+    let errors = "";
+    this.#child.stderr.on("data", (data) => {
+      errors += data;
+    });
+    this.#lines = createInterface({ input: this.#child.stdout });
+    this.#lines.on("line", (line) => {
+      this.#answers.push(JSON.parse(line));
+      this.#waiting?.();
+    });
+    this.#end = once(this.#child, "close").then(([code, signal]) => {
+      this.ended = { ended: `${signal ?? code}: ${errors.slice(-2000)}` };
+      this.#waiting?.();
+    });
+  }
+
+  get pid() {
+    return this.#child.pid;
+  }
+
+  /** Sends a command and returns its answer; `{ended}` when the program ended, `{hangs}` when there is none in time. */
+  async ask(command) {
+    this.#child.stdin.write(`${JSON.stringify(command)}\n`);
+    const deadline = performance.now() + MOST_SECONDS * 1000;
+    while (this.#answers.length === 0 && this.ended === undefined) {
+      const left = deadline - performance.now();
+      if (left <= 0) return { hangs: true };
+      let timer;
+      await new Promise((resume) => {
+        this.#waiting = resume;
+        timer = setTimeout(resume, left);
+      });
+      clearTimeout(timer);
+    }
+    return this.#answers.shift() ?? this.ended;
+  }
+
+  async kill() {
+    this.#child.kill("SIGKILL");
+    await this.#end;
+  }
+}
+
+/** Traces a program while an action runs. Returns the lines of the trace. */
+export async function traced(program, file, filters, action) {
+  const options = ["-f", "-y", "-o", file, ...filters.flatMap((filter) => ["-e", filter])];
+  const tracer = spawn("strace", [...options, "-p", `${program.pid}`], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const end = once(tracer, "exit");
+  await once(tracer.stderr, "data");
+  try {
+    await action();
+  } finally {
+    tracer.kill("SIGINT");
+    await end;
+  }
+  return headOf(file).split("\n");
+}
+
+/** Returns the beginning of a trace. That of a program in an endless loop has gigabytes. */
+function headOf(file) {
+  const buffer = Buffer.alloc(MOST_TRACE_BYTES);
+  const descriptor = openSync(file, "r");
+  try {
+    return buffer.toString("utf8", 0, readSync(descriptor, buffer, 0, MOST_TRACE_BYTES, 0));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** How often each system call was made by the thread that made most of them: strace counts by thread. */
+export function countsOf(lines) {
+  const byThread = new Map();
+  for (const line of lines) {
+    const [, thread, call] = /^(\d+) +([a-z]\w*)\(/u.exec(line) ?? [];
+    if (call === undefined) continue;
+    const counts = byThread.get(thread) ?? new Map();
+    byThread.set(thread, counts.set(call, (counts.get(call) ?? 0) + 1));
+  }
+  const most = new Map();
+  for (const counts of byThread.values())
+    for (const [call, count] of counts) most.set(call, Math.max(most.get(call) ?? 0, count));
+  return most;
+}
