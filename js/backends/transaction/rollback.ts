@@ -335,26 +335,23 @@ class Rollback {
   async #move(step: MoveStep): Promise<boolean> {
     const { from, to, parents, over } = step;
     const fs = this.#fs;
-    const fromPlace = await this.#place(from, parents?.[0] ?? undefined);
-    const toPlace = await this.#place(to, parents?.[1] ?? undefined);
-    if (fromPlace !== "same" || (toPlace !== "same" && toPlace !== "gone")) return false;
+    if ((await this.#place(from, parents?.[0] ?? undefined)) !== "same") return false;
     const source = await lstatOrNull(fs, from);
     const isLeft = source !== null && this.#isMoved(source, step, false);
+    const place = await this.#place(to, parents?.[1] ?? undefined);
     // An earlier attempt has removed the directory of the target again.
-    if (toPlace === "gone") return isLeft && over === null;
+    if (place === "gone") return isLeft && over === null;
+    if (place !== "same") return false;
     const target = await lstatOrNull(fs, to);
-    const isThere = target !== null && this.#isMoved(target, step, source !== null);
-    if (source !== null && !isThere && !this.#given.has(step.id)) {
-      if (step.aside !== undefined) await this.#dropLink(step.aside, to);
+    if (target !== null && this.#isMoved(target, step, source !== null))
+      return (await this.#moveBack(step, source, target)) && this.#bringBack(step);
+    if (source !== null && !this.#given.has(step.id)) {
+      await this.#dropLink(step.aside, to);
       return true; // It was not made.
     }
-    if (isThere) {
-      if (!(await this.#moveBack(step, source, target))) return false;
-    } else if (!isLeft) return false;
     // An earlier attempt has moved it back, and ended before or after what it had replaced was there again.
-    else if (target !== null) return isPreImage(fs, to, target, over);
-    if (over !== null) await this.#bringBack(step, over);
-    return true;
+    if (target !== null) return isLeft && isPreImage(fs, to, target, over);
+    return isLeft && this.#bringBack(step);
   }
 
   /** Moves an entry back from `target` to its source. Returns false when another process has changed one of them. */
@@ -376,8 +373,9 @@ class Rollback {
     return true;
   }
 
-  /** Restores the entry that a move has replaced. */
-  async #bringBack({ to, aside }: MoveStep, over: PreImage): Promise<void> {
+  /** Restores the entry that a move has replaced, if any. */
+  async #bringBack({ to, aside, over }: MoveStep): Promise<true> {
+    if (over === null) return true;
     if ((await this.#asideOf(aside, over, true)) !== undefined) {
       await this.#confirmed(this.#trusted.rename(aside as string, to, { overwrite: false }));
     } else {
@@ -385,6 +383,7 @@ class Rollback {
       this.#noteRemade(to, over);
     }
     await this.#note(to, over);
+    return true;
   }
 
   /** Notes a path that was restored by content. A file that was kept is the old one. */
@@ -393,7 +392,8 @@ class Rollback {
   }
 
   /** Removes the set-aside name of a file that was to be replaced, while the file still has its own name. */
-  async #dropLink(aside: string, path: string): Promise<void> {
+  async #dropLink(aside: string | undefined, path: string): Promise<void> {
+    if (aside === undefined) return;
     const [one, other] = [await lstatOrNull(this.#trusted, aside), await lstatOrNull(this.#fs, path)];
     if (one !== null && other !== null && one.fileId === other.fileId) await discardAsides(this.#fs, aside);
     else if (one !== null && other === null) await this.#trusted.rename(aside, path, { overwrite: false });

@@ -6,7 +6,7 @@ import { make } from "./program.mjs";
 const TEMPORARY = /\.filewright-/u;
 
 /** The calls by which an entry is looked at before it is removed. */
-const LOOKS = /stat|open|getdents|readlink/u;
+const LOOKS = /stat|open|getdents|readlink|fcntl/u;
 /** The reasons of errors that tell of a change which was made, or of a file that has two names. */
 const UNFINISHED = new Set(["flush", "two_names"]);
 

@@ -42,6 +42,6 @@ export const ERRORS = {
   ...{ flistxattr: ATTRIBUTE, fgetxattr: ATTRIBUTE, fsetxattr: ATTRIBUTE, fremovexattr: ATTRIBUTE },
   ...{ lgetxattr: ATTRIBUTE, getxattr: ATTRIBUTE },
   ...{ ioctl: ["EIO", "ENOSPC", "EXDEV"], flock: ["ENOLCK", "EINTR", "EIO"] },
-  ...{ close: ["EIO", "ENOSPC", "EINTR"], fcntl: ["EMFILE", "ENOLCK"] },
+  ...{ close: ["EIO", "ENOSPC", "EINTR"], fcntl: ["EMFILE"] },
   ...{ inotify_add_watch: ["ENOSPC", "EMFILE"], inotify_init1: ["EMFILE"] },
 };
