@@ -1,10 +1,11 @@
 /**
  * The binary form of the records of a journal. A record is a head (lengths, the hash of the contents, and a MAC of
- * these), JSON, contents, and a MAC that covers the record before it and the call.
+ * these), JSON, contents, and a MAC that covers the record before it and the call. At the end, the names of the files.
  */
 import * as crypto from "node:crypto";
 import * as fs from "node:fs";
 import { basename } from "node:path";
+import { backendError } from "../backends/failure.ts";
 import { type RecordEntry, type RecordHeader, fromFrame, toFrame } from "../backends/transaction/step.ts";
 import { Yielder } from "../engine/yielder.ts";
 import { isCallId } from "./call-id.ts";
@@ -234,4 +235,43 @@ function readRange(fd: number, at: number, length: number): Buffer {
     got += count;
   }
   return buffer;
+}
+
+/** Returns the writer in the file name of a record. */
+export const writerInRecordName = (name: string): string => name.split(".", 1)[0] as string;
+
+/**
+ * Returns the names in a directory; empty when it does not exist.
+ * @throws IO_ERROR when it cannot be read: it may have records
+ */
+export function namesInFolder(folder: string): string[] {
+  try {
+    return fs.readdirSync(folder);
+  } catch (error) {
+    const { code = "an unknown error" } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return [];
+    throw backendError("IO_ERROR", folder, `the records of changes cannot be listed (${code})`);
+  }
+}
+
+/** Returns the names of the records of a group, the newest first; none where it cannot be read, and is pruned later. */
+export function namesToPrune(folder: string): string[] {
+  try {
+    return namesInFolder(folder).sort().reverse();
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Returns the names of the records of a writer whose lock was taken just now: a living writer closes its records before it
+ * releases the lock.
+ */
+export function namesOfWriter(folder: string, writer: string, lock: { release(): void }): string[] {
+  try {
+    return namesInFolder(folder).filter((name) => writerInRecordName(name) === writer);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
 }

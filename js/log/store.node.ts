@@ -19,10 +19,14 @@ import {
   encodeRecord,
   hasBeginning,
   idOfOpenRecord,
+  namesInFolder,
+  namesOfWriter,
+  namesToPrune,
   RECORD_MAC_BYTES,
   type RecordFile,
   type RecordKey,
   recordKeyOf,
+  writerInRecordName,
 } from "./record-file.node.ts";
 import type { NativeRecordFiles } from "../engine/generated/binding.ts";
 import { requireAddon } from "../engine/load.node.ts";
@@ -225,8 +229,7 @@ export class FileJournal implements JournalStore, RecordFiles {
       if (writer === this.#lock.writer) continue;
       const lock = this.#tryLock(lockNameOfWriter(writer));
       if (lock === null) continue;
-      // Listed again: a living writer closes its records before it releases the lock.
-      const theirs = namesInFolder(folder).filter((name) => writerInRecordName(name) === writer);
+      const theirs = namesOfWriter(folder, writer, lock);
       let left = theirs.length;
       if (left === 0) {
         lock.release();
@@ -356,7 +359,7 @@ export class FileJournal implements JournalStore, RecordFiles {
     const known = this.#sizes.get(folder);
     const sizes = new Map<string, number>();
     const removed: string[] = [];
-    for (const [index, name] of namesInFolder(folder).sort().reverse().entries()) {
+    for (const [index, name] of namesToPrune(folder).entries()) {
       const path = join(folder, name);
       try {
         // Records in the history are never written again.
@@ -476,18 +479,6 @@ function readPrunedTime(path: string): number {
     return Number(fs.readFileSync(path, "utf8")) || 0;
   } catch {
     return 0;
-  }
-}
-
-/** Returns the writer in the file name of a record. */
-const writerInRecordName = (name: string): string => name.split(".", 1)[0] as string;
-
-/** Returns the names in a directory; empty when it does not exist. */
-function namesInFolder(folder: string): string[] {
-  try {
-    return fs.readdirSync(folder);
-  } catch {
-    return [];
   }
 }
 

@@ -89,11 +89,11 @@ class Run {
   }
 
   #setting(kind) {
-    const { first, mark } = changeOf(kind);
+    const { first, mark, disk } = changeOf(kind);
     const needsHistory = first !== undefined || mark === true;
     return {
       kind,
-      disk: this.#random.pick(DISKS),
+      disk: disk ?? this.#random.pick(DISKS),
       durability: this.#random.pick(DURABILITIES),
       history: needsHistory || this.#random.chance(0.8),
     };

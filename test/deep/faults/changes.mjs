@@ -46,7 +46,7 @@ const undoOf = (...first) => ({ call: { tool: "undo", args: {} }, first });
 
 /**
  * Each change: its call, the calls before it that the case may take back (`first`), whether a mark is set before them, calls
- * that stay (`settled`), and whether a large file is there.
+ * that stay (`settled`), whether a large file is there, and the one disk that can make it.
  */
 export const CHANGES = {
   create: { call: write("made/deep/file", "x".repeat(60_000)) },
@@ -77,7 +77,8 @@ export const CHANGES = {
   undoTrees: undoOf(TREES),
   undoMove: undoOf(move("dir", "made/deep/dir")),
   undoDeleteTree: undoOf(remove("tree", true)),
-  undoDeleteLarge: { ...undoOf(remove("large")), large: true },
+  // Without the addon, a large file is not kept.
+  undoDeleteLarge: { ...undoOf(remove("large")), large: true, disk: "native" },
   rewind: {
     call: { tool: "rewind", args: {} },
     mark: true,

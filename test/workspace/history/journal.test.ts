@@ -52,6 +52,20 @@ async function cut(change: (fs: Workspace["fs"]) => Promise<unknown>): Promise<s
   return inState("open", fs.readdirSync(inState("open"))[0] as string);
 }
 
+test("a history that cannot be listed is an error, and not an empty one", async () => {
+  const ws = await workspace();
+  await ws.mark("before");
+  expect((await ws.call("write_file", { path: "a", content: "new" })).ok).toBe(true);
+  expect(await ws.history()).toHaveLength(1);
+  const [group] = fs.readdirSync(inState("done"));
+  const done = inState("done", group as string);
+  fs.renameSync(done, inState("away"));
+  fs.symlinkSync(done, done);
+  await expect(ws.history()).rejects.toMatchObject({ code: "IO_ERROR" });
+  await expect(ws.rewind("before")).rejects.toMatchObject({ code: "IO_ERROR" });
+  expect(content("a")).toBe("new");
+});
+
 test("what was cut is taken back by the next to open", async () => {
   const path = await cut(async (disk) => {
     await disk.writeText(join(root, "a"), "new");
