@@ -159,8 +159,14 @@ export class PinnedDirectory {
       throw pathChanged(this.path);
   }
 
+  /** Never fails: it comes after a change, and a directory has nothing to write. */
   close(): void {
-    if (this.#fd !== undefined) fs.closeSync(this.#fd);
+    if (this.#fd === undefined) return;
+    try {
+      fs.closeSync(this.#fd);
+    } catch {
+      // Linux has closed it all the same.
+    }
   }
 }
 
