@@ -84,26 +84,12 @@ export class Case {
 
   /** Opens the state in this process, and compares what is there then. */
   async #checkNext() {
-    const { answer, before } = this.#made;
     const { root, stateDir } = this.#place;
     const { kind, on, ...options } = this.#setting;
     const ws = await openPlace({ ...options, root, stateDir });
     try {
-      const { conflicts, problem, damaged, ignored } = ws.recovery;
-      // A rollback that the program has begun can look like the change of another program.
-      const isConflict = conflicts.length > 0 && !on;
-      if (isConflict || problem !== undefined || damaged > 0 || ignored > 0)
-        this.#wrong.push(`the recovery: ${JSON.stringify(ws.recovery)}`);
-      const tree = this.#place.tree();
-      // The first operation of a change stays if it could not be taken back, as after the end of a process.
-      const { rolled_back, reason } = answer.error?.details ?? {};
-      const isTold = answer.error === undefined || rolled_back === false || UNFINISHED.has(reason);
-      const isThere = answer.ok === true || (isTold && differences(tree, before).length > 0);
-      const isHalf =
-        rolled_back === false && !ATOMIC.has(changeOf(kind).call.tool) && this.#untold(tree).length === 0;
-      const isWhole = isHalf
-        ? differences(tree, isThere ? this.#after : before).length === 0
-        : this.#expect(tree, isThere ? this.#after : before, "after the recovery");
+      this.#checkRecovery(ws.recovery, on);
+      const { isThere, isWhole } = this.#found(kind);
       const records = this.#place.openRecords();
       if (records.length > 0) this.#wrong.push(`records are left: ${records}`);
       if (isWhole && options.history) await this.#checkHistory(ws, isThere);
@@ -112,6 +98,31 @@ export class Case {
     } finally {
       await ws.close();
     }
+  }
+
+  #checkRecovery(recovery, on) {
+    const { conflicts, problem, damaged, ignored } = recovery;
+    // A rollback that the program has begun can look like the change of another program.
+    const isConflict = conflicts.length > 0 && !on;
+    if (isConflict || problem !== undefined || damaged > 0 || ignored > 0)
+      this.#wrong.push(`the recovery: ${JSON.stringify(recovery)}`);
+  }
+
+  /** Compares the tree after the recovery. Returns whether the change is there, and whether it is so as a whole, or not at all. */
+  #found(kind) {
+    const { answer, before } = this.#made;
+    const tree = this.#place.tree();
+    const { rolled_back, reason } = answer.error?.details ?? {};
+    // The first operation of a change stays if it could not be taken back, as after the end of a process.
+    const isTold = answer.error === undefined || rolled_back === false || UNFINISHED.has(reason);
+    const isThere = answer.ok === true || (isTold && differences(tree, before).length > 0);
+    const expected = isThere ? this.#after : before;
+    const mayBeHalf = rolled_back === false && !ATOMIC.has(changeOf(kind).call.tool);
+    const isWhole =
+      mayBeHalf && this.#untold(tree).length === 0
+        ? differences(tree, expected).length === 0
+        : this.#expect(tree, expected, "after the recovery");
+    return { isThere, isWhole };
   }
 
   /** Looks for what is left once another change was made in each directory, which removes the entries of ended processes. */
