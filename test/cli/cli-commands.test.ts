@@ -93,6 +93,20 @@ test("every command explains itself, with examples", async () => {
   });
 });
 
+test("search prints the place alone of the blocks that --known names", async () => {
+  await mkdir(join(root, "known"));
+  await writeFile(join(root, "known/a.py"), "def expired_session():\n    return 1\n");
+  await writeFile(join(root, "known/b.py"), "def expired_session_of(user):\n    return 2\n");
+  const ask = (...more: string[]) => run(["search", "expired session", "known", ...more]);
+  const { out } = await ask();
+  const hashes = [...out.matchAll(/ (#[0-9a-f]{6})$/gmu)].map(([, hash]) => hash as string);
+  expect(hashes).toHaveLength(2);
+  const again = await ask(...hashes.flatMap((hash) => ["--known", hash]));
+  expect([again.status, again.out.match(/\(known\)/gu)?.length]).toEqual([0, 2]);
+  expect(again.out).not.toContain("def ");
+  await rm(join(root, "known"), { recursive: true });
+});
+
 test("a session of changes, taken back at the end", async () => {
   const said = async (args: readonly string[], input = "") => {
     const { status, out, err } = await run(args, input);

@@ -164,6 +164,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       ],
       ["--max-tokens N", "the most tokens of the text (2000)", "max_tokens"],
       ["-m, --limit N", "the most blocks (10)", "limit"],
+      ["--known HASH...", "print only the place of a block that you have (repeatable)", "known"],
     ],
     examples: [
       ["filewright search 'where are expired sessions removed'", "in words"],
