@@ -75,6 +75,7 @@ const outputSchema = object(
                 object({ line: integer("From 1."), text: text("At most 200 characters.") }, ["line", "text"]),
               ),
             },
+            lines_left_out: integer("How many of its lines did not fit, if any."),
           },
           ["path", "first_line", "last_line", "hash", "known", "lines"],
         ),
@@ -143,6 +144,7 @@ function codeText(
     );
   const remedy = left_out_by === "size" ? "a narrower path or glob" : "a larger max_tokens";
   if (left_out > 0) notes.push(`[${plural(left_out, "more block")}; ${remedy} gives them]`);
+  else if (left_out_by !== undefined) notes.push(`[${remedy} gives the lines that are left out]`);
   if (!complete)
     notes.push("[the time was up before every file was searched; a larger timeout_ms searches all]");
   return [blocks.map(blockText).join("\n\n"), ...notes].filter(Boolean).join("\n\n");

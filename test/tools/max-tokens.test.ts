@@ -136,10 +136,12 @@ describe.each(KINDS)("max_tokens on %s", (kind) => {
       expect(Math.min(1, blocks.length)).toBe(Math.min(1, all.length));
       for (const [at, block] of blocks.entries()) {
         const lines = all[at]?.lines ?? [];
+        const missing = lines.length - block.lines.length;
         // Only the first block, alone, may have fewer lines.
         expect(block).toEqual({
           ...all[at],
           lines: blocks.length > 1 ? lines : lines.slice(0, block.lines.length),
+          lines_left_out: missing > 0 ? missing : undefined,
         });
       }
     });

@@ -114,6 +114,28 @@ describe.each(KINDS)("search_code on %s", (kind) => {
     expect(data?.blocks[0]?.lines.length).toBeGreaterThan(1);
     expect(data?.blocks[0]?.lines.length).toBeLessThan(10);
     expect(data?.left_out).toBe(1);
+    const whole = await ws.call("search_code", { query: "wanted", max_tokens: 5000 });
+    expect(whole.data?.blocks[0]?.lines_left_out).toBe(undefined);
+    const missing = (whole.data?.blocks[0]?.lines.length ?? 0) - (data?.blocks[0]?.lines.length ?? 0);
+    expect(data?.blocks[0]?.lines_left_out).toBe(missing);
+    expect(text).toContain(`\n[${missing} lines of this block left out]\n`);
+  });
+
+  test("says that lines of the only block are left out, by either limit", async () => {
+    const lines = Array.from({ length: 7 }, (_, at) => `  wanted(${at}); // ${"wanted ".repeat(20)}\n`);
+    const seed = { "f.ts": `export function wanted() {\n${lines.join("")}}\n` };
+    for (const [limits, max_tokens, remedy] of [
+      [{}, 200, "a larger max_tokens"],
+      [{ outputBytes: 1000 }, 100_000, "a narrower path or glob"],
+    ] as const) {
+      const { ws } = await place(kind, seed, { limits });
+      const { text, data } = await ws.call("search_code", { query: "wanted", max_tokens });
+      expect(data?.left_out).toBe(0);
+      const missing = 8 - (data?.blocks[0]?.lines.length ?? 0);
+      expect(text).toContain(
+        `[${missing} lines of this block left out]\n\n[${remedy} gives the lines that are left out]`,
+      );
+    }
   });
 
   test("each caller sees by its own access and rules, also in a fork", async () => {

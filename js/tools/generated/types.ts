@@ -1040,6 +1040,8 @@ export interface FoundBlock {
   readonly known: boolean;
   /** The line of the definition, and those with words of the query. Of a first block that is larger than max_tokens, those that fit. */
   readonly lines: readonly FoundLine[];
+  /** How many of its lines did not fit, if any. */
+  readonly lines_left_out?: number;
 }
 
 /** The data of `search_code`. */

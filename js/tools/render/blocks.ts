@@ -1,8 +1,8 @@
 /** The blocks of an answer of `search_code`: their text, and as many as there is room for. */
-import { escapeControls } from "../../engine/escape.ts";
+import { escapeControls, plural } from "../../engine/escape.ts";
 import type { FoundBlock, SearchCodeData } from "../generated/types.ts";
 
-/** Returns the text of a block: its place and its hash, then its lines with their numbers. */
+/** Returns the text of a block: its place and its hash, its lines with their numbers, and how many are missing. */
 export function blockText({
   path,
   first_line: first,
@@ -10,10 +10,13 @@ export function blockText({
   hash,
   known,
   lines,
+  lines_left_out: missing = 0,
 }: FoundBlock): string {
   const place = `${escapeControls(path)}:${first}-${last} #${hash}${known ? " (known)" : ""}`;
-  return [place, ...lines.map(lineText)].join("\n");
+  return [place, ...lines.map(lineText), ...(missing > 0 ? [missingText(missing)] : [])].join("\n");
 }
+
+const missingText = (missing: number): string => `[${plural(missing, "line")} of this block left out]`;
 
 const lineText = ({ line, text }: FoundBlock["lines"][number]): string => `${line}:${text}`;
 
@@ -36,6 +39,9 @@ export function withBestBlocks(
 
 function shortened(block: FoundBlock, take: (text: string) => boolean): FoundBlock {
   take(blockText({ ...block, lines: [] }));
-  const end = block.lines.findIndex((line) => !take(lineText(line)));
-  return end === -1 ? block : { ...block, lines: block.lines.slice(0, end) };
+  const { lines, lines_left_out: missing = 0 } = block;
+  take(missingText(missing + lines.length));
+  const end = lines.findIndex((line) => !take(lineText(line)));
+  if (end === -1) return block;
+  return { ...block, lines: lines.slice(0, end), lines_left_out: missing + lines.length - end };
 }
