@@ -8,7 +8,8 @@ const MKDIR = ["EIO", "ENOSPC", "EROFS", "EMLINK"];
 const SYNC = ["EIO", "ENOSPC", "EINTR", "EROFS"];
 /** `EPERM` is left out: it is the error of a file system without permission bits. */
 const MODE = ["EIO", "EROFS"];
-const LOOK = ["EIO", "ENOMEM", "EACCES"];
+/** `EACCES` is left out: by a descriptor no call has it, and strace does not tell these calls apart. */
+const LOOK = ["EIO", "ENOMEM"];
 const ATTRIBUTE = ["EIO", "ENOSPC", "EOPNOTSUPP", "EPERM"];
 
 /** The calls that fail, and how. Left out are `write` and `read`, by which the event loop wakes and is woken. */
