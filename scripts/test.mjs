@@ -233,10 +233,7 @@ const FAST_STAGES = [
     name: "fast tests",
     places: FAST_WORKERS,
     body: () =>
-      runVitest("fast", [
-        `--maxWorkers=${FAST_WORKERS}`,
-        ...(hasFlag("--coverage") ? COVERAGE_OPTIONS : []),
-      ]),
+      runVitest("fast", [`--maxWorkers=${FAST_WORKERS}`, ...(hasFlag("--coverage") ? COVERAGE_OPTIONS : [])]),
   },
 ];
 const CARGO_TEST_STAGE = {
