@@ -1,6 +1,7 @@
 /** `search_code`: the same blocks on every kind of storage, and never an old one. */
 import { describe, expect, test } from "vitest";
-import type { Workspace } from "../../js/index.node.ts";
+import { openWorkspace, type Workspace } from "../../js/index.node.ts";
+import { minimalBackend } from "../backends/minimal.ts";
 import { KINDS, place } from "./harness.ts";
 
 const SESSION = `import { log } from "./log.ts";
@@ -266,4 +267,33 @@ test("models are offered the tool with any list, and what else knows the reposit
     known.filter((name) => tools.some((tool) => tool.name === name));
   expect(offered(ws)).toEqual(["search_code"]);
   expect(offered((await place("memory", tree, { knows: true })).ws)).toEqual(known);
+});
+
+describe("search_code while a file of a host's backend changes", () => {
+  /** Returns the blocks that are found while each of the first `changes` reads of a file is followed by another content. */
+  const blocksWhile = async (changes: number) => {
+    const backend = minimalBackend({ "/w/a.ts": "export function parseToken() {}\n" });
+    let reads = 0;
+    const readBytes = async (path: string): Promise<Uint8Array> => {
+      const bytes = await backend.readBytes(path);
+      reads += 1;
+      if (reads <= changes)
+        await backend.writeText("/w/a.ts", `// ${reads}\nexport function parseToken() {}\n`);
+      return bytes;
+    };
+    await using ws = await openWorkspace({ backend: { ...backend, readBytes }, root: "/w" });
+    const { text, data } = await ws.call("search_code", { query: "parseToken" });
+    return { text, data, reads };
+  };
+
+  test("ranks it again as it is now", async () => {
+    const { text } = await blocksWhile(1);
+    expect(text).toContain("2:export function parseToken");
+  });
+
+  test("gives up on one that changes after each read", async () => {
+    const { data, reads } = await blocksWhile(Number.POSITIVE_INFINITY);
+    expect(data?.blocks).toEqual([]);
+    expect(reads).toBe(6);
+  });
 });

@@ -50,16 +50,35 @@ type ReadForRanking = Uint8Array | Error | "large" | { readonly number: number }
 /** Reads files for a ranked search. */
 type RankedReader = (file: PendingFile) => Promise<ReadForRanking>;
 
+/**
+ * The maximum number of attempts while files change between the ranking and the reading of what is shown. Blocks of files
+ * that changed in the last one are left out.
+ */
+const MAX_ATTEMPTS = 3;
+
 /** Reads every file below the directories and ranks their blocks. */
 async function walkAndRank(
   backend: Files,
   roots: readonly string[],
   query: CodeSearchQuery & Signalled,
 ): Promise<CodeSearchResult> {
+  const yielder = new Yielder(query);
+  for (let attempt = 1; ; attempt++) {
+    const { result, changed } = await rankOnce(backend, roots, query, yielder);
+    if (changed === 0 || attempt === MAX_ATTEMPTS || yielder.isOver) return result;
+  }
+}
+
+/** Does the same once. Returns also how many blocks were left out because their files have changed meanwhile. */
+async function rankOnce(
+  backend: Files,
+  roots: readonly string[],
+  query: CodeSearchQuery & Signalled,
+  yielder: Yielder,
+): Promise<{ readonly result: CodeSearchResult; readonly changed: number }> {
   const ranking = engine().ranking.code(query);
   const globs = globsOf(query.glob, {});
   const wants = (path: string, { type }: { readonly type: string }) => type === "file" && globs.matches(path);
-  const yielder = new Yielder(query);
   const terms = contentsOf(backend)?.signs.terms.begin();
   const read = readerOf(backend, terms?.numbers, query.signal);
   const ranked: PendingFile[] = [];
@@ -89,10 +108,10 @@ async function walkAndRank(
     counts.unreadable += walk.counts.unreadable;
   }
   while (ahead.length > 0) await addNext();
-  const blocks = await shownBlocks(backend, ranked, ranking);
+  const { blocks, changed } = await shownBlocks(backend, ranked, ranking);
   // Where tests alone are asked for, it is not known which of the large files are tests.
   const skippedLarge = query.kind === "test" ? 0 : counts.skippedLarge;
-  return { blocks, filesSearched: ranked.length, ...counts, skippedLarge };
+  return { result: { blocks, filesSearched: ranked.length, ...counts, skippedLarge }, changed };
 }
 
 /** Returns what reads the files of a search. A content that the backend holds is read and counted once. */
@@ -144,15 +163,16 @@ async function headOrError(backend: Files, path: string): Promise<Uint8Array | E
   }
 }
 
-/** Returns the best blocks with their lines, as the files are now. */
+/** Returns the best blocks with their lines, as the files are now, and how many were left out because these have changed. */
 async function shownBlocks(
   backend: Files,
   ranked: readonly PendingFile[],
   ranking: CodeRanking,
-): Promise<readonly CodeBlock[]> {
+): Promise<{ readonly blocks: readonly CodeBlock[]; readonly changed: number }> {
   const contents = new Map<number, Uint8Array | Error | undefined>();
   const blocks: CodeBlock[] = [];
-  for (const [index, file] of ranking.rank().entries()) {
+  const best = ranking.rank();
+  for (const [index, file] of best.entries()) {
     const { place } = ranked[file] as PendingFile;
     const content = contents.has(file)
       ? contents.get(file)
@@ -161,7 +181,7 @@ async function shownBlocks(
     const block = content instanceof Uint8Array ? ranking.show(index, content) : undefined;
     if (block !== undefined) blocks.push(block);
   }
-  return blocks;
+  return { blocks, changed: best.length - blocks.length };
 }
 
 /** Returns true for the error of a file that was removed after it was listed. */
