@@ -42,7 +42,14 @@ export async function lookAll(
   const entries = new ReadEntries(view, shared);
   await entries.read([...wanted]);
   const places: StoredPlace[] = [];
-  for (const [path, options] of requests) places.push(await placeOf(path, options, entries));
+  for (const [path, options] of requests) {
+    let place = placeOf(path, options, entries);
+    while ("unread" in place) {
+      await entries.read([place.unread]);
+      place = placeOf(path, options, entries);
+    }
+    places.push(place);
+  }
   return places;
 }
 
@@ -69,20 +76,24 @@ class ReadEntries {
     return found;
   }
 
-  /** Returns an entry, which is read if it was not yet; null where nothing exists. @throws its error */
-  async at(path: string): Promise<ReadEntry | null> {
-    if (!this.#known.has(path)) await this.read([path]);
-    return this.known(path);
+  has(path: string): boolean {
+    return this.#known.has(path);
   }
 }
 
-/** Resolves a path name by name. */
-async function placeOf(path: string, options: LookOptions, entries: ReadEntries): Promise<StoredPlace> {
+/** Resolves a path name by name, or returns the path of an entry that has to be read before, as behind a link. */
+function placeOf(
+  path: string,
+  options: LookOptions,
+  entries: ReadEntries,
+): StoredPlace | { readonly unread: string } {
   const walk = new LinkWalk(path, options.follow);
   let last = entries.known("/") as ReadEntry;
   for (let name = walk.next(); name !== undefined; name = walk.next()) {
+    const at = childOf(walk.reached, name);
     // The walk itself refuses a long name.
-    const found = isLongName(name) ? null : await entries.at(childOf(walk.reached, name));
+    if (!isLongName(name) && !entries.has(at)) return { unread: at };
+    const found = isLongName(name) ? null : entries.known(at);
     walk.found(found === null ? null : toFoundEntry(found.entry));
     if (found !== null) last = found;
   }
