@@ -221,7 +221,7 @@ pub(super) fn read_files<'a>(
     reader: impl Fn() -> FileReader<'a> + Sync,
 ) -> ReadFiles {
     let kept = AtomicUsize::new(0);
-    let parts = on_threads(places.len(), |next| {
+    let parts = on_threads(places.len(), FILES_PER_BATCH, |next| {
         let (mut reader, mut tokenizer) = (reader(), Tokenizer::default());
         let (mut found, mut batch, mut docs) = (ReadFiles::default(), RankBatch::default(), vec![]);
         'all: while let Some(range) = next() {
@@ -277,7 +277,7 @@ pub(super) fn unchanged<'a>(
     stop: &StopSignal<'_>,
     reader: impl Fn() -> FileReader<'a> + Sync,
 ) -> HashSet<u32> {
-    let parts = on_threads(files.len(), |next| {
+    let parts = on_threads(files.len(), FILES_PER_BATCH, |next| {
         let (mut reader, mut found) = (reader(), vec![]);
         while let Some(range) = next().filter(|_| !stop.now()) {
             let same = files[range].iter().filter(|one| reader.has_stamp(&one.place, one.stamp));
@@ -293,7 +293,8 @@ pub(super) fn read_blocks<'a>(
     places: &[FilePlace],
     reader: impl Fn() -> FileReader<'a> + Sync,
 ) -> Vec<(usize, FileBlocks, u64)> {
-    let parts = on_threads(places.len(), |next| {
+    // One by one: they are few, and a large one takes as long as twenty others.
+    let parts = on_threads(places.len(), 1, |next| {
         let (mut reader, mut tokenizer, mut found) = (reader(), Tokenizer::default(), vec![]);
         while let Some(range) = next() {
             for at in range {
@@ -309,22 +310,23 @@ pub(super) fn read_blocks<'a>(
 }
 
 /// Runs work on several threads, and returns the result of each. Each takes ranges of the first `count`
-/// numbers, until none is left.
+/// numbers, of at most `batch`, until none is left.
 fn on_threads<T: Send>(
     count: usize,
+    batch: usize,
     work: impl Fn(&dyn Fn() -> Option<Range<usize>>) -> T + Sync,
 ) -> Vec<T> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let take = || {
-        let begin = next.fetch_add(FILES_PER_BATCH, Ordering::Relaxed);
-        (begin < count).then(|| begin..(begin + FILES_PER_BATCH).min(count))
+        let begin = next.fetch_add(batch, Ordering::Relaxed);
+        (begin < count).then(|| begin..(begin + batch).min(count))
     };
     let run = || {
         let result = work(&take);
         done.lock().unwrap_or_else(PoisonError::into_inner).push(result);
     };
     std::thread::scope(|scope| {
-        for _ in 1..threads().min(count.div_ceil(FILES_PER_BATCH)) {
+        for _ in 1..threads().min(count.div_ceil(batch)) {
             // If no thread can be started, the calling thread does everything.
             let _ = std::thread::Builder::new().spawn_scoped(scope, run);
         }
