@@ -1,6 +1,8 @@
 /** What `NodeBackend` leaves behind when the system refuses a part of a change, and which options it refuses. */
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
+import mutableFs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -101,6 +103,77 @@ test.skipIf(process.platform === "win32")("a mode set while a file is written is
   await written;
   expect(fs.statSync(at("a")).size).toBe(8 << 20);
   expect(fs.statSync(at("a")).mode & 0o777).toBe(0o600);
+});
+
+describe("an error of the system around a change that is made", () => {
+  const fault = (code: string): Error =>
+    Object.assign(new Error(code), { code, errno: -5, syscall: "as the test wants it" });
+  /** Lets functions of `node:fs` fail for which `fails` says so, until the test has ended. */
+  function failing(code: string, names: readonly string[], fails: (path: string) => boolean): void {
+    const all = mutableFs as unknown as Record<string, (...args: unknown[]) => unknown>;
+    for (const name of names) {
+      const own = all[name] as (...args: unknown[]) => unknown;
+      all[name] = (...args) => {
+        if (fails(String(args[0]))) throw fault(code);
+        return own(...args);
+      };
+      restores.push(() => (all[name] = own));
+    }
+    syncBuiltinESMExports();
+  }
+  const restores: (() => unknown)[] = [];
+  const restore = (): void => {
+    for (const one of restores.splice(0)) one();
+    syncBuiltinESMExports();
+  };
+  afterEach(restore);
+
+  test.skipIf(process.platform === "win32")("tells of two names where neither can be removed", async () => {
+    failing("EROFS", ["unlinkSync", "rmSync"], () => true);
+    const written = new NodeBackend().writeText(at("a"), "new\n");
+    await expect(written).rejects.toMatchObject({ code: "IO_ERROR", details: { reason: "two_names" } });
+    expect(fs.readFileSync(at("a"), "utf8")).toBe("new\n");
+  });
+
+  test("does not hide why a file was not replaced", async () => {
+    const disk = new NodeBackend();
+    fs.writeFileSync(at("a"), "old\n");
+    failing("ENOSPC", ["renameSync"], () => true);
+    failing("EROFS", ["unlinkSync", "rmSync"], () => true);
+    const written = disk.writeText(at("a"), "new\n", { aside: disk.asidePath?.(at("a")) });
+    await expect(written).rejects.toMatchObject({ code: "NO_SPACE" });
+    expect(fs.readFileSync(at("a"), "utf8")).toBe("old\n");
+  });
+
+  test.skipIf(process.platform === "win32")("never says that nothing was changed", async () => {
+    const disk = new NodeBackend();
+    for (const name of ["a", "b", "c"]) fs.writeFileSync(at(name), `${name}\n`);
+    const aside = disk.asidePath?.(at("c")) as string;
+    const changes: Readonly<Record<string, () => Promise<unknown>>> = {
+      write: () => disk.writeText(at("a"), "new\n"),
+      rename: () => disk.rename(at("b"), at("moved")),
+      delete: () => disk.delete(at("c"), { aside }),
+    };
+    for (const [name, change] of Object.entries(changes)) {
+      const state = (): string => {
+        const names = fs.readdirSync(root).filter((one) => !one.startsWith("."));
+        return `${names} ${fs.readFileSync(at("a"), "utf8")}`;
+      };
+      const before = state();
+      const looks = name === "write" ? ["fstatSync"] : ["lstatSync"];
+      let isLooking = false;
+      failing("EACCES", looks, () => {
+        if (isLooking) return false;
+        isLooking = true;
+        const isMade = state() !== before;
+        isLooking = false;
+        return isMade;
+      });
+      await expect(change(), name).rejects.toMatchObject({ code: "IO_ERROR", details: { reason: "flush" } });
+      restore();
+      expect(state(), name).not.toBe(before);
+    }
+  });
 });
 
 describe("options", () => {

@@ -83,7 +83,7 @@ export function osError(error: unknown, path: string): unknown {
   return makeError(code, message, { path, details });
 }
 
-/** Returns the error of a change that is made, and of whose directory the flush failed: a crash may lose it. */
+/** Returns the error of a change that is made, and that the disk did not confirm: a crash may lose it. */
 export function unconfirmedError(error: unknown, path: string): FilewrightError {
   const [, reason] = ERRORS_BY_NAME[systemErrorName(error) ?? ""] ?? ["IO_ERROR", "input/output failure"];
   // Any other code says that nothing was changed.
@@ -91,6 +91,15 @@ export function unconfirmedError(error: unknown, path: string): FilewrightError 
     path,
     details: { reason: "flush" },
   });
+}
+
+/** Runs what follows a change that is made. @throws IO_ERROR of {@link unconfirmedError} for each exception of `node:fs` */
+export function afterChange<T>(path: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw systemErrorName(error) === undefined ? error : unconfirmedError(error, path);
+  }
 }
 
 /** Runs calls of `node:fs`. Their exceptions become errors about `path`. */

@@ -8,9 +8,9 @@ import type { BigIntStats } from "node:fs";
 import * as fs from "node:fs";
 import type { Durability, WriteResult } from "../backend.ts";
 import { backendError } from "../failure.ts";
-import { noAside, osError, pathChanged, systemErrorName } from "./errors.node.ts";
+import { afterChange, noAside, osError, pathChanged, systemErrorName } from "./errors.node.ts";
 import { versionOf, writeResultOf } from "./facts.node.ts";
-import { openFileIn, type PinnedEntry, REWRITE_FLAGS } from "./pinned.node.ts";
+import { closeQuietly, openFileIn, type PinnedEntry, REWRITE_FLAGS } from "./pinned.node.ts";
 
 /** The new content of a file. */
 export interface NewContent {
@@ -53,10 +53,26 @@ export async function rewriteInPlace(
       if (mode !== undefined) restoreMode(fd, facts);
       throw error;
     }
-    return writeResultOf(fs.fstatSync(fd, { bigint: true }), { inPlace: true });
-  } finally {
-    fs.closeSync(fd);
+  } catch (error) {
+    closeQuietly(fd);
+    throw error;
   }
+  return closeWritten(path, fd, { inPlace: true });
+}
+
+/** Closes a written file that is in its place. Returns what is known about it. @throws IO_ERROR of `unconfirmedError` */
+export function closeWritten(
+  path: string,
+  fd: number,
+  more: Pick<WriteResult, "otherNames" | "inPlace">,
+): WriteResult {
+  return afterChange(path, () => {
+    try {
+      return writeResultOf(fs.fstatSync(fd, { bigint: true }), more);
+    } finally {
+      fs.closeSync(fd);
+    }
+  });
 }
 
 /** Puts the old content back after a failure. @throws IO_ERROR when the content is incomplete */

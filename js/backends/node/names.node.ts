@@ -6,7 +6,7 @@ import type { BigIntStats } from "node:fs";
 import * as fs from "node:fs";
 import { backendError } from "../failure.ts";
 import { isTempName } from "../walk/temp-name.ts";
-import { noAside, pathChanged, systemErrorName } from "./errors.node.ts";
+import { afterChange, noAside, pathChanged, systemErrorName } from "./errors.node.ts";
 import { isSameEntry, isSameState } from "./facts.node.ts";
 import type { PinnedEntry } from "./pinned.node.ts";
 import { hasName } from "./temp.node.ts";
@@ -30,26 +30,32 @@ export function linkAside(entry: PinnedEntry, expected: BigIntStats, aside: stri
     throw code === "ENOSPC" || code === "EDQUOT" ? error : noAside(entry.path);
   }
   // The link may be to another file, which has replaced the expected one before the link was made.
-  const linked = kept.facts();
-  if (linked !== undefined && isSameState(linked, expected)) return;
-  fs.unlinkSync(kept.at);
-  throw pathChanged(entry.path);
+  let isExpected = false;
+  try {
+    const linked = kept.facts();
+    isExpected = linked !== undefined && isSameState(linked, expected);
+  } finally {
+    if (!isExpected) removeUnused(kept);
+  }
+  if (!isExpected) throw pathChanged(entry.path);
 }
 
 /** Renames an entry to a hidden name of its directory, and back if it turns out to be another one. */
 export function setAside(entry: PinnedEntry, expected: BigIntStats, aside: string): void {
   const kept = entry.sibling(aside);
   moveUnlessExists(entry, kept);
-  const facts = kept.facts();
-  if (facts !== undefined && isSameState(facts, expected)) return;
-  try {
-    moveUnlessExists(kept, entry);
-  } catch (error) {
-    // A newer entry has the name and stays, as if it had replaced the one that was set aside.
-    if (systemErrorName(error) !== "EEXIST") throw error;
-    fs.unlinkSync(kept.at);
-  }
-  throw pathChanged(entry.path);
+  afterChange(entry.path, () => {
+    const facts = kept.facts();
+    if (facts !== undefined && isSameState(facts, expected)) return;
+    try {
+      moveUnlessExists(kept, entry);
+    } catch (error) {
+      // A newer entry has the name and stays, as if it had replaced the one that was set aside.
+      if (systemErrorName(error) !== "EEXIST") throw error;
+      fs.unlinkSync(kept.at);
+    }
+    throw pathChanged(entry.path);
+  });
 }
 
 /**
@@ -68,6 +74,15 @@ export function moveUnlessExists(from: PinnedEntry, to: PinnedEntry): void {
   if (to.facts() !== undefined)
     throw Object.assign(new Error("EEXIST"), { code: "EEXIST", syscall: "rename" });
   fs.renameSync(from.at, to.at);
+}
+
+/** Removes a name that a change has no use for. One that stays is removed by a sweep; why the change failed is told. */
+export function removeUnused({ at }: PinnedEntry): void {
+  try {
+    fs.unlinkSync(at);
+  } catch {
+    // It may be gone already.
+  }
 }
 
 /** Makes a hard link. Returns false where the file system has none, or the file may have none. */

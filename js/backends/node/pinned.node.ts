@@ -114,7 +114,7 @@ export function realPathOf(path: string): string {
       const real = pathOfDescriptor(fd);
       if (!real.endsWith(DELETED)) return real;
     } finally {
-      fs.closeSync(fd);
+      closeQuietly(fd);
     }
   }
   return pathOfHostBytes(fs.realpathSync.native(hostPath(path), { encoding: "buffer" }) as Buffer);
@@ -159,14 +159,17 @@ export class PinnedDirectory {
       throw pathChanged(this.path);
   }
 
-  /** Never fails: it comes after a change, and a directory has nothing to write. */
   close(): void {
-    if (this.#fd === undefined) return;
-    try {
-      fs.closeSync(this.#fd);
-    } catch {
-      // Linux has closed it all the same.
-    }
+    if (this.#fd !== undefined) closeQuietly(this.#fd);
+  }
+}
+
+/** Closes a descriptor by which nothing was written that stays. It never fails, because it can come after a change. */
+export function closeQuietly(fd: number): void {
+  try {
+    fs.closeSync(fd);
+  } catch {
+    // Linux has closed it all the same.
   }
 }
 
@@ -248,7 +251,7 @@ export function pinDirectory(path: string): PinnedDirectory {
     if (!isPathOfDescriptor(fd, path)) throw pathChanged(path);
     return new PinnedDirectory(path, fd);
   } catch (error) {
-    fs.closeSync(fd);
+    closeQuietly(fd);
     throw osError(error, path);
   }
 }
@@ -330,7 +333,7 @@ function openByDescriptor(path: string): PinnedFile {
     checkRegular(facts, path);
     return { fd: fs.openSync(`${DESCRIPTORS}/${held}`, READ_FLAGS & ~O_NOFOLLOW), facts };
   } finally {
-    fs.closeSync(held);
+    closeQuietly(held);
   }
 }
 
@@ -342,7 +345,7 @@ function openComparing(path: string): PinnedFile {
     if (!isSameEntry(comparedFacts(path), file.facts)) throw pathChanged(path);
     return file;
   } catch (error) {
-    fs.closeSync(file.fd);
+    closeQuietly(file.fd);
     throw error;
   }
 }
@@ -367,7 +370,7 @@ function openIn(path: string, place: HostPath, flags: number): PinnedFile {
     checkRegular(facts, path);
     return { fd, facts };
   } catch (error) {
-    fs.closeSync(fd);
+    closeQuietly(fd);
     throw error;
   }
 }
@@ -383,7 +386,7 @@ export function setPermissions(entry: PinnedEntry, facts: BigIntStats, bits: num
     if (mode === "compare") fs.fchmodSync(fd, bits);
     else fs.chmodSync(`${DESCRIPTORS}/${fd}`, bits);
   } finally {
-    fs.closeSync(fd);
+    closeQuietly(fd);
   }
 }
 

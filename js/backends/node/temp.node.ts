@@ -11,7 +11,7 @@ import { textOfNameBytes } from "../name-escapes.ts";
 import { isTempName } from "../walk/temp-name.ts";
 import { pathChanged, systemErrorName, unconfirmedError } from "./errors.node.ts";
 import { fileIdOf, typeOf } from "./facts.node.ts";
-import type { PinnedDirectory, PinnedEntry } from "./pinned.node.ts";
+import { closeQuietly, type PinnedDirectory, type PinnedEntry } from "./pinned.node.ts";
 import { hasEnded, ownIdentity, type ProcessIdentity } from "./process-identity.node.ts";
 
 /** The suffix of an entry that a change moved aside. */
@@ -61,12 +61,12 @@ const lastSweeps = new Map<string, number>();
  */
 export async function settle(directory: PinnedDirectory, durability: Durability | undefined): Promise<void> {
   if (durability === "durable") syncDirectory(directory);
-  const id = fileIdOf(directory.facts);
-  const now = performance.now();
-  if (now - (lastSweeps.get(id) ?? Number.NEGATIVE_INFINITY) < SWEEP_INTERVAL_MS) return;
-  if (lastSweeps.size >= MAX_KNOWN_SWEEPS) lastSweeps.clear();
-  lastSweeps.set(id, now);
   try {
+    const id = fileIdOf(directory.facts);
+    const now = performance.now();
+    if (now - (lastSweeps.get(id) ?? Number.NEGATIVE_INFINITY) < SWEEP_INTERVAL_MS) return;
+    if (lastSweeps.size >= MAX_KNOWN_SWEEPS) lastSweeps.clear();
+    lastSweeps.set(id, now);
     await sweepDirectory(directory);
   } catch {
     // The change has been made. The next sweep tries again.
@@ -88,7 +88,7 @@ export function syncDirectory(directory: PinnedDirectory): void {
     if (!["EPERM", "EINVAL", "EISDIR", "EBADF"].includes(systemErrorName(error) ?? ""))
       throw unconfirmedError(error, directory.path);
   } finally {
-    fs.closeSync(fd);
+    closeQuietly(fd);
   }
 }
 

@@ -4,11 +4,18 @@ import * as fs from "node:fs";
 import type { Durability, MoveOptions, WriteResult } from "../backend.ts";
 import { backendError, checkSignal } from "../failure.ts";
 import { isWithin } from "../paths.ts";
-import { noAside, osError, pathChanged, systemErrorName, versionConflict } from "./errors.node.ts";
+import {
+  afterChange,
+  noAside,
+  osError,
+  pathChanged,
+  systemErrorName,
+  versionConflict,
+} from "./errors.node.ts";
 import { isSameEntry, parseVersion, versionOf, writeResultOf } from "./facts.node.ts";
 import { writeBlock } from "./in-place.node.ts";
-import { checkEmpty, linkAside, moveUnlessExists, setAside } from "./names.node.ts";
-import { atEntry, openFile, type PinnedEntry } from "./pinned.node.ts";
+import { checkEmpty, linkAside, moveUnlessExists, removeUnused, setAside } from "./names.node.ts";
+import { atEntry, closeQuietly, openFile, type PinnedEntry } from "./pinned.node.ts";
 import { eachBlock } from "./read.node.ts";
 import { hasName, settle } from "./temp.node.ts";
 import { asideName, checkEntryVersion, checkWritableEntry, writeFile } from "./write.node.ts";
@@ -37,7 +44,7 @@ export function moveEntry(from: string, to: string, call: TransferCall): Promise
       } catch (error) {
         throw moveError(error, source, target, { replaced, aside });
       }
-      const moved = target.facts();
+      const moved = afterChange(to, () => target.facts());
       for (const { directory } of [target, source]) await settle(directory, call.durability);
       return moved === undefined || !isSameEntry(moved, facts) ? Object.freeze({}) : writeResultOf(moved);
     });
@@ -120,8 +127,8 @@ function move(
     else fs.renameSync(source.at, target.at);
   } catch (error) {
     const kept = target.sibling(aside);
-    if (old.isFile()) fs.unlinkSync(kept.at);
-    else moveUnlessExists(kept, target);
+    if (old.isFile()) removeUnused(kept);
+    else afterChange(kept.path, () => moveUnlessExists(kept, target));
     throw error;
   }
 }
@@ -163,6 +170,6 @@ export async function copyRegularFile(from: string, to: string, call: TransferCa
       },
     });
   } finally {
-    fs.closeSync(file.fd);
+    closeQuietly(file.fd);
   }
 }

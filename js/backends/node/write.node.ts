@@ -13,10 +13,10 @@ import type { WriteResult } from "../backend.ts";
 import { backendError, checkSignal } from "../failure.ts";
 import { nameOf } from "../paths.ts";
 import { notRegular, osError, pathChanged, systemErrorName, versionConflict } from "./errors.node.ts";
-import { parseVersion, versionOf, writeResultOf } from "./facts.node.ts";
-import { flush, type NewContent, rewriteInPlace, setMode } from "./in-place.node.ts";
-import { linkAside, moveUnlessExists } from "./names.node.ts";
-import { atEntry, openFileIn, type PinnedEntry } from "./pinned.node.ts";
+import { parseVersion, versionOf } from "./facts.node.ts";
+import { closeWritten, flush, type NewContent, rewriteInPlace, setMode } from "./in-place.node.ts";
+import { linkAside, moveUnlessExists, removeUnused } from "./names.node.ts";
+import { atEntry, closeQuietly, openFileIn, type PinnedEntry } from "./pinned.node.ts";
 import { hashOfFile } from "./read.node.ts";
 import { isOwnAsideName, newTempName, settle } from "./temp.node.ts";
 
@@ -111,7 +111,7 @@ async function hasVersion(
   try {
     return (await hashOfFile(file, entry.path, signal)) === given.hash;
   } finally {
-    fs.closeSync(file.fd);
+    closeQuietly(file.fd);
   }
 }
 
@@ -131,26 +131,36 @@ async function replaceFile(
     if (old !== undefined && isRefusal(error)) return rewriteInPlace(entry, old, change);
     throw error;
   }
-  let placed = false;
+  let isPlaced = false;
   try {
-    await change.content(fd);
-    if (old === undefined) {
-      await complete(entry, fd, change.mode, change);
-      placeNew(temp, entry, change);
-    } else {
-      if (!keepsOwner(fd, old)) return await rewriteInPlace(entry, old, change);
-      await complete(entry, fd, change.mode ?? Number(old.mode & 0o7777n), change);
-      const now = keepState(entry, fd, old, change);
-      if (!placeOver(temp, entry, now, change.aside)) return await rewriteInPlace(entry, old, change);
-    }
-    placed = true;
-    return writeResultOf(fs.fstatSync(fd, { bigint: true }), {
-      otherNames: old === undefined ? 0 : Number(old.nlink) - 1,
-    });
+    isPlaced = await fillAndPlace(temp, fd, entry, { old, change });
   } finally {
-    fs.closeSync(fd);
-    if (!placed) fs.rmSync(temp.at, { force: true });
+    if (!isPlaced) {
+      closeQuietly(fd);
+      removeUnused(temp);
+    }
   }
+  if (old === undefined) return closeWritten(entry.path, fd, {});
+  if (!isPlaced) return rewriteInPlace(entry, old, change);
+  return closeWritten(entry.path, fd, { otherNames: Number(old.nlink) - 1 });
+}
+
+/** Fills a temporary file and moves it into place. Returns false where the old file can only be rewritten in place. */
+async function fillAndPlace(
+  temp: PinnedEntry,
+  fd: number,
+  entry: PinnedEntry,
+  { old, change }: { readonly old: BigIntStats | undefined; readonly change: FileWrite },
+): Promise<boolean> {
+  await change.content(fd);
+  if (old === undefined) {
+    await complete(entry, fd, change.mode, change);
+    placeNew(temp, entry, change);
+    return true;
+  }
+  if (!keepsOwner(fd, old)) return false;
+  await complete(entry, fd, change.mode ?? Number(old.mode & 0o7777n), change);
+  return placeOver(temp, entry, keepState(entry, fd, old, change), change.aside);
 }
 
 /** Gives a file with its content the rest. Nothing waits afterwards until it is in place. */
@@ -205,7 +215,7 @@ function placeOver(
     fs.renameSync(temp.at, entry.at);
     return true;
   } catch (error) {
-    if (aside !== undefined) fs.rmSync(entry.sibling(aside).at, { force: true });
+    if (aside !== undefined) removeUnused(entry.sibling(aside));
     // The directory is sticky, or the file is a mount point.
     if (aside === undefined && (isRefusal(error) || systemErrorName(error) === "EBUSY")) return false;
     throw error;
