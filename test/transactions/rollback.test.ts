@@ -472,6 +472,25 @@ describe.each([
   });
 });
 
+test("an entry set aside that cannot be renamed for a while stays until another attempt", async () => {
+  const made = await makePlace("local", { a: "a" });
+  open.push(made);
+  const path = join(made.root, "a");
+  let isRefusing = true;
+  const disk = between(made.backend, {
+    before(_call, name) {
+      if (name === "rename" && isRefusing) throw new FilewrightError("UNSUPPORTED_OPERATION", "another disk");
+    },
+  });
+  const limits = { required: true, contents: false, maxBytes: 100, maxSteps: 10 };
+  const transaction = new Transaction(disk, limits);
+  await transaction.backend.writeBytes(path, bytes("new"));
+  expect((await transaction.rollBack()).failed).toEqual([path]);
+  isRefusing = false;
+  expect((await transaction.rollBack()).failed).toEqual([]);
+  expect(await made.tree()).toEqual({ a: "a" });
+});
+
 test("directories that a change without a record makes have the durability of their backend", async () => {
   const asked: unknown[] = [];
   class Noting extends MemoryBackend {

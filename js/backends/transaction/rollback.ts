@@ -15,7 +15,7 @@ import { entryPath, lstatOrNull } from "../fallback/fallback.ts";
 import { isWithin, parentOf } from "../paths.ts";
 import { walkTree } from "../fallback/walk-tree.ts";
 import { Yielder } from "../../engine/yielder.ts";
-import { type FilewrightError, fromEngine } from "../../engine/errors.ts";
+import { FilewrightError, fromEngine } from "../../engine/errors.ts";
 import { backendError, ignoreCodes, isUncertain, isUnconfirmed } from "../failure.ts";
 import {
   hasContentOf,
@@ -188,6 +188,17 @@ class Rollback {
     }
   }
 
+  /** Waits until an entry has its former name again. It was renamed before, so that a refusal of renames is not final. */
+  async #renameBack(renamed: Promise<unknown>): Promise<void> {
+    try {
+      await this.#confirmed(renamed);
+    } catch (error) {
+      if (this.#isUndo || !(error instanceof FilewrightError) || error.code !== "UNSUPPORTED_OPERATION")
+        throw error;
+      throw new FilewrightError("IO_ERROR", error.message, { path: error.path, cause: error });
+    }
+  }
+
   #isBlocked(path: string): boolean {
     for (const failed of this.#blocked) if (isWithin(failed, path) || isWithin(path, failed)) return true;
     return false;
@@ -254,7 +265,7 @@ class Rollback {
       const target = stat === null ? {} : { overwrite: true, ifTargetVersion: stat.version };
       // Before the move, so that the old content never has bits that the other process has taken away.
       if (before !== step.before) await this.#trusted.chmod(step.aside as string, before?.mode as number);
-      await this.#confirmed(this.#trusted.rename(step.aside as string, path, target));
+      await this.#renameBack(this.#trusted.rename(step.aside as string, path, target));
     } else if (step.kind === "chmod" && before !== null) {
       await this.#fs.chmod(path, before.mode as number);
     } else {
@@ -361,7 +372,7 @@ class Rollback {
     const ifVersion = target.type === "file" ? target.version : undefined;
     if (source === null) {
       if (!(await this.#isUntouchedBelow(step))) return false;
-      await this.#confirmed(fs.rename(to, from, { overwrite: false, ifVersion }));
+      await this.#renameBack(fs.rename(to, from, { overwrite: false, ifVersion }));
       await this.#moveNotes(to, from);
     } else {
       // A disk that cannot rename without replacing gives a file a second name, and then removes the first one.
@@ -377,7 +388,7 @@ class Rollback {
   async #bringBack({ to, aside, over }: MoveStep): Promise<true> {
     if (over === null) return true;
     if ((await this.#asideOf(aside, over, true)) !== undefined) {
-      await this.#confirmed(this.#trusted.rename(aside as string, to, { overwrite: false }));
+      await this.#renameBack(this.#trusted.rename(aside as string, to, { overwrite: false }));
     } else {
       await this.#confirmed(restoreByContent(this.#fs, to, null, over));
       this.#noteRemade(to, over);
