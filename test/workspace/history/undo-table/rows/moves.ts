@@ -222,7 +222,7 @@ export const MOVES: readonly Row[] = [
       undo: "undone d e → d/own=theirs d/x=x d/y/z=z",
       part: "INVALID_ARGUMENT e",
       rewind: "undone e>d → d/own=theirs d/x=x d/y/z=z",
-      rollback: "left e",
+      rollback: "left d e",
     },
   },
   {
@@ -237,7 +237,7 @@ export const MOVES: readonly Row[] = [
       undo: "CONFLICT d",
       part: "INVALID_ARGUMENT e",
       rewind: "left d changed, e changed",
-      rollback: "left e",
+      rollback: "left d e",
     },
   },
   {
@@ -267,7 +267,7 @@ export const MOVES: readonly Row[] = [
       undo: "CONFLICT a",
       part: "INVALID_ARGUMENT b",
       rewind: "left a changed, b changed",
-      rollback: "left b",
+      rollback: "left a b",
     },
   },
   {
@@ -297,7 +297,7 @@ export const MOVES: readonly Row[] = [
       undo: "CONFLICT a",
       part: "INVALID_ARGUMENT b",
       rewind: "left a changed, b changed",
-      rollback: "left b",
+      rollback: "left a b",
     },
   },
   {
@@ -313,7 +313,7 @@ export const MOVES: readonly Row[] = [
       undo: "undone d e → d/x=theirs d/y/z=z",
       part: "INVALID_ARGUMENT e",
       rewind: "undone e>d → d/x=theirs d/y/z=z",
-      rollback: "left e",
+      rollback: "left d e",
     },
   },
   {
@@ -328,7 +328,7 @@ export const MOVES: readonly Row[] = [
       undo: "CONFLICT a",
       part: "INVALID_ARGUMENT b",
       rewind: "left a changed, b changed",
-      rollback: "left b",
+      rollback: "left a b",
     },
   },
   {
@@ -372,7 +372,7 @@ export const MOVES: readonly Row[] = [
       undo: "CONFLICT a",
       part: "INVALID_ARGUMENT b",
       rewind: "left a changed, b changed",
-      rollback: "left b",
+      rollback: "left a b",
     },
   },
   {
