@@ -222,18 +222,17 @@ const PUBLISHED_STAGE = {
   name: "checks of what is published",
   body: () => runVitest("published", ["--maxWorkers=1"]),
 };
-/**
- * How many processes run the fast tests, which wait for nothing. In CI others run beside them all the time, which wait for
- * more than half of theirs: one processor less for the fast tests keeps all of them busy to the end.
- */
-const FAST_WORKERS = inCi ? Math.max(1, processorCount - 1) : processorCount;
 const FAST_STAGES = [
-  // With --coverage, vitest also fails if they run too few lines of js/.
+  // Others run beside them, since nobody waits for the checks then, nor for the last of the fast tests. With
+  // --coverage, vitest also fails if they run too few lines of js/. With one process less they end after all others.
   {
     name: "fast tests",
-    places: FAST_WORKERS,
+    places: processorCount,
     body: () =>
-      runVitest("fast", [`--maxWorkers=${FAST_WORKERS}`, ...(hasFlag("--coverage") ? COVERAGE_OPTIONS : [])]),
+      runVitest("fast", [
+        `--maxWorkers=${processorCount}`,
+        ...(hasFlag("--coverage") ? COVERAGE_OPTIONS : []),
+      ]),
   },
 ];
 const CARGO_TEST_STAGE = {
