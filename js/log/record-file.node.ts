@@ -240,8 +240,11 @@ function readRange(fd: number, at: number, length: number): Buffer {
 /** Returns the writer in the file name of a record. */
 export const writerInRecordName = (name: string): string => name.split(".", 1)[0] as string;
 
+/** The errors of a directory that has no records of this user: it does not exist, or is another user's. */
+const WITHOUT_RECORDS: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "EACCES"]);
+
 /**
- * Returns the names in a directory; empty when it does not exist.
+ * Returns the names in a directory; empty when it does not exist, or when this user may not read it.
  * @throws IO_ERROR when it cannot be read: it may have records
  */
 export function namesInFolder(folder: string): string[] {
@@ -249,7 +252,7 @@ export function namesInFolder(folder: string): string[] {
     return fs.readdirSync(folder);
   } catch (error) {
     const { code = "an unknown error" } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return [];
+    if (WITHOUT_RECORDS.has(code)) return [];
     throw backendError("IO_ERROR", folder, `the records of changes cannot be listed (${code})`);
   }
 }

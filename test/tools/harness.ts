@@ -116,7 +116,8 @@ export async function temporary(seed: Seed = {}): Promise<{
 }> {
   const base = await realpath(await mkdtemp(join(tmpdir(), "filewright-test-")));
   const [root, outside, stateDir] = [join(base, "ws"), join(base, "out"), join(base, "state")];
-  afterThisTest(() => rm(base, { recursive: true, force: true }));
+  // A workspace that the test has left open may still put a record away in it.
+  afterThisTest(() => rm(base, { recursive: true, force: true, maxRetries: 5 }));
   for (const directory of [root, outside, stateDir]) await mkdir(directory);
   const at = (path: string): string => join(root, path);
   for (const [path, value] of Object.entries(seed)) {
