@@ -62,7 +62,7 @@ export function literalWindowsGlob(path: string): string | undefined {
 /** Returns a glob whose names are separated by `/`, and in which a backslash only escapes. */
 const withSlashes = (glob: string): string => new SlashWriter(glob).written();
 
-/** Writes a glob of Windows anew, character by character. */
+/** Rewrites a glob of Windows, character by character. */
 class SlashWriter {
   readonly #glob: string;
   #at = 0;

@@ -238,7 +238,9 @@ export function approvalQueue(given: ApprovalQueueOptions = {}): ApprovalQueue {
   const { log, waiting, closing } = questions;
   const isStale = async (id: string): Promise<boolean> => (await waiting.get(id)?.isStale()) ?? false;
   const shared = {
-    ...{ token, log, state: () => questions.state() },
+    token,
+    log,
+    state: () => questions.state(),
     find: (id: string) => waiting.get(id)?.question,
   };
   const take = (id: string, reply: unknown): AnswerResult => questions.take(id, reply);

@@ -1,6 +1,6 @@
 /**
- * The binary form of the records of a journal. A record is a head (lengths, the hash of the contents, and a MAC of
- * these), JSON, contents, and a MAC that covers the record before it and the call. At the end, the names of the files.
+ * The files of the records of a journal: their binary form, and their names. A record is a head (lengths, the hash of the
+ * contents, and a MAC of these), JSON, contents, and a MAC that covers the record before it and the call.
  */
 import * as crypto from "node:crypto";
 import * as fs from "node:fs";

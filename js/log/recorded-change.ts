@@ -80,7 +80,7 @@ export class RecordedChange {
     const record = this.#record;
     // Not even the first step was recorded: the content that it replaced was too large, or the store refuses it.
     if (record === undefined) {
-      await this.#finished(async () => undefined);
+      await this.#finished(() => undefined);
       return this.#notKept(undoable ? undefined : pathsOfSteps(steps));
     }
     let finals: FinalStates | null = null;

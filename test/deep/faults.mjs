@@ -11,7 +11,7 @@ import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
 import { CHANGES, changeOf } from "./faults/changes.mjs";
 import { Case } from "./faults/check.mjs";
 import { ERRORS } from "./faults/errors.mjs";
-import { Place } from "./faults/place.mjs";
+import { CaseDirectory } from "./faults/case-directory.mjs";
 import { countsOf, Program, traced } from "./faults/traced.mjs";
 
 /** @type {import("../../scripts/lib/deep-kind.mjs").DeepKind} */
@@ -105,7 +105,7 @@ class Run {
     const when = on ? `${n}+` : `${n}`;
     const filters = [`trace=${call}`, `inject=${call}:error=${errno}:when=${when}`];
     const what = JSON.stringify({ ...setting, call, n, errno, on });
-    const place = new Place(changeOf(setting.kind));
+    const place = new CaseDirectory(changeOf(setting.kind));
     try {
       const made = await this.#make(place, setting, filters);
       const injected = made.lines.filter((line) => line.includes("(INJECTED)"));
@@ -145,7 +145,7 @@ class Run {
     const key = JSON.stringify(setting);
     const known = this.#surveys.get(key);
     if (known !== undefined) return known;
-    const place = new Place(changeOf(setting.kind));
+    const place = new CaseDirectory(changeOf(setting.kind));
     try {
       const made = await this.#make(place, setting, ["trace=%file,%desc"]);
       if (made.answer.ok !== true) throw new Error(`${key} failed: ${JSON.stringify(made)}`.slice(0, 2000));
@@ -185,7 +185,7 @@ class Run {
     if (program.warm.has(shape)) return program;
     program.warm.add(shape);
     const change = changeOf(kind);
-    const place = new Place(change);
+    const place = new CaseDirectory(change);
     const setting = { kind, disk, durability: "atomic", history: true };
     for (const command of [openOf(place, setting), { change: change.call }, { close: true }])
       await program.ask(command);

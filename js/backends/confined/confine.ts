@@ -62,7 +62,14 @@ import { excludeOfWorktree } from "../walk/git-directory.ts";
 import { hasTempName } from "../walk/temp-name.ts";
 import { childOf, isWithin, normalise, parentOf, relativeTo } from "../paths.ts";
 import { type Intent, type SandboxPolicy, withoutSecretFilter } from "../policy.ts";
-import { checkCopy, checkLinkName, checkTree, type IsHiddenSecret, visibleOnly } from "./tree-checks.ts";
+import {
+  checkCopy,
+  checkLinkName,
+  checkTree,
+  type IsHiddenSecret,
+  type TreeTask,
+  visibleOnly,
+} from "./tree-checks.ts";
 
 /** The secrets that may be read. It is shared by confined files and their stages. */
 interface GrantedSecrets {
@@ -398,8 +405,8 @@ export class ConfinedFiles extends CompleteFiles {
     const target = await resolver.resolveForRemoval(to);
     if (this.#isHidden(source, resolver) && !resolver.rules.check(target).secret) throw secret(from);
     if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, resolver);
-    const task = { inner, source, target, path: from, resolver, isHidden: this.#isHidden };
-    await withErrorPath(from, () => checkTree({ ...task, signal: options?.signal }));
+    const task = this.#treeTask(resolver, { source, target, path: from, signal: options?.signal });
+    await withErrorPath(from, () => checkTree(task));
     // A move that sets the old entry aside must not be replaced by a copy, which would not do so.
     const isOneStep = (options?.aside ?? options?.ifTargetVersion) !== undefined;
     return withErrorPath(to, () =>
@@ -452,9 +459,9 @@ export class ConfinedFiles extends CompleteFiles {
     const inner = this.#inner;
     const resolver = await this.#opened;
     const real = await resolver.resolveForRemoval(path);
-    const task = { inner, source: real, target: real, path, resolver, isHidden: this.#isHidden };
+    const task = this.#treeTask(resolver, { source: real, target: real, path, signal: options?.signal });
     return withErrorPath(path, async () => {
-      await checkTree({ ...task, signal: options?.signal });
+      await checkTree(task);
       return inner.removeTree(real, options);
     });
   }
@@ -466,9 +473,15 @@ export class ConfinedFiles extends CompleteFiles {
     const target = await resolver.resolve(to, "write", "keep");
     if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, resolver);
     // Checked before the first file is copied: a partial copy could contain files that may not be removed.
-    const task = { inner, source, target, path: to, resolver, isHidden: this.#isHidden };
-    await withErrorPath(to, () => checkCopy({ ...task, signal: options?.signal }));
+    const task = this.#treeTask(resolver, { source, target, path: to, signal: options?.signal });
+    await withErrorPath(to, () => checkCopy(task));
     return copyTree(this.#withinTree(), from, to, options);
+  }
+  #treeTask(
+    resolver: PathResolver,
+    paths: Pick<TreeTask, "source" | "target" | "path" | "signal">,
+  ): TreeTask {
+    return { inner: this.#inner, resolver, isHidden: this.#isHidden, ...paths };
   }
   /** Returns these files for the copy of a tree. */
   #withinTree(): Files {

@@ -113,8 +113,10 @@ export async function copyTree(
   if (relation === "inside")
     throw backendError("INVALID_ARGUMENT", to, "a directory cannot be copied into itself");
   // Checks before the first write, so that an obstacle to the merge is reported before anything changes.
-  if (top.type === "dir" && target !== null && target.type !== "dir") throw backendError("NOT_DIRECTORY", to);
-  if (top.type === "dir" && target !== null) await assertMergeable(backend, from, to, options.signal);
+  if (top.type === "dir" && target !== null) {
+    if (target.type !== "dir") throw backendError("NOT_DIRECTORY", to);
+    await assertMergeable(backend, from, to, options.signal);
+  }
   // A failed copy removes the entries it created, but none that another process created.
   return transact(backend, async (fs) => {
     const copy: RunningCopy = { fs, options, counts: { files: 0, directories: 0, bytes: 0 }, modes: [] };
@@ -157,7 +159,7 @@ async function assertMergeable(
   }
 }
 
-/** A copy of a tree, and what it has made so far. */
+/** A copy of a tree in progress, with the entries that were copied. */
 interface RunningCopy {
   readonly fs: Files;
   readonly options: CopyTreeOptions;

@@ -76,7 +76,7 @@ export function moveUnlessExists(from: PinnedEntry, to: PinnedEntry): void {
   fs.renameSync(from.at, to.at);
 }
 
-/** Removes a name that a change has no use for. One that stays is removed by a sweep; why the change failed is told. */
+/** Removes a name that a change does not use. A failure is ignored: a sweep removes the name, and hides no earlier error. */
 export function removeUnused({ at }: PinnedEntry): void {
   try {
     fs.unlinkSync(at);

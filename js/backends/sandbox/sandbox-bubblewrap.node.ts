@@ -202,7 +202,7 @@ function bubblewrapProvider(given: BubblewrapOptions, program: string): SandboxP
   });
 }
 
-/** What runs the commands of a sandbox. */
+/** The program of a sandbox, and how it is started. */
 interface Bubblewrap {
   readonly native: NativeBinding;
   /** The path of bwrap. */

@@ -46,7 +46,7 @@ export class GrepSearch {
   readonly compiled: CompiledQuery | SentQuery;
   /** The maximum size of a searched file, in bytes. Larger files are counted and skipped. */
   readonly maxFileBytes: number;
-  readonly from: { readonly path: string; readonly number: number };
+  readonly from: GrepPosition;
   readonly #query: SearchQuery & Signalled;
   readonly #yielder: Yielder;
   readonly #prefetcher = new HitPrefetcher();
@@ -234,8 +234,14 @@ export class GrepSearch {
 
   /** Takes of the hits what the limits allow, in the order of the files. @throws CANCELLED */
   async #page(): Promise<GrepPage> {
-    const [last, isCut, isOver] = [undefined, false, false];
-    const page: GrepPage = { matches: [], counts: [], filesWithMatches: 0, last, isCut, isOver };
+    const page: GrepPage = {
+      matches: [],
+      counts: [],
+      filesWithMatches: 0,
+      last: undefined,
+      isCut: false,
+      isOver: false,
+    };
     let left = this.#maxResults;
     for (const [index, { path, hits }] of this.#found.entries()) {
       if (index % STEPS_PER_YIELD_CHECK === 0) await this.#yielder.yieldIfDue();

@@ -114,7 +114,7 @@ interface EnteredDirectory<E> {
   /** The start relative to the directory from which on ignore files apply, in the same form. */
   readonly above: string;
   readonly rules: IgnoreRules | undefined;
-  /** Whether directories in it may be entered. */
+  /** True if directories in it may be entered. */
   readonly mayEnter: boolean;
   readonly found: FoundInDirectory<E>;
 }

@@ -67,7 +67,7 @@ export async function* readTar(bytes: SequentialBytes): AsyncGenerator<TarEntry,
 /** The flags of records about the next member: a long name, a long target of a link, and records of pax. */
 const EXTRA_RECORD_FLAGS = "LKxg";
 
-/** What the records before a member say about it. */
+/** The facts about a member in the records before it. */
 interface LongFacts {
   readonly name?: string;
   readonly target?: string;

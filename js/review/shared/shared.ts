@@ -94,7 +94,7 @@ class SharedPage {
     return true;
   }
 
-  /** Returns true for a question that nobody has asked yet, or that this source has asked. */
+  /** Returns true for an event that asks a new question, or is about a question of this source. */
   mayTell(source: ReviewSource, question: string, { type }: UnnumberedEvent): boolean {
     return this.#ownerByQuestion.get(question) === (type === "asked" ? undefined : source);
   }

@@ -1,6 +1,6 @@
-// What must hold after a change whose system calls have failed.
+// The checks of a change whose system calls have failed.
 import { changeOf } from "./changes.mjs";
-import { differences, isTemporary, openPlace } from "./place.mjs";
+import { differences, isTemporary, openCase } from "./case-directory.mjs";
 import { make } from "./program.mjs";
 
 const TEMPORARY = /\.filewright-/u;
@@ -9,7 +9,7 @@ const TEMPORARY = /\.filewright-/u;
 const ATOMIC = new Set(["batch", "apply_patch", "undo", "rewind"]);
 /** The calls by which an entry is looked at before it is removed. */
 const LOOKS = /stat|open|getdents|readlink|fcntl/u;
-/** The reasons of errors that tell of a change which was made, or of a file that has two names. */
+/** The reasons of errors of a change that was made nevertheless, or that has left a file with two names. */
 const UNFINISHED = new Set(["flush", "two_names"]);
 
 /** The check of one case. */
@@ -86,7 +86,7 @@ export class Case {
   async #checkNext() {
     const { root, stateDir } = this.#place;
     const { kind, on, ...options } = this.#setting;
-    const ws = await openPlace({ ...options, root, stateDir });
+    const ws = await openCase({ ...options, root, stateDir });
     try {
       this.#checkRecovery(ws.recovery, on);
       const { isThere, isWhole } = this.#found(kind);

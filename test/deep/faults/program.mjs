@@ -6,7 +6,7 @@
 //
 // A change is a call of a tool, or `undo` or `rewind` of what was made before it.
 import { createInterface } from "node:readline";
-import { openPlace } from "./place.mjs";
+import { openCase } from "./case-directory.mjs";
 
 /** Makes a change. Returns the answer of a tool, or that of the other methods in the same form. */
 export async function make(ws, { tool, args }, before) {
@@ -21,8 +21,8 @@ export async function make(ws, { tool, args }, before) {
 }
 
 /** Opens a workspace and makes the changes before the one that is looked at. Returns both. */
-export async function prepare(options, { first, mark, settled }) {
-  const ws = await openPlace(options);
+async function prepare(options, { first, mark, settled }) {
+  const ws = await openCase(options);
   const before = [];
   for (const call of settled ?? []) await ws.call(call.tool, call.args);
   if (mark) await ws.mark("before");

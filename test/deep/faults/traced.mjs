@@ -5,9 +5,9 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** A call that has no answer by then hangs. */
-const MOST_SECONDS = 20;
-const MOST_TRACE_BYTES = 4_000_000;
+/** A call without an answer after this time hangs. */
+const MAX_ANSWER_SECONDS = 20;
+const MAX_TRACE_BYTES = 4_000_000;
 
 /** The program that makes changes. It is used again until a case leaves something behind in it. */
 export class Program {
@@ -48,7 +48,7 @@ export class Program {
   /** Sends a command and returns its answer; `{ended}` when the program ended, `{hangs}` when there is none in time. */
   async ask(command) {
     this.#child.stdin.write(`${JSON.stringify(command)}\n`);
-    const deadline = performance.now() + MOST_SECONDS * 1000;
+    const deadline = performance.now() + MAX_ANSWER_SECONDS * 1000;
     while (this.#answers.length === 0 && this.ended === undefined) {
       const left = deadline - performance.now();
       if (left <= 0) return { hangs: true };
@@ -87,10 +87,10 @@ export async function traced(program, file, filters, action) {
 
 /** Returns the beginning of a trace. That of a program in an endless loop has gigabytes. */
 function headOf(file) {
-  const buffer = Buffer.alloc(MOST_TRACE_BYTES);
+  const buffer = Buffer.alloc(MAX_TRACE_BYTES);
   const descriptor = openSync(file, "r");
   try {
-    return buffer.toString("utf8", 0, readSync(descriptor, buffer, 0, MOST_TRACE_BYTES, 0));
+    return buffer.toString("utf8", 0, readSync(descriptor, buffer, 0, MAX_TRACE_BYTES, 0));
   } finally {
     closeSync(descriptor);
   }

@@ -7,7 +7,8 @@
 // facts in a record, and other words for an error.
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
+import { diskTree } from "../../support/disk-tree.mjs";
 
 /** The names of files and of directories that are there, and of some that are not. */
 const FILES = ["a", "b", "c", "d/a", "d/b", "d/e/a", "d/e/ü 'x'", "z"];
@@ -97,26 +98,9 @@ function makeTree(root, { files, isLinkAbove, twoNames }) {
   fs.symlinkSync("../real", join(root, "d/e"));
 }
 
-/** Returns every entry of a tree, with the content of files and their permission bits. */
-function treeOf(root) {
-  const found = [];
-  const enter = (folder) => {
-    for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
-      const path = join(folder, entry.name);
-      const name = relative(root, path);
-      const stat = fs.lstatSync(path);
-      if (entry.isDirectory()) found.push(`${name}/`);
-      else if (entry.isSymbolicLink()) found.push(`${name} -> ${fs.readlinkSync(path)}`);
-      else
-        found.push(
-          `${name} ${(stat.mode & 0o777).toString(8)} ${JSON.stringify(fs.readFileSync(path, "utf8"))}`,
-        );
-      if (entry.isDirectory()) enter(path);
-    }
-  };
-  enter(root);
-  return found.sort();
-}
+/** Returns every entry of a tree in a line, with the content of files and the permission bits. */
+const treeOf = (root) =>
+  Object.entries(diskTree(root)).map(([path, shown]) => `${path} ${JSON.stringify(shown)}`);
 
 /** Returns a change as a tool proposes it. */
 async function changeOf(disk, root, { do: kind, path: name, text, mode, parents, ...more }) {

@@ -41,7 +41,7 @@ export type KeyEffect =
   | { readonly type: "answer"; readonly outcome: "allow" | "look_again" }
   | undefined;
 
-/** What a key does. `now` is the page's clock in milliseconds. */
+/** Returns the effect of a key. `now` is the page's clock in milliseconds. */
 type KeyAction = (state: PageState, now: number) => KeyEffect;
 
 /** The keys of every screen. */

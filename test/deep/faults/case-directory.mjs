@@ -1,8 +1,9 @@
-// A place for one case: a tree of files, a state directory, and workspaces over both.
+// The directories of one case: a tree of files and a state directory.
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { diskTree } from "../../support/disk-tree.mjs";
 
 const ENTRY = pathToFileURL(resolve(import.meta.dirname, "../../../dist/cli/library.js")).href;
 const { NodeBackend, openWorkspace } = await import(ENTRY);
@@ -22,11 +23,11 @@ const FILES = {
   "tree-2/neighbour": "neighbour\n",
 };
 const PROGRAM = "program";
-/** A file beyond this size is compared by its size alone. It is kept by a rename, not in the record. */
+/** Such a file is kept by a rename, not in the record. */
 const LARGE_BYTES = 65 * 1024 * 1024;
 
 /** Opens a workspace over the disk with the addon, or over the one without it. */
-export const openPlace = ({ disk, ...options }) =>
+export const openCase = ({ disk, ...options }) =>
   openWorkspace(
     disk === "node"
       ? { ...options, backend: new NodeBackend({ stateDir: options.stateDir }) }
@@ -37,7 +38,7 @@ export const openPlace = ({ disk, ...options }) =>
 export const isTemporary = (path) => /(^|\/)\.filewright-/u.test(path);
 
 /** A new tree and its state directory. */
-export class Place {
+export class CaseDirectory {
   constructor({ large } = {}) {
     this.base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-faults-")));
     this.root = join(this.base, "ws");
@@ -55,27 +56,9 @@ export class Place {
     }
   }
 
-  /** Returns each entry of the tree with its kind, permission bits and content, in the order of the paths. */
+  /** Returns each entry of the tree with its kind, permission bits and content. */
   tree() {
-    const found = {};
-    const enter = (folder) => {
-      for (const entry of fs.readdirSync(join(this.root, folder), { withFileTypes: true })) {
-        const path = join(folder, entry.name);
-        found[path] = this.#shown(path, entry);
-        if (entry.isDirectory()) enter(path);
-      }
-    };
-    enter("");
-    return Object.fromEntries(Object.entries(found).sort(([one], [other]) => (one < other ? -1 : 1)));
-  }
-
-  #shown(path, entry) {
-    const full = join(this.root, path);
-    if (entry.isSymbolicLink()) return `-> ${fs.readlinkSync(full)}`;
-    const { mode, size } = fs.statSync(full);
-    const bits = (mode & 0o7777).toString(8);
-    if (entry.isDirectory()) return `directory ${bits}`;
-    return size > 1_000_000 ? `${size} bytes ${bits}` : `${bits} ${fs.readFileSync(full, "utf8")}`;
+    return diskTree(this.root);
   }
 
   /** Returns the open records with content. */
@@ -83,11 +66,6 @@ export class Place {
     const open = join(this.stateDir, "journal/open");
     if (!fs.existsSync(open)) return [];
     return fs.readdirSync(open).filter((name) => fs.statSync(join(open, name)).size > 0);
-  }
-
-  /** Returns the paths below the state directory. */
-  state() {
-    return fs.existsSync(this.stateDir) ? fs.readdirSync(this.stateDir, { recursive: true }) : [];
   }
 
   remove() {
