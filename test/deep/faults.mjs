@@ -1,10 +1,11 @@
-// System calls of a change that fail: the change is made or not, and the answer is true.
+// Errors injected into the system calls of a change: the change is made or not, and the answer is true.
 //
-// A case: a program makes a change under strace, which lets the n-th call of one name fail with an errno, or every one from
-// there on. Its answer is compared with the tree: after an answer without an error the change is there; after an error
-// everything is as before, or the error names the paths that could not be restored. Then another process opens the same
-// state: it recovers what is left, so that the tree is as before or as after, with no temporary file; the history has the
-// change exactly if it is there; and it can be undone if the answer says so, or else be made.
+// A case: a program makes a change under strace, which injects an errno into the n-th call of one name in each thread, or
+// into every one from there on. The answer is compared with the tree: after an answer without an error the change is there;
+// after an error everything is as before, or the error names the paths that could not be restored. Then this process opens
+// the same state and recovers from the record that the change has left, if any: the tree is as before or as after, with no
+// temporary file. The history has no change that is not there, and has one that the answer says can be undone. If the change
+// is there, its undo gives the tree before; if not, making it again succeeds.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { seededRandom } from "../../scripts/lib/deep-kind.mjs";
@@ -24,7 +25,7 @@ export default {
     if (spawnSync("strace", ["-V"]).status !== 0) return { cases: 0, failures: ["strace is not installed"] };
     const run = new Run(seededRandom(seed));
     try {
-      if (operand !== undefined) await run.again(JSON.parse(operand));
+      if (operand !== undefined) await run.replay(JSON.parse(operand));
       else await run.many(count, isOver);
     } finally {
       await run.close();
@@ -34,15 +35,15 @@ export default {
   },
 };
 
-/** The errors after which a program makes the call again. They end. */
-const PASSING = new Set(["EINTR", "EAGAIN"]);
+/** The errors after which a call is repeated. They are injected once only, since the repetitions would never end. */
+const RETRIED = new Set(["EINTR", "EAGAIN"]);
 const DISKS = ["native", "native", "node"];
 const DURABILITIES = ["atomic", "durable", "none"];
 /** The number of cases of one setting before another is drawn. */
 const CASES_PER_SETTING = 40;
 /** The number of times that a given case is made. */
 const TURNS_OF_A_CASE = 50;
-/** The number of cases after which a program is replaced: a failed `close` leaves a descriptor. */
+/** The number of cases after which a program is replaced, whatever they may have left in it. */
 const CASES_PER_PROGRAM = 200;
 
 class Run {
@@ -52,7 +53,7 @@ class Run {
   #program;
   #used = 0;
   #surveys = new Map();
-  #told = new Map();
+  #outcomes = new Map();
 
   constructor(random) {
     this.#random = random;
@@ -75,12 +76,15 @@ class Run {
   /** Draws one of the moments of a call, and how it fails. */
   #fault([call, moments]) {
     const errno = this.#random.pick(ERRORS[call]);
-    const on = !PASSING.has(errno) && this.#random.chance(0.3);
+    const on = !RETRIED.has(errno) && this.#random.chance(0.3);
     return { call, n: 1 + this.#random.below(moments), errno, on };
   }
 
-  /** Makes a case several times: another thread may make the call that is to fail. */
-  async again(one) {
+  /**
+   * Makes a printed case several times: strace counts by thread, and which thread makes a call varies, so that one run may
+   * miss the fault.
+   */
+  async replay(one) {
     for (let turn = 0; turn < TURNS_OF_A_CASE && this.failures.length === 0; turn++) await this.one(one);
   }
 
@@ -99,7 +103,7 @@ class Run {
     };
   }
 
-  /** Makes one case: a setting, the call that fails, which one of them, its error, and whether all after it fail, too. */
+  /** Makes one case: a setting, the name of the system call, which of them fails, its error, and whether all after it do. */
   async one({ call, n, errno, on, ...setting }) {
     const { after } = await this.#survey(setting);
     const when = on ? `${n}+` : `${n}`;
@@ -109,23 +113,18 @@ class Run {
     try {
       const made = await this.#make(place, setting, filters);
       const injected = made.lines.filter((line) => line.includes("(INJECTED)"));
-      const failed = injected.map((line) => line.slice(0, 300));
-      // A failed close leaves a descriptor, and with it a lock.
+      const shown = injected.slice(0, 4).map((line) => line.slice(0, 300));
+      // strace does not make a call that it injects an error into: a failed close leaves a descriptor, and with it a lock.
       if (call === "close" && injected.length > 0) await this.#end();
       const check = new Case(
         place,
         { ...setting, on },
-        { after, made: { ...made, failed: injected }, endProgram: () => this.#end() },
+        { after, made: { ...made, injected }, endProgram: () => this.#end() },
       );
       const wrong = await check.run();
       this.#count(injected.length === 0 ? "without a fault" : made.answer.ok ? "made" : "refused");
       if (wrong.length > 0)
-        this.#fail([
-          what,
-          ...wrong,
-          `answer ${JSON.stringify(made.answer).slice(0, 600)}`,
-          ...failed.slice(0, 4),
-        ]);
+        this.#fail([what, ...wrong, `answer ${JSON.stringify(made.answer).slice(0, 600)}`, ...shown]);
     } finally {
       place.remove();
     }
@@ -137,7 +136,7 @@ class Run {
   }
 
   #count(name) {
-    this.#told.set(name, (this.#told.get(name) ?? 0) + 1);
+    this.#outcomes.set(name, (this.#outcomes.get(name) ?? 0) + 1);
   }
 
   /** Makes a change without a fault, once for each setting. Returns what it leaves, and its system calls. */
@@ -157,7 +156,7 @@ class Run {
     }
   }
 
-  /** Makes the change of a setting under strace. Returns the tree before it and after its answer, and what was told. */
+  /** Makes the change of a setting under strace. Returns the trees before and after it, the answers, and the trace. */
   async #make(place, setting, filters) {
     const change = changeOf(setting.kind);
     const program = await this.#ready(setting);
@@ -200,7 +199,7 @@ class Run {
   }
 
   summary() {
-    return [...this.#told].map(([name, count]) => `${name} ${count}`).join(", ");
+    return [...this.#outcomes].map(([name, count]) => `${name} ${count}`).join(", ");
   }
 
   close() {

@@ -5,12 +5,15 @@ import { make } from "./program.mjs";
 
 const TEMPORARY = /\.filewright-/u;
 
-/** The tools whose changes the next process takes back as a whole. */
-const ATOMIC = new Set(["batch", "apply_patch", "undo", "rewind"]);
+/** The tools whose interrupted changes the next process takes back as a whole. */
+const TAKEN_BACK_AS_A_WHOLE = new Set(["batch", "apply_patch", "undo", "rewind"]);
 /** The calls by which an entry is looked at before it is removed. */
 const LOOKS = /stat|open|getdents|readlink|fcntl/u;
-/** The reasons of errors of a change that was made nevertheless, or that has left a file with two names. */
-const UNFINISHED = new Set(["flush", "two_names"]);
+/**
+ * The reasons of errors after which the change may stay: its flush failed, or a file has two names. With a record it is
+ * taken back at once, or by the next process where that fails; without a history there is no record.
+ */
+const MAY_STAY_REASONS = new Set(["flush", "two_names"]);
 
 /** The check of one case. */
 export class Case {
@@ -38,13 +41,13 @@ export class Case {
       await this.#endProgram();
     } else this.#checkAnswer();
     if (closed.closed !== true) this.#wrong.push(`not closed: ${JSON.stringify(closed).slice(0, 1000)}`);
-    if (closed.closed !== true || Object.keys(tree).some(isTemporary) || this.#isUnfinished())
+    if (closed.closed !== true || Object.keys(tree).some(isTemporary) || this.#needsRecovery())
       await this.#endProgram();
     await this.#checkNext();
     return this.#wrong;
   }
 
-  #isUnfinished() {
+  #needsRecovery() {
     return this.#made.answer.error?.details?.rolled_back === false || this.#place.openRecords().length > 0;
   }
 
@@ -59,27 +62,27 @@ export class Case {
   #checkAnswer() {
     const { answer, before, tree } = this.#made;
     if (answer.ok) {
-      this.#expect(tree, this.#after, "told as made");
+      this.#expect(tree, this.#after, "answered as made");
       return;
     }
     const { rolled_back, not_restored = [], reason } = answer.error.details ?? {};
     // Without a record, such a change stays, and the error says so.
-    if (UNFINISHED.has(reason) && !this.#setting.history) return;
+    if (MAY_STAY_REASONS.has(reason) && !this.#setting.history) return;
     if (rolled_back !== false) {
-      this.#expect(tree, before, "told as not made");
+      this.#expect(tree, before, "answered as not made");
       return;
     }
-    const untold = this.#untold(tree);
-    if (untold.length > 0) this.#wrong.push(`told ${not_restored}, and left ${untold}`);
+    const unnamed = this.#unnamed(tree);
+    if (unnamed.length > 0) this.#wrong.push(`told ${not_restored}, and left ${unnamed}`);
   }
 
   /** Returns the paths at which a tree differs from the one before, and that the error has not named. */
-  #untold(tree) {
+  #unnamed(tree) {
     const { before, answer } = this.#made;
-    const told = answer.error.details.not_restored.map((path) => path.replace(`${this.#place.root}/`, ""));
-    const isTold = (path) =>
-      told.some((one) => one === path || path.startsWith(`${one}/`) || one.startsWith(`${path}/`));
-    return differences(tree, before).filter((path) => !isTold(path));
+    const named = answer.error.details.not_restored.map((path) => path.replace(`${this.#place.root}/`, ""));
+    const isNamed = (path) =>
+      named.some((one) => one === path || path.startsWith(`${one}/`) || one.startsWith(`${path}/`));
+    return differences(tree, before).filter((path) => !isNamed(path));
   }
 
   /** Opens the state in this process, and compares what is there then. */
@@ -89,11 +92,11 @@ export class Case {
     const ws = await openCase({ ...options, root, stateDir });
     try {
       this.#checkRecovery(ws.recovery, on);
-      const { isThere, isWhole } = this.#found(kind);
+      const { isThere, isAsExpected } = this.#found(kind);
       const records = this.#place.openRecords();
       if (records.length > 0) this.#wrong.push(`records are left: ${records}`);
-      if (isWhole && options.history) await this.#checkHistory(ws, isThere);
-      if (isWhole && !isThere) await this.#makeAgain(ws, changeOf(kind));
+      if (isAsExpected && options.history) await this.#checkHistory(ws, isThere);
+      if (isAsExpected && !isThere) await this.#makeAgain(ws, changeOf(kind));
       await this.#checkLeft(ws);
     } finally {
       await ws.close();
@@ -102,30 +105,33 @@ export class Case {
 
   #checkRecovery(recovery, on) {
     const { conflicts, problem, damaged, ignored } = recovery;
-    // A rollback that the program has begun can look like the change of another program.
+    // With `on`, the rollback of the program may have stopped half-way: the recovery then takes its steps for changes of others.
     const isConflict = conflicts.length > 0 && !on;
     if (isConflict || problem !== undefined || damaged > 0 || ignored > 0)
       this.#wrong.push(`the recovery: ${JSON.stringify(recovery)}`);
   }
 
-  /** Compares the tree after the recovery. Returns whether the change is there, and whether it is so as a whole, or not at all. */
+  /** Compares the tree after the recovery. Returns whether the change is there, and whether the tree is as expected. */
   #found(kind) {
     const { answer, before } = this.#made;
     const tree = this.#place.tree();
     const { rolled_back, reason } = answer.error?.details ?? {};
-    // The first operation of a change stays if it could not be taken back, as after the end of a process.
-    const isTold = answer.error === undefined || rolled_back === false || UNFINISHED.has(reason);
+    // A change may keep its first step if the rollback failed, as after a crash; the error must have said so.
+    const isTold = answer.error === undefined || rolled_back === false || MAY_STAY_REASONS.has(reason);
     const isThere = answer.ok === true || (isTold && differences(tree, before).length > 0);
     const expected = isThere ? this.#after : before;
-    const mayBeHalf = rolled_back === false && !ATOMIC.has(changeOf(kind).call.tool);
-    const isWhole =
-      mayBeHalf && this.#untold(tree).length === 0
+    const mayBeHalf = rolled_back === false && !TAKEN_BACK_AS_A_WHOLE.has(changeOf(kind).call.tool);
+    const isAsExpected =
+      mayBeHalf && this.#unnamed(tree).length === 0
         ? differences(tree, expected).length === 0
         : this.#expect(tree, expected, "after the recovery");
-    return { isThere, isWhole };
+    return { isThere, isAsExpected };
   }
 
-  /** Looks for what is left once another change was made in each directory, which removes the entries of ended processes. */
+  /**
+   * Writes a file beside each temporary entry, by which the workspace removes the entries of ended processes, and reports
+   * those that remain.
+   */
   async #checkLeft(ws) {
     const temporary = () => Object.keys(this.#place.tree()).filter(isTemporary);
     const above = new Set(temporary().map((path) => path.slice(0, path.search(TEMPORARY))));
@@ -134,11 +140,14 @@ export class Case {
     if (left.length > 0) this.#wrong.push(`temporary entries are left: ${left}`);
   }
 
-  /** Returns true for an entry that was set aside and could not be removed: a sweep removes it after seven days. */
+  /**
+   * Returns true for an entry that was set aside, and whose removal the fault may have prevented: a sweep removes it after
+   * seven days. That is not decided exactly: any failed removal counts, and with `on` every fault.
+   */
   #isKnown(path) {
     const aside = /\.filewright-[^/]*-kept/u.exec(path)?.[0];
     const isOfRemoval = (line) => /unlink|rmdir/u.test(line) || (LOOKS.test(line) && line.includes(aside));
-    return aside !== undefined && (this.#setting.on || this.#made.failed.some(isOfRemoval));
+    return aside !== undefined && (this.#setting.on || this.#made.injected.some(isOfRemoval));
   }
 
   /** Compares the history with the tree, and takes back a change that can be undone. */

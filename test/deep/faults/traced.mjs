@@ -1,11 +1,11 @@
-// A program under strace, which lets system calls of its change fail.
+// A program, and strace, which injects errors into its system calls.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** A call without an answer after this time hangs. */
+/** A command without an answer after this time hangs. */
 const MAX_ANSWER_SECONDS = 20;
 const MAX_TRACE_BYTES = 4_000_000;
 
@@ -22,7 +22,7 @@ export class Program {
   constructor() {
     this.#child = spawn(process.execPath, [join(import.meta.dirname, "program.mjs")], {
       stdio: ["pipe", "pipe", "pipe"],
-      // One thread makes the calls of `node:fs`, so that the calls are counted by few threads.
+      // One thread makes the calls of `node:fs`: strace counts the calls of each thread.
       env: { ...process.env, UV_THREADPOOL_SIZE: "1" },
     });
     this.#child.stdin.on("error", () => {});
@@ -75,7 +75,7 @@ export async function traced(program, file, filters, action) {
     stdio: ["ignore", "ignore", "pipe"],
   });
   const end = once(tracer, "exit");
-  await once(tracer.stderr, "data");
+  await attached(tracer);
   try {
     await action();
   } finally {
@@ -83,6 +83,12 @@ export async function traced(program, file, filters, action) {
     await end;
   }
   return headOf(file).split("\n");
+}
+
+/** Waits until strace says that it is attached. Without that no error would be injected. */
+async function attached(tracer) {
+  const [said] = await once(tracer.stderr, "data");
+  if (!`${said}`.includes("attached")) throw new Error(`strace: ${said}`);
 }
 
 /** Returns the beginning of a trace. That of a program in an endless loop has gigabytes. */
@@ -96,7 +102,7 @@ function headOf(file) {
   }
 }
 
-/** How often each system call was made by the thread that made most of them: strace counts by thread. */
+/** Returns for each system call the largest number that any one thread made: strace counts by thread. */
 export function countsOf(lines) {
   const byThread = new Map();
   for (const line of lines) {
