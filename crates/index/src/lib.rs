@@ -239,7 +239,7 @@ impl Index {
     fn limit_ranks(self: &Arc<Self>) {
         let bytes = {
             let mut ranks = self.ranks.lock().unwrap_or_else(PoisonError::into_inner);
-            ranks.limit(code::MAX_BLOCK_BYTES, MAX_INDEX_BYTES)
+            ranks.limit(MAX_INDEX_BYTES)
         };
         self.rank_bytes.store(bytes, Ordering::Relaxed);
         REGISTRY.mark_used(self);

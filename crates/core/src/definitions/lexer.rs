@@ -27,6 +27,43 @@ pub(super) struct Lexicon {
     pub attributes: bool,
 }
 
+/// For each byte, whether it is in words, and what can begin with it: nothing else is looked for there.
+struct Bytes {
+    in_word: [bool; 256],
+    begins_comment: [bool; 256],
+    begins_literal: [bool; 256],
+}
+
+impl Bytes {
+    fn of(lexicon: &Lexicon) -> Self {
+        let mut bytes = Self {
+            in_word: [false; 256],
+            begins_comment: [false; 256],
+            begins_literal: [false; 256],
+        };
+        for (byte, is_in) in (0..=u8::MAX).zip(&mut bytes.in_word) {
+            *is_in = byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+        }
+        lexicon.word.iter().for_each(|&byte| bytes.in_word[usize::from(byte)] = true);
+        let lines = lexicon.line.iter().map(|mark| mark.trim_start_matches(' '));
+        for mark in lines.chain(lexicon.block.map(|(open, ..)| open)).chain(lexicon.long_comment())
+        {
+            bytes.begins_comment[usize::from(mark.as_bytes()[0])] = true;
+        }
+        for literal in lexicon.literals {
+            literal.first_bytes(|byte| bytes.begins_literal[usize::from(byte)] = true);
+        }
+        bytes
+    }
+}
+
+impl Lexicon {
+    /// Returns what begins a long comment of Lua, where there are any.
+    fn long_comment(&self) -> Option<&'static str> {
+        self.literals.iter().any(|one| matches!(one, Literal::LuaLong)).then_some("--[")
+    }
+}
+
 /// Cuts a text.
 pub(super) fn cut<'a>(text: &'a [u8], lexicon: &Lexicon) -> Tokens<'a> {
     let has_heredocs = lexicon.literals.iter().any(|one| matches!(one, Literal::Heredoc(_)))
@@ -35,6 +72,7 @@ pub(super) fn cut<'a>(text: &'a [u8], lexicon: &Lexicon) -> Tokens<'a> {
     let mut lexer = Lexer {
         tokens: Tokens::none(text, labels),
         lexicon,
+        bytes: Bytes::of(lexicon),
         at: 0,
         first: true,
         column: 0,
@@ -49,6 +87,7 @@ pub(super) fn cut<'a>(text: &'a [u8], lexicon: &Lexicon) -> Tokens<'a> {
 struct Lexer<'a, 'l> {
     tokens: Tokens<'a>,
     lexicon: &'l Lexicon,
+    bytes: Bytes,
     at: usize,
     first: bool,
     /// The column after the spaces and tabs that were just read.
@@ -75,7 +114,7 @@ impl Lexer<'_, '_> {
                     self.at += 1;
                 }
                 b'\r' | 0x0c => self.at += 1,
-                _ if self.comment() || self.directive() => {}
+                _ if self.comment(byte) || self.directive() => {}
                 _ => self.token(byte, column),
             }
             if self.tokens.list.len() >= MAX_TOKENS {
@@ -85,7 +124,10 @@ impl Lexer<'_, '_> {
     }
 
     /// Steps over a comment, if one is here.
-    fn comment(&mut self) -> bool {
+    fn comment(&mut self, byte: u8) -> bool {
+        if !self.bytes.begins_comment[usize::from(byte)] {
+            return false;
+        }
         let rest = &self.tokens.text[self.at..];
         let length =
             if let Some(length) = self.lexicon.block.and_then(|form| block_length(rest, form)) {
@@ -106,8 +148,7 @@ impl Lexer<'_, '_> {
 
     /// Returns the length of `--[==[ … ]==]`, a comment of Lua.
     fn long_comment(&self, rest: &[u8]) -> Option<usize> {
-        let has_long = || self.lexicon.literals.iter().any(|one| matches!(one, Literal::LuaLong));
-        let text = rest.strip_prefix(b"--[").filter(|_| has_long())?;
+        let text = rest.strip_prefix(self.lexicon.long_comment()?.as_bytes())?;
         literals::lua_long(&rest[rest.len() - text.len() - 1..]).map(|length| length + 2)
     }
 
@@ -117,12 +158,12 @@ impl Lexer<'_, '_> {
         let before = self.at.checked_sub(1).map_or(b'\n', |at| self.tokens.text[at]);
         match mark.strip_prefix(' ') {
             Some(mark) => {
-                rest.starts_with(mark.as_bytes())
+                literals::begins(rest, mark)
                     && (before.is_ascii_whitespace()
                         || matches!(before, b';' | b'(' | b'&' | b'|' | b'{' | b'}' | b')'))
             }
             None => {
-                rest.starts_with(mark.as_bytes())
+                literals::begins(rest, mark)
                     && !(self.lexicon.attributes && rest.starts_with(b"#["))
             }
         }
@@ -158,13 +199,15 @@ impl Lexer<'_, '_> {
         let text = self.tokens.text;
         let start = self.at;
         let before = self.tokens.len().checked_sub(1);
-        let literal = self.lexicon.literals.iter().find_map(|literal| {
-            literal.length(literals::Here { text, at: start, tokens: &self.tokens, before })
-        });
+        let here = literals::Here { text, at: start, tokens: &self.tokens, before };
+        let is_literal = self.bytes.begins_literal[usize::from(byte)];
+        let literals = self.lexicon.literals.iter().filter(|_| is_literal);
+        let literal = literals.filter_map(|literal| literal.length(here)).next();
         let (sort, end) = if let Some(length) = literal {
             (Sort::Literal, start + length.max(1))
-        } else if self.in_word(byte) {
-            let rest = text[start..].iter().position(|&byte| !self.in_word(byte));
+        } else if self.bytes.in_word[usize::from(byte)] {
+            let in_word = &self.bytes.in_word;
+            let rest = text[start..].iter().position(|&byte| !in_word[usize::from(byte)]);
             (Sort::Word, rest.map_or(text.len(), |length| start + length))
         } else {
             let sort = match byte {
@@ -183,13 +226,6 @@ impl Lexer<'_, '_> {
             Sort::Close => self.closed(byte),
             _ => {}
         }
-    }
-
-    fn in_word(&self, byte: u8) -> bool {
-        byte.is_ascii_alphanumeric()
-            || byte == b'_'
-            || byte >= 0x80
-            || self.lexicon.word.contains(&byte)
     }
 
     fn opened(&mut self) {
@@ -227,16 +263,22 @@ impl Lexer<'_, '_> {
 
 /// Returns the length of the block comment at the beginning of a text.
 fn block_length(text: &[u8], (open, close, nested): (&str, &str, bool)) -> Option<usize> {
-    let mut at = text.starts_with(open.as_bytes()).then_some(open.len())?;
+    let mut at = literals::begins(text, open).then_some(open.len())?;
+    if !nested {
+        let end = memchr::memmem::find(&text[at..], close.as_bytes());
+        return Some(end.map_or(text.len(), |end| at + end + close.len()));
+    }
+    let (first_open, first_close) = (open.as_bytes()[0], close.as_bytes()[0]);
     let mut depth = 1_u32;
-    while at < text.len() {
-        if text[at..].starts_with(close.as_bytes()) {
+    while let Some(next) = memchr::memchr2(first_open, first_close, &text[at..]) {
+        at += next;
+        if literals::begins(&text[at..], close) {
             at += close.len();
             depth -= 1;
             if depth == 0 {
                 return Some(at);
             }
-        } else if nested && text[at..].starts_with(open.as_bytes()) {
+        } else if literals::begins(&text[at..], open) {
             at += open.len();
             depth += 1;
         } else {

@@ -105,6 +105,29 @@ impl Here<'_, '_> {
 }
 
 impl Literal {
+    /// Calls `mark` with each byte with which a literal of this form can begin.
+    pub fn first_bytes(&self, mut mark: impl FnMut(u8)) {
+        let firsts: &[u8] = match self {
+            Self::Text(Quote { open: text, .. })
+            | Self::Heredoc(text)
+            | Self::Fixed(text, _)
+            | Self::Pod(text, _) => &text.as_bytes()[..1],
+            Self::RustChar | Self::Apostrophe => b"'",
+            Self::RustRaw => b"bcr",
+            Self::CppRaw => b"R",
+            Self::LuaLong => b"[",
+            Self::Regex(_) => b"/",
+            Self::SwiftRaw => b"#",
+            Self::ZigLine => b"\\",
+            Self::DollarText => b"$",
+            Self::Operator(words) => {
+                return words.iter().for_each(|(word, _)| mark(word.as_bytes()[0]));
+            }
+            Self::Markup => return (0..=u8::MAX).for_each(mark),
+        };
+        firsts.iter().copied().for_each(mark);
+    }
+
     /// Returns the length of the literal that begins here.
     pub fn length(&self, here: Here<'_, '_>) -> Option<usize> {
         let text = &here.text[here.at..];
@@ -127,7 +150,7 @@ impl Literal {
             Self::Operator(words) => operator(here, words),
             Self::DollarText => dollar_text(text),
             Self::Fixed(open, more) => {
-                text.starts_with(open.as_bytes()).then(|| (open.len() + more).min(text.len()))
+                begins(text, open).then(|| (open.len() + more).min(text.len()))
             }
             Self::Markup => markup(here),
             Self::Pod(open, close) => pod(here, open, close),
@@ -148,7 +171,7 @@ enum Level {
 /// Returns the length of a string with its holes. A hole that ends in no bracket of its own is text.
 fn text_length(here: Here<'_, '_>, quote: &Quote) -> Option<usize> {
     let text = &here.text[here.at..];
-    if !text.starts_with(quote.open.as_bytes()) {
+    if !begins(text, quote.open) {
         return None;
     }
     let plain = Quote { hole: "", ..*quote };
@@ -169,7 +192,11 @@ fn quote_length(text: &[u8], quote: &Quote) -> Result<usize, usize> {
         match level {
             Level::Text(form) => {
                 let form = *form;
-                if byte == form.escape && form.escape != 0 && !starts(text, at, form.hole) {
+                let first = |mark: &str| mark.as_bytes().first().copied();
+                let marks = [Some(form.escape), first(form.close), first(form.hole), Some(b'\n')];
+                if !marks.contains(&Some(byte)) {
+                    at += 1;
+                } else if byte == form.escape && form.escape != 0 && !starts(text, at, form.hole) {
                     at += 2;
                 } else if starts(text, at, form.close) {
                     at += form.close.len();
@@ -211,7 +238,13 @@ fn quote_length(text: &[u8], quote: &Quote) -> Result<usize, usize> {
 }
 
 fn starts(text: &[u8], at: usize, mark: &str) -> bool {
-    !mark.is_empty() && text[at..].starts_with(mark.as_bytes())
+    !mark.is_empty() && begins(&text[at..], mark)
+}
+
+/// Reports whether a text begins with a mark, of at least one byte. Most begin with another byte, for which
+/// no function is called.
+pub(super) fn begins(text: &[u8], mark: &str) -> bool {
+    text.first() == mark.as_bytes().first() && text.starts_with(mark.as_bytes())
 }
 
 fn hole_of(mark: &str) -> Level {

@@ -44,6 +44,9 @@ macro_rules! kinds {
         }
 
         impl Kind {
+            /// All kinds, by their numbers.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
             /// Returns the word for the kind.
             pub const fn as_str(self) -> &'static str {
                 match self {

@@ -1,28 +1,18 @@
-//! A file as blocks of lines, with the terms of each.
-//!
-//! A block begins with the comment above a definition, or with the definition, and ends before the
-//! next; a longer one is cut. The lines before the first definition are a block, and a file without
-//! definitions is cut every [`MAX_BLOCK_LINES`] lines.
+//! A file as blocks of lines, with the terms of each: all of them, or those of a query.
 
 use std::borrow::Cow;
 
+use super::cut::{Cut, Part};
 use super::found::RankLimits;
+use super::query::RankQuery;
 use super::runs::{Numbers, Run, TermRuns};
 use super::tokens::{Term, Tokenizer, hash};
-use crate::definitions::{Definition, Kind, definitions, language_of};
+use crate::definitions::Kind;
 use crate::encoding::{Encoding, encoding_from_bom};
 use crate::search::is_binary_head;
 
-/// The maximum number of lines of a block.
-pub const MAX_BLOCK_LINES: u32 = 60;
-/// The maximum number of definitions around one whose names count for its blocks, so that the time is
-/// linear in the text.
-const MAX_PARENTS: usize = 8;
-/// The bytes of a name that count, for the same reason: a heading can be as long as its file.
-const MAX_NAME_BYTES: usize = 200;
-
 /// The definition with which a block begins.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Heading {
     /// The line with its name, from 1.
     pub line: u32,
@@ -34,7 +24,7 @@ pub(super) struct Heading {
 }
 
 /// Some consecutive lines of a file.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     /// The first line, from 1.
     pub first: u32,
@@ -46,7 +36,7 @@ pub(super) struct Block {
 }
 
 /// How often a term is in a block, each count at most 255.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Occurrence {
     /// The index of the block.
     pub block: u32,
@@ -130,84 +120,56 @@ impl Counting {
 impl FileBlocks {
     /// Cuts a text into blocks and counts their terms. `path` is relative and says the language.
     pub fn of(path: &str, text: &[u8], tokenizer: &mut Tokenizer) -> Self {
-        let found = language_of(path).map_or(Vec::new(), |language| definitions(language, text));
-        let mut file = Self::default();
-        let words = path_words(path);
-        tokenizer.terms(words.as_bytes(), |term, _| file.path.push(term));
-        let mut counting = Counting::default();
-        file.cut(text, &found, &mut |block, definition| {
-            let text = |of: &Definition| {
-                let name = text.get(of.name.clone()).unwrap_or_default();
-                &name[..name.len().min(MAX_NAME_BYTES)]
-            };
-            let mut whole = 0;
-            tokenizer.terms(text(definition), |term, _| {
-                counting.add(term, block, Field::Name);
-                whole = term;
-            });
-            let outer = |of: &Definition| of.parent.and_then(|parent| found.get(parent as usize));
-            let around = std::iter::successors(outer(definition), |parent| outer(parent));
-            for parent in around.take(MAX_PARENTS) {
-                tokenizer.terms(text(parent), |term, _| counting.add(term, block, Field::Parent));
-            }
-            let spelling = hash(text(definition));
-            Heading { line: definition.start_line, kind: definition.kind, name: whole, spelling }
-        });
-        let (ends, mut block) = (file.ends(text), 0);
+        let mut cut = Cut::of(path, text);
+        let (mut blocks, mut counting) = (cut.blocks(text), Counting::default());
         tokenizer.terms(text, |term, offset| {
-            while offset >= ends[block] {
-                block += 1;
-            }
-            file.blocks[block].terms += 1;
+            let block = blocks.at(offset);
+            cut.parts[block].terms += 1;
             counting.add(term, block, Field::Body);
         });
+        Self::named(&cut, (path, text), tokenizer, counting, |_| true)
+    }
+
+    /// Counts the terms of a query alone, in a text of which the blocks and the numbers of their terms are
+    /// known.
+    pub fn asked(
+        cut: &Cut,
+        (path, text): (&str, &[u8]),
+        tokenizer: &mut Tokenizer,
+        query: &RankQuery,
+    ) -> Self {
+        let (mut blocks, mut counting) = (cut.blocks(text), Counting::default());
+        tokenizer.find(text, &query.heads, |term, offset| {
+            if query.has(term) {
+                counting.add(term, blocks.at(offset), Field::Body);
+            }
+        });
+        Self::named(cut, (path, text), tokenizer, counting, |term| query.has(term))
+    }
+
+    /// Adds the names of the definitions to the terms of the texts of blocks.
+    fn named(
+        cut: &Cut,
+        (path, text): (&str, &[u8]),
+        tokenizer: &mut Tokenizer,
+        mut counting: Counting,
+        wants: impl Fn(Term) -> bool,
+    ) -> Self {
+        let mut file = Self { path: path_terms(path, tokenizer), ..Self::default() };
+        let names = Names::of(cut, text, tokenizer, wants);
+        for (at, part) in cut.parts.iter().enumerate() {
+            let heading = part.definition.and_then(|number| {
+                for (place, (number, _)) in cut.around(number).enumerate() {
+                    let field = if place == 0 { Field::Name } else { Field::Parent };
+                    names.terms(number).iter().for_each(|&term| counting.add(term, at, field));
+                }
+                names.headings.get(number as usize).copied()
+            });
+            let Part { first, last, terms, .. } = *part;
+            file.blocks.push(Block { first, last, heading, terms });
+        }
         file.occurrences = counting.occurrences();
         file
-    }
-
-    /// Sets the blocks. `heading` is called for each that begins with a definition.
-    fn cut(
-        &mut self,
-        text: &[u8],
-        found: &[Definition],
-        heading: &mut dyn FnMut(usize, &Definition) -> Heading,
-    ) {
-        let mut starts: Vec<(u32, Option<&Definition>)> = vec![(1, None)];
-        for definition in found.iter().filter(|definition| definition.kind != Kind::Key) {
-            match starts.last_mut() {
-                Some((at, first)) if definition.lead_line <= *at => {
-                    first.get_or_insert(definition);
-                }
-                _ => starts.push((definition.lead_line, Some(definition))),
-            }
-        }
-        // No line begins after a final newline.
-        let begun = text.strip_suffix(b"\n").unwrap_or(text);
-        let lines = memchr::memchr_iter(b'\n', begun).count() as u32 + 1;
-        let ends = starts.iter().skip(1).map(|(at, _)| at - 1).chain([lines]);
-        for (&(mut first, definition), end) in starts.iter().zip(ends) {
-            loop {
-                let last = end.min(first + MAX_BLOCK_LINES - 1);
-                let at = self.blocks.len();
-                let heading = definition.map(|definition| heading(at, definition));
-                self.blocks.push(Block { first, last, heading, terms: 0 });
-                if last >= end {
-                    break;
-                }
-                first = last + 1;
-            }
-        }
-    }
-
-    /// Returns for each block the offset of the byte after it.
-    fn ends(&self, text: &[u8]) -> Vec<usize> {
-        let mut newlines = memchr::memchr_iter(b'\n', text);
-        let mut ends: Vec<usize> = Vec::with_capacity(self.blocks.len());
-        for block in &self.blocks {
-            let newline = newlines.nth((block.last - block.first) as usize);
-            ends.push(newline.map_or(text.len(), |at| at + 1));
-        }
-        ends
     }
 
     /// Returns the occurrences of a term, by block.
@@ -215,17 +177,11 @@ impl FileBlocks {
         occurrences(self.occurrences.get(term))
     }
 
-    /// Returns each term with how often it is in the text, and in the names of definitions.
-    pub(super) fn sums(&self) -> impl Iterator<Item = (Term, u32, u32)> {
-        self.occurrences.iter().map(|(term, numbers)| {
-            let (body, name) = sum(occurrences(numbers));
-            (term, body, name)
-        })
-    }
-
     /// Returns how often a term is in the text, and in the names of definitions.
     pub(super) fn sum_of(&self, term: Term) -> (u32, u32) {
-        sum(self.occurrences(term))
+        self.occurrences(term).fold((0, 0), |(body, name), one| {
+            (body + u32::from(one.body), name + u32::from(one.name))
+        })
     }
 
     /// Returns the number of terms in the text.
@@ -250,9 +206,37 @@ fn occurrences(mut numbers: Numbers<'_>) -> impl Iterator<Item = Occurrence> {
     })
 }
 
-/// Returns how often a term is in a text, and in the names of definitions.
-fn sum(all: impl Iterator<Item = Occurrence>) -> (u32, u32) {
-    all.fold((0, 0), |(body, name), one| (body + u32::from(one.body), name + u32::from(one.name)))
+/// The names of the definitions of a text, by the numbers of the definitions.
+#[derive(Default)]
+struct Names {
+    headings: Vec<Heading>,
+    /// The wanted terms of all names, one name after the other.
+    terms: Vec<Term>,
+    /// For each name, the end of its terms.
+    ends: Vec<usize>,
+}
+
+impl Names {
+    fn of(cut: &Cut, text: &[u8], tokenizer: &mut Tokenizer, wants: impl Fn(Term) -> bool) -> Self {
+        let mut names = Self::default();
+        for one in &cut.definitions {
+            let letters = one.name_in(text);
+            let mut whole = 0;
+            tokenizer.terms(letters, |term, _| {
+                names.terms.extend(Some(term).filter(|&term| wants(term)));
+                whole = term;
+            });
+            names.ends.push(names.terms.len());
+            let spelling = hash(letters);
+            names.headings.push(Heading { line: one.line, kind: one.kind, name: whole, spelling });
+        }
+        names
+    }
+
+    fn terms(&self, number: usize) -> &[Term] {
+        let begin = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.terms[begin..self.ends[number]]
+    }
 }
 
 /// Returns the text of a content that is ranked, without a byte order mark and in UTF-8; `None` for
@@ -271,10 +255,13 @@ pub fn ranked_text(content: &[u8]) -> Option<Cow<'_, [u8]>> {
     (!is_binary_head(&text)).then_some(text)
 }
 
-/// Returns a path without the ending of its name.
-fn path_words(path: &str) -> &str {
-    match path.rsplit_once('.') {
+/// Returns the terms of a path without the ending of its name.
+pub(super) fn path_terms(path: &str, tokenizer: &mut Tokenizer) -> Vec<Term> {
+    let words = match path.rsplit_once('.') {
         Some((words, ending)) if !ending.contains('/') && !words.is_empty() => words,
         _ => path,
-    }
+    };
+    let mut terms = Vec::new();
+    tokenizer.terms(words.as_bytes(), |term, _| terms.push(term));
+    terms
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::blocks::{FileBlocks, ranked_text};
+use super::cut::Cut;
 use super::excerpt::shown_block;
 use super::files::RankIndex;
 use super::order::{RankedBlock, RankedFile, cut_to_pool, rank_blocks};
@@ -49,10 +50,10 @@ struct CountedFile {
 }
 
 impl CountedFile {
-    /// Returns `None` for a content that is not ranked: binary, or too large.
-    fn of(path: &str, content: &[u8], tokenizer: &mut Tokenizer) -> Option<Self> {
-        let text = ranked_text(content)?;
-        let blocks = FileBlocks::of(path, &text, tokenizer);
+    /// Counts the terms of a content with `count`. Returns `None` for one that is not ranked: binary, or
+    /// too large.
+    fn of(path: &str, content: &[u8], count: impl FnOnce(&[u8]) -> FileBlocks) -> Option<Self> {
+        let blocks = count(&ranked_text(content)?);
         Some(Self { path: path.into(), blocks, hash: hash64(0, content) })
     }
 }
@@ -69,7 +70,8 @@ impl CountedContents {
     /// Counts the terms of a content, and returns its number, from 0 on; `None` for one that is not
     /// ranked.
     pub fn add(&mut self, path: &str, content: &[u8]) -> Option<u32> {
-        let file = CountedFile::of(path, content, &mut self.tokenizer)?;
+        let tokenizer = &mut self.tokenizer;
+        let file = CountedFile::of(path, content, |text| FileBlocks::of(path, text, tokenizer))?;
         let number = u32::try_from(self.files.len()).ok()?;
         self.bytes += file.blocks.bytes() + path.len() + size_of::<CountedFile>();
         self.files.push(Arc::new(file));
@@ -103,9 +105,16 @@ impl CodeSearch {
     /// Adds a file, by its path relative to the directory with the index `root`. Returns false for
     /// one that is not ranked: binary, too large, or no test where tests are asked for.
     pub fn add(&mut self, root: u32, path: &str, content: &[u8]) -> bool {
-        self.wants(path)
-            && CountedFile::of(path, content, &mut self.tokenizer)
-                .is_some_and(|file| self.add_counted(root, Arc::new(file)))
+        if !self.wants(path) {
+            return false;
+        }
+        let (tokenizer, query) = (&mut self.tokenizer, &self.query);
+        let file = CountedFile::of(path, content, |text| {
+            let mut cut = Cut::of(path, text);
+            cut.count(text, tokenizer);
+            FileBlocks::asked(&cut, (path, text), tokenizer, query)
+        });
+        file.is_some_and(|file| self.add_counted(root, Arc::new(file)))
     }
 
     /// Adds a content that is counted already. Returns false for one that is not searched.

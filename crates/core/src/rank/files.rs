@@ -5,10 +5,9 @@
 //! It depends on the searched files alone, which may be in several indexes: their sums
 //! ([`RankStats`]) are added before any file is scored.
 
-use super::blocks::FileBlocks;
 use super::numbers::ln;
 use super::query::{Kind, RankQuery};
-use super::segments::{Posting, RankBatch, Segment};
+use super::segments::{Posting, Segment};
 
 /// The maximum number of files of an index.
 const MAX_FILES: usize = 1 << 28;
@@ -59,13 +58,6 @@ impl RankStats {
 }
 
 impl RankIndex {
-    /// Adds a file and returns its number, from 0 on; `None` if the index is full.
-    pub fn push(&mut self, file: &FileBlocks) -> Option<u32> {
-        let mut batch = RankBatch::default();
-        batch.push(file)?;
-        self.append(batch.sorted())
-    }
-
     /// Adds files and returns the number of the first one; `None` if the index is full.
     pub fn append(&mut self, segment: Segment) -> Option<u32> {
         let first = self.files;

@@ -1,12 +1,16 @@
 //! Ranked search: the blocks of files that fit a question in words best.
 //!
-//! A file is cut into blocks at its definitions ([`FileBlocks`]). A [`RankIndex`] has the counts of
-//! the terms of many files and finds the best of them for a [`RankQuery`]; their blocks are then
-//! put in order ([`rank_blocks`]), and the lines that matched are shown ([`shown_block`]).
+//! A file is cut into blocks at its definitions ([`Cut`]). A [`RankIndex`] has the counts of the terms
+//! of many files and finds the best of them for a [`RankQuery`]. The words of the query are counted in
+//! their blocks ([`FileBlocks`]), which are then put in order ([`rank_blocks`]), and the lines that
+//! matched are shown ([`shown_block`]).
 //!
 //! - `tokens` cuts texts into terms, `query` and `vocabulary` queries;
-//! - `blocks` cuts files, `segments` and `files` count their terms and rank them, both with `runs` of small
-//!   numbers; `order`, `naming` and `seldom` rank their blocks, with the constants of `weights`;
+//! - `cut` cuts files into blocks;
+//! - `sums` counts the terms of a file, `segments` and `files` keep and rank those of many, as `runs` of small
+//!   numbers;
+//! - `blocks` counts the terms of blocks; `order`, `naming` and `seldom` rank these, with the constants of
+//!   `weights`;
 //! - `code_search` does all of it for contents that a caller passes;
 //! - `excerpt` selects lines for the result (`found`), `numbers` computes what must be equal on every platform.
 //!
@@ -16,6 +20,7 @@
 
 mod blocks;
 mod code_search;
+mod cut;
 mod excerpt;
 mod files;
 mod found;
@@ -26,12 +31,14 @@ mod query;
 mod runs;
 mod segments;
 mod seldom;
+mod sums;
 mod tokens;
 mod vocabulary;
 pub mod weights;
 
-pub use blocks::{FileBlocks, MAX_BLOCK_LINES, ranked_text};
+pub use blocks::{FileBlocks, ranked_text};
 pub use code_search::{CodeSearch, CountedContents, DEFAULT_LIMIT, MAX_LIMIT};
+pub use cut::{Cut, MAX_BLOCK_LINES, PackedCut};
 pub use excerpt::shown_block;
 pub use files::{RankIndex, RankStats};
 pub use found::{CodeBlock, CodeFound, CodeLine, RankLimits};

@@ -1,6 +1,6 @@
 //! The terms of a query.
 
-use super::tokens::{Term, Tokenizer, hash, parts_of, stemmed, term_of};
+use super::tokens::{EveryWord, Heads, Term, Tokenizer, hash, parts_of, stem_of, stemmed};
 use super::vocabulary::{DOCUMENT_WORDS, OTHER_WORDS, STOP_WORDS, TASK_WORDS};
 use super::weights::Weights;
 use crate::error::Result;
@@ -36,6 +36,8 @@ pub struct QueryTerm {
 #[derive(Clone, Debug)]
 pub struct RankQuery {
     pub(super) terms: Vec<QueryTerm>,
+    /// How the identifiers with the terms, and with the symbols, begin.
+    pub(super) heads: Heads,
     /// The words themselves without their endings, each with the index of its term.
     pub(super) words: Vec<(String, usize)>,
     /// The identifiers that the query names as symbols: those of several parts, and every one with
@@ -79,6 +81,7 @@ impl RankQuery {
     pub fn new(text: &str, kind: Kind, weights: Weights) -> Self {
         let mut query = Self {
             terms: Vec::new(),
+            heads: Heads::default(),
             words: Vec::new(),
             symbols: Vec::new(),
             spellings: Vec::new(),
@@ -115,28 +118,34 @@ impl RankQuery {
                 self.add_word(part);
             }
         }
-        let mut whole = None;
-        Tokenizer::default().terms(identifier.as_bytes(), |term, _| whole = Some(term));
-        let Some(whole) = whole else { return };
-        if parts.len() > 1 {
-            self.add(whole, 1.0, None);
+        let mut letters = Vec::new();
+        Tokenizer::default().words(identifier.as_bytes(), &EveryWord, |word, _| {
+            letters = word.unwrap_or_default().to_vec();
+        });
+        if letters.is_empty() {
+            return;
         }
+        if parts.len() > 1 {
+            self.add(&letters, 1.0, None);
+        }
+        let whole = hash(&letters);
         self.spellings.push(hash(identifier.as_bytes()));
         if parts.len() > 1 || self.is_symbol || self.kind == Kind::Definition {
+            self.heads.add(&letters);
             self.symbols.push(whole);
         }
     }
 
     fn add_word(&mut self, word: &str) {
-        let term = term_of(word);
+        let stem = stem_of(word);
         let weight = if TASK_WORDS.contains(&word) { self.weights.task_word } else { 1.0 };
-        let Some(at) = self.add(term, weight, None) else { return };
-        self.words.push((stemmed(word), at));
-        for (_, others) in OTHER_WORDS.iter().filter(|(known, _)| term_of(known) == term) {
+        let Some(at) = self.add(&stem, weight, None) else { return };
+        for (_, others) in OTHER_WORDS.iter().filter(|(known, _)| stem_of(known) == stem) {
             for other in *others {
-                self.add(term_of(other), self.weights.other_word, Some(at));
+                self.add(&stem_of(other), self.weights.other_word, Some(at));
             }
         }
+        self.words.push((stemmed(word), at));
     }
 
     /// Adds each two words in sequence as one identifier: code has `PageCache` or `page_cache` for a
@@ -145,15 +154,17 @@ impl RankQuery {
         let words: Vec<String> = identifiers(text).flat_map(parts_of).collect();
         for pair in words.windows(2) {
             let is_said = |word: &String| !STOP_WORDS.contains(&&word[..]);
-            let last = self.terms.iter().position(|known| known.term == term_of(&pair[1]));
+            let last = self.terms.iter().position(|known| known.term == hash(&stem_of(&pair[1])));
             if pair.iter().all(is_said) && last.is_some() {
-                self.add(term_of(&pair.concat()), self.weights.pair, last);
+                self.add(&stem_of(&pair.concat()), self.weights.pair, last);
             }
         }
     }
 
-    /// Adds a term, or its weight if it is repeated. Returns the index of a new one.
-    fn add(&mut self, term: Term, weight: f64, instead_of: Option<usize>) -> Option<usize> {
+    /// Adds the term of a word without its ending, or its weight if it is repeated. Returns the index of a
+    /// new one.
+    fn add(&mut self, stem: &[u8], weight: f64, instead_of: Option<usize>) -> Option<usize> {
+        let term = hash(stem);
         if let Some(known) = self.terms.iter_mut().find(|known| known.term == term) {
             known.weight += if instead_of.is_none() { weight } else { 0.0 };
             return None;
@@ -161,8 +172,14 @@ impl RankQuery {
         if self.terms.len() == MAX_TERMS {
             return None;
         }
+        self.heads.add(stem);
         self.terms.push(QueryTerm { term, weight, instead_of });
         Some(self.terms.len() - 1)
+    }
+
+    /// Reports whether a term is one of the query.
+    pub(super) fn has(&self, term: Term) -> bool {
+        self.terms.iter().any(|known| known.term == term)
     }
 }
 

@@ -32,6 +32,11 @@ impl Run {
     pub fn push(&mut self, number: u32) {
         write(&mut self.0, number);
     }
+
+    /// Returns the code of the numbers.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
 }
 
 impl TermRuns {
@@ -77,6 +82,11 @@ impl TermRuns {
 }
 
 impl<'r> Numbers<'r> {
+    /// Reads the numbers that [`Run::into_bytes`] has returned.
+    pub fn of(code: &'r [u8]) -> Self {
+        Self(code)
+    }
+
     /// Takes the run at the beginning of the runs of several terms.
     fn split_run(&mut self) -> Numbers<'r> {
         let length = self.next().unwrap_or_default() as usize;

@@ -5,8 +5,10 @@
 //! others, 1996), so that a query looks into few.
 
 use super::blocks::FileBlocks;
+use super::cut::Cut;
 use super::query::{QueryTerm, RankQuery};
 use super::runs::{Numbers, Run, TermRuns};
+use super::sums::{FileSums, Sum};
 use super::tokens::Term;
 
 /// The counts of one term in one file, each clipped to its bits, with the number of the file in its
@@ -73,36 +75,33 @@ pub struct RankBatch {
     /// Each term in the upper half, its posting in the lower.
     postings: Vec<u64>,
     lengths: Vec<Lengths>,
+    sums: FileSums,
 }
 
 impl RankBatch {
-    /// Adds a file. Returns its number in the batch, from 0 on; `None` if the batch is full.
-    pub fn push(&mut self, file: &FileBlocks) -> Option<u32> {
-        let number = u32::try_from(self.lengths.len()).ok()?;
-        if self.lengths.len() == MAX_FILES {
-            return None;
-        }
-        self.lengths.push(Lengths { body: file.terms(), path: file.path.len() as u32 });
-        let in_path = |term| file.path.iter().filter(|&&other| other == term).count() as u32;
-        for (term, body, name) in file.sums() {
+    /// Adds a file, whose text is cut into blocks, and counts the terms of these. Returns its number in the
+    /// batch, from 0 on; `None` if the batch is full.
+    pub fn push(&mut self, cut: &mut Cut, path: &str, text: &[u8]) -> Option<u32> {
+        let mut sums = std::mem::take(&mut self.sums);
+        sums.count(cut, path, text);
+        let number = self.number(Lengths { body: sums.body, path: sums.path.len() as u32 })?;
+        let in_path = |term| sums.path.iter().filter(|&&other| other == term).count() as u32;
+        for Sum { term, body, name } in sums.all() {
             self.post(term, Posting::new(number, Fields { body, name, path: in_path(term) }));
         }
-        for (at, &term) in file.path.iter().enumerate() {
-            if file.occurrences(term).next().is_none() && !file.path[..at].contains(&term) {
+        for (at, &term) in sums.path.iter().enumerate() {
+            if !sums.has(term) && !sums.path[..at].contains(&term) {
                 let fields = Fields { path: in_path(term), ..Fields::default() };
                 self.post(term, Posting::new(number, fields));
             }
         }
+        self.sums = sums;
         Some(number)
     }
 
-    /// Does the same as [`RankBatch::push`] with the terms of a query alone.
+    /// Does the same with the terms of a query alone, of blocks that are counted.
     pub(super) fn push_asked(&mut self, file: &FileBlocks, query: &RankQuery) -> Option<u32> {
-        let number = u32::try_from(self.lengths.len()).ok()?;
-        if self.lengths.len() == MAX_FILES {
-            return None;
-        }
-        self.lengths.push(Lengths { body: file.terms(), path: file.path.len() as u32 });
+        let number = self.number(Lengths { body: file.terms(), path: file.path.len() as u32 })?;
         for QueryTerm { term, .. } in &query.terms {
             let (body, name) = file.sum_of(*term);
             let path = file.path.iter().filter(|&other| other == term).count() as u32;
@@ -111,6 +110,16 @@ impl RankBatch {
             }
         }
         Some(number)
+    }
+
+    /// Returns the number of the next file, and takes it.
+    fn number(&mut self, lengths: Lengths) -> Option<u32> {
+        let number = self.lengths.len();
+        if number == MAX_FILES {
+            return None;
+        }
+        self.lengths.push(lengths);
+        u32::try_from(number).ok()
     }
 
     fn post(&mut self, term: Term, posting: Posting) {

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::sums::FileSums;
 use super::weights::Weights;
 use super::*;
 use crate::options::Options;
@@ -193,15 +194,16 @@ fn a_file_with_the_words_in_its_path_alone_is_found_after_those_with_them_in_the
 
 #[test]
 fn an_index_of_many_parts_ranks_as_one_of_one_part() {
-    let mut tokenizer = Tokenizer::default();
     let text = |n: usize| format!("def f{n}(w{}):\n    w{} w{}\n", n % 7, n % 5, n % 3);
-    let files: Vec<FileBlocks> = (0..50)
-        .map(|n| FileBlocks::of(&format!("d{}/{n}.py", n % 4), text(n).as_bytes(), &mut tokenizer))
-        .collect();
     let (mut batch, mut one_by_one) = (RankBatch::default(), RankIndex::default());
-    for file in &files {
-        batch.push(file).unwrap();
-        one_by_one.push(file).unwrap();
+    for n in 0..50 {
+        let (path, text) = (format!("d{}/{n}.py", n % 4), text(n));
+        let mut cut = Cut::of(&path, text.as_bytes());
+        let mut alone = RankBatch::default();
+        for batch in [&mut batch, &mut alone] {
+            batch.push(&mut cut, &path, text.as_bytes()).unwrap();
+        }
+        one_by_one.append(alone.sorted()).unwrap();
     }
     let mut at_once = RankIndex::default();
     at_once.append(batch.sorted()).unwrap();
@@ -235,17 +237,44 @@ proptest! {
         prop_assert_eq!(one, found(&files, &query, Kind::Any));
     }
 
-    /// Any bytes can be cut, and the blocks are all of their lines, each once.
+    /// A cut of another text is of no use, and does no harm.
     #[test]
-    fn blocks_have_every_line_once(text in prop::collection::vec(any::<u8>(), 0..400)) {
-        let file = FileBlocks::of("a.ts", &text, &mut Tokenizer::default());
-        let mut next = 1;
-        for block in &file.blocks {
-            prop_assert!(block.first == next && block.last >= block.first);
-            next = block.last + 1;
+    fn a_text_can_be_asked_with_the_cut_of_another(
+        texts in prop::collection::vec("((class|def|  def) [a-c]{1,9}:\n|[a-c ]{0,9}\n){0,30}", 2),
+    ) {
+        let query = RankQuery::new("a ab abc", Kind::Any, Weights::TUNED);
+        let cut = Cut::of("a.py", texts[0].as_bytes());
+        let content = ("a.py", texts[1].as_bytes());
+        let blocks = FileBlocks::asked(&cut, content, &mut Tokenizer::default(), &query);
+        prop_assert_eq!(blocks.blocks.len(), cut.parts.len());
+    }
+
+    /// Counting the terms of a query alone, in a text that was cut before, is counting all of them.
+    #[test]
+    fn the_terms_of_a_query_are_counted_as_among_all(
+        text in "((class|def|  def) [a-cA-C_0-9é]{1,9}\\(\\):\n|    [a-cA-C_0-9$]{1,50} [a-cs]{1,4}\n){0,9}",
+        query in "[a-cA-C_é]{1,3} [a-c]{1,4}(ing|s|ed)? [a-c]{3,9}",
+    ) {
+        let query = RankQuery::new(&query, Kind::Any, Weights::TUNED);
+        let (path, text) = ("a/b.py", text.as_bytes());
+        let mut tokenizer = Tokenizer::default();
+        let all = FileBlocks::of(path, text, &mut tokenizer);
+        let mut cut = Cut::of(path, text);
+        cut.count(text, &mut tokenizer);
+        let cut = cut.packed().unpacked();
+        let asked = FileBlocks::asked(&cut, (path, text), &mut tokenizer, &query);
+        prop_assert_eq!(&asked.blocks, &all.blocks);
+        prop_assert_eq!(&asked.path, &all.path);
+        for term in &query.terms {
+            let occurrences = |file: &FileBlocks| file.occurrences(term.term).collect::<Vec<_>>();
+            prop_assert_eq!(occurrences(&asked), occurrences(&all));
         }
-        // No line begins after a final newline; a file without bytes has one.
-        let lines = text.split_inclusive(|&byte| byte == b'\n').count().max(1);
-        prop_assert_eq!(next as usize - 1, lines);
+        let (mut sums, mut counted) = (FileSums::default(), Cut::of(path, text));
+        sums.count(&mut counted, path, text);
+        prop_assert_eq!(counted, cut);
+        for sum in sums.all() {
+            prop_assert_eq!((sum.body, sum.name), all.sum_of(sum.term));
+        }
+        prop_assert_eq!(sums.body, all.terms());
     }
 }

@@ -14,11 +14,112 @@ const MAX_PART_BYTES: usize = 40;
 /// The maximum number of parts of an identifier that are terms.
 const MAX_PARTS: usize = 12;
 
+/// The words whose terms a caller wants.
+pub(super) trait Wanted {
+    /// Reports whether a word with this head may be wanted.
+    fn may_begin(&self, head: Head) -> bool;
+}
+
+/// Every word.
+pub(super) struct EveryWord;
+
+impl Wanted for EveryWord {
+    fn may_begin(&self, _: Head) -> bool {
+        true
+    }
+}
+
+/// No word: the terms are counted.
+struct NoWord;
+
+impl Wanted for NoWord {
+    fn may_begin(&self, _: Head) -> bool {
+        false
+    }
+}
+
+/// How a word begins: five bits of each of its first three letters, equal for both cases, and 0 after
+/// its end. No ending that is cut reaches into them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Head(u16);
+
+impl Head {
+    fn of(word: &[u8]) -> Self {
+        let letter = |at| word.get(at).map_or(0, |&byte| u16::from(byte & 31));
+        Self(letter(0) << 10 | letter(1) << 5 | letter(2))
+    }
+
+    /// Returns the head of the word of which this is the head of the first `len` bytes, and `next` that
+    /// of the rest.
+    fn joined(self, len: usize, next: Self) -> Self {
+        let bits = 5 * len.min(3);
+        let own = !(0x7fff >> bits);
+        Self(self.0 & own | next.0 >> bits)
+    }
+}
+
+/// A set of heads.
+#[derive(Clone, Debug)]
+pub(super) struct Heads(Box<[u64; 512]>);
+
+impl Default for Heads {
+    fn default() -> Self {
+        Self(Box::new([0; 512]))
+    }
+}
+
+impl Heads {
+    /// Adds all heads with which an identifier can begin of which a word in lower case, without its
+    /// ending, is a part or the whole.
+    pub fn add(&mut self, word: &[u8]) {
+        let any = || 0..32;
+        let &[a, ref rest @ ..] = word else { return };
+        match rest {
+            [] => any().for_each(|b| any().for_each(|c| self.insert([a, b, c]))),
+            [b] => any().for_each(|c| self.insert([a, *b, c])),
+            [b, c, ..] => self.insert([a, *b, *c]),
+        }
+        // The parts of a whole can be shorter than a head.
+        if let [b, ..] = rest {
+            for joint in *b"_$" {
+                any().for_each(|c| self.insert([a, joint, c]));
+                self.insert([a, *b, joint]);
+            }
+        }
+    }
+
+    fn insert(&mut self, letters: [u8; 3]) {
+        let Head(head) = Head::of(&letters);
+        self.0[usize::from(head >> 6)] |= 1 << (head & 63);
+    }
+
+    #[inline]
+    fn has(&self, Head(head): Head) -> bool {
+        self.0[usize::from(head >> 6 & 511)] >> (head & 63) & 1 == 1
+    }
+
+    /// Returns the first offset from `from` on at which a text has one of the heads.
+    fn find(&self, text: &[u8], from: usize) -> Option<usize> {
+        let rest = text.get(from..)?;
+        let found = rest.windows(3).position(|letters| self.has(Head::of(letters)));
+        let last = || {
+            (rest.len().saturating_sub(2)..rest.len()).find(|&at| self.has(Head::of(&rest[at..])))
+        };
+        found.or_else(last).map(|at| from + at)
+    }
+}
+
+impl Wanted for Heads {
+    #[inline]
+    fn may_begin(&self, head: Head) -> bool {
+        self.has(head)
+    }
+}
+
 /// Cuts a text into identifiers and these into terms. Reused, because it holds the working memory.
 #[derive(Debug, Default)]
 pub struct Tokenizer {
-    part: Vec<u8>,
-    whole: Vec<u8>,
+    word: Vec<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,56 +154,106 @@ fn class_of(byte: u8) -> Class {
 impl Tokenizer {
     /// Calls `found` with each term of a text and the byte offset of its identifier, in order.
     pub fn terms(&mut self, text: &[u8], mut found: impl FnMut(Term, usize)) {
+        self.words(text, &EveryWord, |word, at| {
+            word.into_iter().for_each(|word| found(hash(word), at));
+        });
+    }
+
+    /// Calls `found` for each term of a text with the byte offset of its identifier, in order.
+    pub(super) fn count(&mut self, text: &[u8], mut found: impl FnMut(usize)) {
+        self.words(text, &NoWord, |_, at| found(at));
+    }
+
+    /// Does the same as [`Tokenizer::terms`] with those terms alone that can have one of the heads, and
+    /// with few others.
+    pub(super) fn find(&mut self, text: &[u8], heads: &Heads, mut found: impl FnMut(Term, usize)) {
         let mut at = 0;
-        while at < text.len() {
-            if matches!(class_of(text[at]), Class::Other) {
-                at += 1;
-                continue;
-            }
-            let rest = &text[at..];
-            let len = rest.iter().position(|&byte| class_of(byte) == Class::Other);
-            let identifier = &rest[..len.unwrap_or(rest.len())];
-            self.parts(identifier, |term| found(term, at));
-            at += identifier.len();
+        while let Some(hit) = heads.find(text, at) {
+            let before = text[at..hit].iter().rev();
+            let begin = hit - before.take_while(|&&byte| class_of(byte) != Class::Other).count();
+            let length = self.identifier(&text[begin..], heads, |word| {
+                word.into_iter().for_each(|word| found(hash(word), begin));
+            });
+            at = (begin + length).max(hit + 1);
         }
     }
 
-    /// Calls `found` with each term of an identifier: its parts, and the whole if it has several.
-    fn parts(&mut self, identifier: &[u8], mut found: impl FnMut(Term)) {
-        let mut parts = 0;
-        self.whole.clear();
-        let mut from = 0;
-        while from < identifier.len() && parts < MAX_PARTS {
-            let len = part_len(&identifier[from..]);
-            let part = &identifier[from..from + len];
-            from += len;
-            if class_of(part[0]) == Class::Joint {
+    /// Calls `found` for each term of a text with the byte offset of its identifier, in order; with its
+    /// letters if it is wanted.
+    pub(super) fn words(
+        &mut self,
+        text: &[u8],
+        wanted: &impl Wanted,
+        mut found: impl FnMut(Option<&[u8]>, usize),
+    ) {
+        let mut at = 0;
+        while at < text.len() {
+            if class_of(text[at]) == Class::Other {
+                at += 1;
+                continue;
+            }
+            at += self.identifier(&text[at..], wanted, |word| found(word, at));
+        }
+    }
+
+    /// Calls `found` for each term of the identifier with which a text begins, its parts, and the whole
+    /// if it has several, and returns its length.
+    #[inline]
+    fn identifier(
+        &mut self,
+        text: &[u8],
+        wanted: &impl Wanted,
+        mut found: impl FnMut(Option<&[u8]>),
+    ) -> usize {
+        let (mut at, mut parts) = (0, 0);
+        let (mut whole_len, mut whole_head) = (0, Head::default());
+        while let Some(&first) = text.get(at)
+            && class_of(first) != Class::Other
+        {
+            if parts == MAX_PARTS {
+                at += end_of(&text[at..], |class| class == Class::Other);
+                break;
+            }
+            let part = &text[at..at + part_len(&text[at..])];
+            at += part.len();
+            if class_of(first) == Class::Joint {
                 continue;
             }
             parts += 1;
-            self.part.clear();
-            self.part.extend(part.iter().map(u8::to_ascii_lowercase));
-            if self.whole.len() < MAX_PART_BYTES {
-                self.whole.extend_from_slice(&self.part);
+            let head = Head::of(part);
+            if whole_len < MAX_PART_BYTES {
+                whole_head = whole_head.joined(whole_len, head);
+                whole_len += part.len();
             }
             if part.len() <= MAX_PART_BYTES {
-                found(hash(stem(&mut self.part)));
+                let is_wanted = wanted.may_begin(head);
+                found(if is_wanted { Some(self.stem(part.iter())) } else { None });
             }
         }
-        if parts > 1 && self.whole.len() <= MAX_PART_BYTES {
-            found(hash(stem(&mut self.whole)));
+        if parts > 1 && whole_len <= MAX_PART_BYTES {
+            let letters = text[..at].iter().filter(|&&byte| class_of(byte) != Class::Joint);
+            let is_wanted = wanted.may_begin(whole_head);
+            found(if is_wanted { Some(self.stem(letters.take(whole_len))) } else { None });
         }
+        at
     }
+
+    /// Returns a word in lower case without its ending.
+    fn stem<'l>(&mut self, letters: impl Iterator<Item = &'l u8>) -> &[u8] {
+        self.word.clear();
+        self.word.extend(letters.map(u8::to_ascii_lowercase));
+        stem(&mut self.word)
+    }
+}
+
+/// Returns the length of a text before the first byte for whose class `ends` is true.
+fn end_of(text: &[u8], ends: impl Fn(Class) -> bool) -> usize {
+    text.iter().position(|&byte| ends(class_of(byte))).unwrap_or(text.len())
 }
 
 /// Returns the length of the first part of an identifier, or of the joints before it.
 fn part_len(rest: &[u8]) -> usize {
-    let run = |from: usize, class: Class| {
-        rest[from..]
-            .iter()
-            .position(|&byte| class_of(byte) != class)
-            .map_or(rest.len(), |n| from + n)
-    };
+    let run = |from: usize, class: Class| from + end_of(&rest[from..], |other| other != class);
     match class_of(rest[0]) {
         Class::Upper => {
             let upper = run(0, Class::Upper);
@@ -131,11 +282,6 @@ pub(super) fn hash64(before: u64, bytes: &[u8]) -> u64 {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
     hash
-}
-
-/// Returns the term of a single part in lower case.
-pub(super) fn term_of(part: &str) -> Term {
-    hash(stem(&mut part.as_bytes().to_vec()))
 }
 
 /// Returns the parts of an identifier in lower case, with their endings.
@@ -183,7 +329,7 @@ fn endings(last: u8) -> &'static [Ending] {
 }
 
 /// Cuts the ending of a word in lower case, if at least three letters are left.
-pub(super) fn stem(word: &mut Vec<u8>) -> &[u8] {
+fn stem(word: &mut Vec<u8>) -> &[u8] {
     if word.len() > 3
         && let Some(&last) = word.last()
         && !word.ends_with(b"ss")
@@ -208,7 +354,14 @@ pub(super) fn stem(word: &mut Vec<u8>) -> &[u8] {
     word
 }
 
+/// Returns a word in lower case without its ending, as the bytes of which [`hash`] makes its term.
+pub(super) fn stem_of(word: &str) -> Vec<u8> {
+    let mut word = word.as_bytes().to_vec();
+    stem(&mut word);
+    word
+}
+
 /// Returns a word in lower case without its ending.
 pub(super) fn stemmed(word: &str) -> String {
-    String::from_utf8_lossy(stem(&mut word.as_bytes().to_vec())).into_owned()
+    String::from_utf8_lossy(&stem_of(word)).into_owned()
 }

@@ -1,8 +1,9 @@
 //! Ranked searches of contents: the blocks of files that fit a question best.
 //!
-//! The counts of a file's terms (`ranks`) are kept as long as the file is known to be unchanged, and
-//! every other file is read by each query (`reader`). Several directories are ranked as one
-//! (`search`). What is shown is read at the end, so that no line is older than the query.
+//! The counts of a file's terms and its blocks (`ranks`) are kept as long as the file is known to be
+//! unchanged, and every other file is read by each query (`reader`). The files that fit best are read again,
+//! to count the words of the query in their blocks. Several directories are ranked as one (`search`). What is
+//! shown is read at the end, so that no line is older than the query.
 //!
 //! The first query lists the names of the tree and reads each file once, on several threads; it builds
 //! no index of grams, which would double its time.
@@ -30,7 +31,6 @@ use crate::readers::ReadGuard;
 use crate::registry::MAX_INDEXES;
 use crate::{Index, IndexKey, Session, without_final_slash};
 pub(crate) use ranks::CachedRanks;
-pub(crate) use reader::MAX_BLOCK_BYTES;
 use search::{CoveredFiles, RankedSearch, SearchedRoot};
 
 /// The maximum number of attempts while files change between the ranking and the reading of what

@@ -1,12 +1,11 @@
 //! What is known about the files below a directory, for the ranked searches that start there.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-use filewright_core::rank::{FileBlocks, RankIndex};
+use filewright_core::rank::{PackedCut, RankIndex};
 
-use super::reader::{FilePlace, FileVersion, Known, MAX_BLOCK_BYTES, ReadFiles, ReadPart};
+use super::reader::{FilePlace, FileVersion, Known, ReadFiles, ReadPart};
 use crate::tree::{FileState, NO_NUMBER};
 use crate::watch::state::IndexState;
 
@@ -16,6 +15,9 @@ const MAX_STARTS: usize = 4;
 /// The number of past contents, beyond as many as the present ones, from which all are counted again.
 const MAX_UNUSED: usize = 1024;
 
+/// The memory use of a path and of blocks besides their bytes: counters, lengths and the allocator's.
+const DOC_BYTES: usize = 96;
+
 /// What was found about a file, and the version of the file.
 #[derive(Clone, Copy)]
 struct KnownFile {
@@ -23,10 +25,26 @@ struct KnownFile {
     stamp: u64,
     /// [`FileRecord::touched`](crate::tree::FileRecord::touched) before it was read.
     touched: u32,
-    /// [`IndexState::lost_changes`] before it was read.
-    lost: u32,
+    /// What was known of reports before it was read.
+    seen: SeenReports,
     /// False if the file can change without a report.
     is_reported: bool,
+}
+
+/// How often something has happened after which the reports of a file do not tell whether it is unchanged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct SeenReports {
+    /// [`IndexState::lost_changes`].
+    lost: u32,
+    /// [`IndexState::added_links`].
+    links: u32,
+}
+
+impl SeenReports {
+    /// Returns what has happened so far.
+    pub fn of(state: &IndexState) -> Self {
+        Self { lost: state.lost_changes, links: state.added_links }
+    }
 }
 
 /// A content of a file that was ranked. Another content of the file is another one.
@@ -37,6 +55,8 @@ pub(super) struct RankedDoc {
     pub path: Arc<str>,
     /// The stamp of the content.
     pub stamp: u64,
+    /// Its blocks.
+    pub cut: PackedCut,
 }
 
 /// The ranked files of one start.
@@ -46,9 +66,10 @@ pub(crate) struct Ranks {
     pub(super) index: RankIndex,
     /// By their numbers in the index.
     pub(super) docs: Vec<RankedDoc>,
+    /// The memory use of what `docs` point to, in bytes.
+    doc_bytes: usize,
     /// By the numbers of files in the tree.
     files: Vec<Option<KnownFile>>,
-    blocks: BlockCache,
 }
 
 impl Default for Ranks {
@@ -58,8 +79,8 @@ impl Default for Ranks {
             id: LAST_ID.fetch_add(1, Ordering::Relaxed),
             index: RankIndex::default(),
             docs: Vec::new(),
+            doc_bytes: 0,
             files: Vec::new(),
-            blocks: BlockCache::default(),
         }
     }
 }
@@ -70,7 +91,8 @@ impl Ranks {
     ///
     /// An indexed file is as new as the index, which checks its stamp. So is any other whose watch has
     /// reported nothing since it was read, if no report was lost. What no watch reports, the stamp tells:
-    /// a change of a file with several hard links, in a directory without a watch, or of a mounted file.
+    /// a change of a file with several hard links, or that may have got one, in a directory without a watch,
+    /// or of a mounted file.
     pub fn get(&self, state: &IndexState, file: u32) -> Option<(Known, Option<u64>)> {
         let known = self.files.get(file as usize)?.as_ref()?;
         let record = &state.tree.files[file as usize];
@@ -79,21 +101,32 @@ impl Ranks {
                 (known.stamp == record.stamp).then_some((known.known, None))
             }
             FileState::Dirty => {
-                let is_same = known.touched == record.touched && known.lost == state.lost_changes;
-                let is_told = known.is_reported && !state.unwatched.contains(&record.dir);
+                let now = SeenReports::of(state);
+                let is_same = known.touched == record.touched && known.seen.lost == now.lost;
+                let is_told = known.is_reported
+                    && known.seen.links == now.links
+                    && !state.unwatched.contains(&record.dir);
                 is_same.then_some((known.known, (!is_told).then_some(known.stamp)))
             }
             FileState::Secret => None,
         }
     }
 
-    /// Adds what was read of `places`, and returns the numbers of the files that are ranked. `lost` is
+    /// Records that a file had its stamp after `seen`.
+    pub fn confirm(&mut self, file: u32, stamp: u64, seen: SeenReports) {
+        let known = self.files.get_mut(file as usize).and_then(Option::as_mut);
+        if let Some(known) = known.filter(|known| known.stamp == stamp) {
+            known.seen = seen;
+        }
+    }
+
+    /// Adds what was read of `places`, and returns the numbers of the files that are ranked. `seen` is
     /// that of before the reading.
     pub fn add(
         &mut self,
         read: ReadFiles,
         places: &[FilePlace],
-        lost: u32,
+        seen: SeenReports,
         state: &IndexState,
     ) -> Added {
         let mut added = Added::default();
@@ -111,34 +144,23 @@ impl Ranks {
             let is_reported = is_watched && !is_linked && !state.tree.is_mount_point(file);
             let touched = places[at].touched;
             this.files[file as usize] =
-                Some(KnownFile { known, stamp, touched, lost, is_reported });
+                Some(KnownFile { known, stamp, touched, seen, is_reported });
         };
         for ReadPart { segment, docs } in read.parts {
             let Some(first) = self.index.append(segment) else { continue };
             for (number, doc) in (first..).zip(docs) {
                 let (version, stamp) = (doc.version, doc.version.stamp);
-                self.docs.push(RankedDoc { file: version.file, path: doc.path, stamp });
+                let (file, path, cut) = (version.file, doc.path, doc.cut);
+                self.doc_bytes += path.len() + cut.bytes() + DOC_BYTES;
+                self.docs.push(RankedDoc { file, path, stamp, cut });
                 added.numbers.push(number);
                 learn(self, doc.at, &version, Known::Ranked(number));
-                if let Some(blocks) = doc.blocks {
-                    self.blocks.put(number, Arc::new(blocks));
-                }
             }
         }
         for (at, version, known) in read.others {
             learn(self, at, &version, known);
         }
         added
-    }
-
-    /// Returns the blocks of a file, if they are in memory.
-    pub fn blocks(&mut self, number: u32) -> Option<Arc<FileBlocks>> {
-        self.blocks.get(number)
-    }
-
-    /// Keeps the blocks of a file.
-    pub fn keep_blocks(&mut self, number: u32, blocks: Arc<FileBlocks>) {
-        self.blocks.put(number, blocks);
     }
 
     /// Forgets all files if most of their contents are of the past.
@@ -157,12 +179,10 @@ impl Ranks {
     }
 
     fn bytes(&self) -> usize {
-        let paths: usize = self.docs.iter().map(|doc| doc.path.len() + 16).sum();
         self.index.bytes()
-            + self.blocks.bytes()
             + self.docs.capacity() * size_of::<RankedDoc>()
             + self.files.capacity() * size_of::<Option<KnownFile>>()
-            + paths
+            + self.doc_bytes
     }
 }
 
@@ -172,43 +192,6 @@ pub(super) struct Added {
     pub numbers: Vec<u32>,
     /// The number of files that the next query reads again, unless they are indexed.
     pub passing: usize,
-}
-
-/// The blocks of files that were read or were among the best of late, by the numbers of the files. It
-/// has two generations: when the young one is full it replaces the old one, which is dropped.
-#[derive(Default)]
-struct BlockCache {
-    young: HashMap<u32, Arc<FileBlocks>>,
-    young_bytes: usize,
-    old: HashMap<u32, Arc<FileBlocks>>,
-    old_bytes: usize,
-}
-
-impl BlockCache {
-    fn get(&mut self, number: u32) -> Option<Arc<FileBlocks>> {
-        if let Some(blocks) = self.young.get(&number) {
-            return Some(Arc::clone(blocks));
-        }
-        let blocks = self.old.remove(&number)?;
-        self.old_bytes -= blocks.bytes();
-        self.put(number, Arc::clone(&blocks));
-        Some(blocks)
-    }
-
-    fn put(&mut self, number: u32, blocks: Arc<FileBlocks>) {
-        self.young_bytes += blocks.bytes();
-        if let Some(before) = self.young.insert(number, blocks) {
-            self.young_bytes -= before.bytes();
-        }
-        if self.young_bytes > MAX_BLOCK_BYTES / 2 {
-            self.old = std::mem::take(&mut self.young);
-            self.old_bytes = std::mem::take(&mut self.young_bytes);
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        self.young_bytes + self.old_bytes
-    }
 }
 
 /// The ranked files of the starts of the last queries, the most recent first.
@@ -236,24 +219,16 @@ impl CachedRanks {
         self.0.iter().filter_map(|(_, ranks)| free(ranks)).map(|ranks| ranks.bytes()).sum()
     }
 
-    /// Forgets the blocks of the least recent starts if all have more than `max_blocks` bytes, and those
-    /// starts if all have more than `max_bytes`; never the most recent start. What a query has locked is
-    /// measured when that ends. Returns the memory use in bytes.
-    pub fn limit(&mut self, max_blocks: usize, max_bytes: usize) -> usize {
-        let (mut blocks, mut bytes, mut kept) = (0, 0, 0);
+    /// Forgets the least recent starts if all have more than `max_bytes`; never the most recent one. What
+    /// a query has locked is measured when that ends. Returns the memory use in bytes.
+    pub fn limit(&mut self, max_bytes: usize) -> usize {
+        let (mut bytes, mut kept) = (0, 0);
         for (_, ranks) in &self.0 {
-            if let Some(mut ranks) = free(ranks) {
-                blocks += ranks.blocks.bytes();
-                if kept > 0 && blocks > max_blocks {
-                    blocks -= ranks.blocks.bytes();
-                    ranks.blocks = BlockCache::default();
-                }
-                let own = ranks.bytes();
-                if kept > 0 && bytes + own > max_bytes {
-                    break;
-                }
-                bytes += own;
+            let own = free(ranks).map_or(0, |ranks| ranks.bytes());
+            if kept > 0 && bytes + own > max_bytes {
+                break;
             }
+            bytes += own;
             kept += 1;
         }
         self.0.truncate(kept);

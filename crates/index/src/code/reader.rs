@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use filewright_core::pattern::policy::holds_secret;
-use filewright_core::rank::{FileBlocks, RankBatch, RankLimits, Segment, Tokenizer, ranked_text};
+use filewright_core::rank::{
+    Cut, FileBlocks, PackedCut, RankBatch, RankLimits, RankQuery, Segment, Tokenizer, ranked_text,
+};
 use filewright_core::search::BINARY_CHECK_BYTES;
 
 use crate::tree::{NO_NUMBER, Tree, stamp_of};
@@ -24,10 +26,6 @@ use filewright_fs::walk::{
 const FILES_PER_BATCH: usize = 16;
 /// The number of files whose terms are sorted together: some megabytes of memory for each thread.
 const FILES_PER_SEGMENT: usize = 4096;
-
-/// The maximum memory of the blocks of all files, in bytes. Others are read again where their file
-/// is among the best.
-pub(crate) const MAX_BLOCK_BYTES: usize = 128 << 20;
 
 /// Where a file of the tree is.
 pub(super) struct FilePlace {
@@ -193,8 +191,7 @@ pub(super) struct ReadDoc {
     pub at: usize,
     pub path: Arc<str>,
     pub version: FileVersion,
-    /// `None` where there is no room for the blocks of all files.
-    pub blocks: Option<FileBlocks>,
+    pub cut: PackedCut,
 }
 
 /// Some texts, in the order in which they are in the segment.
@@ -220,9 +217,8 @@ pub(super) fn read_files<'a>(
     stop: &StopSignal<'_>,
     reader: impl Fn() -> FileReader<'a> + Sync,
 ) -> ReadFiles {
-    let kept = AtomicUsize::new(0);
     let parts = on_threads(places.len(), FILES_PER_BATCH, |next| {
-        let (mut reader, mut tokenizer) = (reader(), Tokenizer::default());
+        let mut reader = reader();
         let (mut found, mut batch, mut docs) = (ReadFiles::default(), RankBatch::default(), vec![]);
         'all: while let Some(range) = next() {
             for at in range {
@@ -233,11 +229,10 @@ pub(super) fn read_files<'a>(
                 let place = &places[at];
                 match reader.read(place) {
                     ReadFile::Text(text, version) => {
-                        let blocks = FileBlocks::of(&place.path, &text, &mut tokenizer);
-                        batch.push(&blocks);
-                        let before = kept.fetch_add(blocks.bytes(), Ordering::Relaxed);
-                        let blocks = (before < MAX_BLOCK_BYTES / 2).then_some(blocks);
-                        docs.push(ReadDoc { at, path: Arc::clone(&place.path), version, blocks });
+                        let path = Arc::clone(&place.path);
+                        let mut cut = Cut::of(&path, &text);
+                        batch.push(&mut cut, &path, &text);
+                        docs.push(ReadDoc { at, path, version, cut: cut.packed() });
                     }
                     ReadFile::Other(known, version) => found.others.push((at, version, known)),
                     ReadFile::Gone => {}
@@ -288,25 +283,46 @@ pub(super) fn unchanged<'a>(
     parts.into_iter().flatten().collect()
 }
 
-/// Reads the blocks of files, each with its index in the list; without those that cannot be read now.
-pub(super) fn read_blocks<'a>(
-    places: &[FilePlace],
+/// A file to count the terms of a query in.
+pub(super) struct AskedFile {
+    pub place: FilePlace,
+    /// The stamp of the content that was ranked, and its blocks.
+    pub stamp: u64,
+    pub cut: PackedCut,
+}
+
+/// Returns the blocks of files with the terms of a query, by the order of the files; `None` for those that
+/// cannot be read now.
+pub(super) fn ask_files<'a>(
+    files: &[AskedFile],
+    query: &RankQuery,
     reader: impl Fn() -> FileReader<'a> + Sync,
-) -> Vec<(usize, FileBlocks, u64)> {
+) -> Vec<Option<FileBlocks>> {
     // One by one: they are few, and a large one takes as long as twenty others.
-    let parts = on_threads(places.len(), 1, |next| {
+    let parts = on_threads(files.len(), 1, |next| {
         let (mut reader, mut tokenizer, mut found) = (reader(), Tokenizer::default(), vec![]);
         while let Some(range) = next() {
             for at in range {
-                if let ReadFile::Text(text, version) = reader.read(&places[at]) {
-                    let blocks = FileBlocks::of(&places[at].path, &text, &mut tokenizer);
-                    found.push((at, blocks, version.stamp));
+                let AskedFile { place, stamp, cut } = &files[at];
+                if let ReadFile::Text(text, version) = reader.read(place) {
+                    let content = (&*place.path, &*text);
+                    // The blocks of a later content are shown by no query, because the stamps differ.
+                    let cut = if version.stamp == *stamp {
+                        cut.unpacked()
+                    } else {
+                        let mut cut = Cut::of(content.0, content.1);
+                        cut.count(content.1, &mut tokenizer);
+                        cut
+                    };
+                    found.push((at, FileBlocks::asked(&cut, content, &mut tokenizer, query)));
                 }
             }
         }
         found
     });
-    parts.into_iter().flatten().collect()
+    let mut all: Vec<Option<FileBlocks>> = files.iter().map(|_| None).collect();
+    parts.into_iter().flatten().for_each(|(at, blocks)| all[at] = Some(blocks));
+    all
 }
 
 /// Runs work on several threads, and returns the result of each. Each takes ranges of the first `count`

@@ -4,14 +4,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use filewright_core::rank::{
-    CodeBlock, CodeFound, FileBlocks, Kind, RankStats, RankedBlock, RankedFile, cut_to_pool,
-    is_test, rank_blocks, shown_block,
+    CodeBlock, CodeFound, FileBlocks, Kind, PackedCut, RankStats, RankedBlock, RankedFile,
+    cut_to_pool, is_test, rank_blocks, shown_block,
 };
 
 use super::CodeOptions;
-use super::ranks::Ranks;
+use super::ranks::{Ranks, SeenReports};
 use super::reader::{
-    DoubtedFile, FilePlace, FileReader, Known, ReadFile, read_blocks, read_files, unchanged,
+    AskedFile, DoubtedFile, FilePlace, FileReader, Known, ReadFile, ask_files, read_files,
+    unchanged,
 };
 use crate::build::indexer::MIN_DIRTY_FILES_PER_PASS;
 use crate::lifecycle::index_dirty_in_background;
@@ -58,7 +59,7 @@ struct LookedUp {
     ranked: Vec<u32>,
     doubted: Vec<DoubtedFile>,
     unread: Vec<FilePlace>,
-    lost: u32,
+    seen: SeenReports,
     large: u64,
     unreadable: u64,
     devices: HashMap<u64, bool>,
@@ -99,7 +100,7 @@ impl SearchedRoot<'_> {
             let devices = std::mem::take(&mut files.devices);
             let reader = || FileReader::new(self.base(), &search, stop, &devices);
             let unchanged = unchanged(&files.doubted, stop, reader);
-            files.believe(&unchanged, self.wants_tests_alone());
+            let confirmed = files.believe(&unchanged, self.wants_tests_alone());
             let read = read_files(&files.unread, stop, reader);
             let (is_cut, unreadable) = (read.is_cut, files.unreadable + read.unreadable);
             let is_large =
@@ -109,7 +110,10 @@ impl SearchedRoot<'_> {
             if locked.id != id {
                 continue; // Another query has forgotten all files meanwhile.
             }
-            let added = locked.add(read, &files.unread, files.lost, &self.index().lock());
+            for (file, stamp) in confirmed {
+                locked.confirm(file, stamp, files.seen);
+            }
+            let added = locked.add(read, &files.unread, files.seen, &self.index().lock());
             if self.is_kept && added.passing >= MIN_DIRTY_FILES_PER_PASS {
                 index_dirty_in_background(self.session, self.index());
             }
@@ -153,7 +157,7 @@ impl SearchedRoot<'_> {
             ranked: Vec::new(),
             doubted: Vec::new(),
             unread: Vec::new(),
-            lost: state.lost_changes,
+            seen: SeenReports::of(&state),
             large: 0,
             unreadable: view.others().unreadable,
             devices: state.devices.clone(),
@@ -194,15 +198,19 @@ impl LookedUp {
         }
     }
 
-    /// Adds the doubted files: those that are unchanged as known, the others to the unread ones.
-    fn believe(&mut self, unchanged: &HashSet<u32>, tests_alone: bool) {
-        for DoubtedFile { place, known, .. } in std::mem::take(&mut self.doubted) {
+    /// Adds the doubted files: those that are unchanged as known, the others to the unread ones. Returns
+    /// the former with their stamps.
+    fn believe(&mut self, unchanged: &HashSet<u32>, tests_alone: bool) -> Vec<(u32, u64)> {
+        let mut confirmed = Vec::new();
+        for DoubtedFile { place, stamp, known } in std::mem::take(&mut self.doubted) {
             if unchanged.contains(&place.file) {
+                confirmed.push((place.file, stamp));
                 self.add(known, tests_alone);
             } else {
                 self.unread.push(place);
             }
         }
+        confirmed
     }
 }
 
@@ -210,13 +218,14 @@ impl LookedUp {
 struct Candidate {
     /// The index of its directory among the searched ones.
     root: usize,
-    /// Its number among the ranked files, and in the tree.
-    number: u32,
+    /// Its number in the tree.
     file: u32,
     path: Arc<str>,
     stamp: u64,
     score: f64,
-    blocks: Option<Arc<FileBlocks>>,
+    /// The blocks as they are kept, and with the terms of the query.
+    cut: PackedCut,
+    blocks: Option<FileBlocks>,
 }
 
 /// A search of the files of several directories, which are ranked together.
@@ -241,7 +250,7 @@ impl RankedSearch<'_, '_> {
     pub fn run(&self) -> Option<Shown> {
         let CodeOptions { query, limit, .. } = self.options;
         let (mut best, rarity) = self.best_files()?;
-        self.read_missing_blocks(&mut best);
+        self.ask(&mut best);
         best.retain(|one| one.blocks.is_some());
         let files: Vec<RankedFile<'_>> = best
             .iter()
@@ -339,46 +348,29 @@ impl RankedSearch<'_, '_> {
             one.locked(|ranks, seen| {
                 for (number, score) in ranks.index.rank(query, &stats, seen) {
                     let doc = &ranks.docs[number as usize];
-                    let (file, stamp, path) = (doc.file, doc.stamp, Arc::clone(&doc.path));
-                    best.push(Candidate { root, number, file, path, stamp, score, blocks: None });
+                    let (path, cut) = (Arc::clone(&doc.path), doc.cut.clone());
+                    let (file, stamp) = (doc.file, doc.stamp);
+                    best.push(Candidate { root, file, path, stamp, score, cut, blocks: None });
                 }
             })?;
         }
         cut_to_pool(query, &mut best, |one| (one.score, one.root as u32, &one.path));
-        for (root, covered) in self.covered.iter().enumerate() {
-            covered.locked(|ranks, _| {
-                for one in best.iter_mut().filter(|one| one.root == root) {
-                    one.blocks = ranks.blocks(one.number);
-                }
-            })?;
-        }
         Some((best, stats.rarity(query)))
     }
 
-    /// Reads the blocks that are not in memory.
-    fn read_missing_blocks(&self, best: &mut [Candidate]) {
+    /// Counts the terms of the query in the blocks of files.
+    fn ask(&self, best: &mut [Candidate]) {
         let searches = self.searches();
-        for (root, covered) in self.covered.iter().enumerate() {
-            let missing: Vec<(usize, FilePlace)> = best
-                .iter()
-                .enumerate()
-                .filter(|(_, one)| one.root == root && one.blocks.is_none())
-                .filter_map(|(at, one)| Some((at, self.place(one)?)))
-                .collect();
-            if missing.is_empty() {
-                continue;
-            }
-            let (places_of, places): (Vec<usize>, Vec<FilePlace>) = missing.into_iter().unzip();
-            let read = read_blocks(&places, || self.reader(root, &searches));
-            let mut ranks = lock_always(&covered.ranks);
-            for (at, blocks, stamp) in read {
-                let one = &mut best[places_of[at]];
-                let blocks = Arc::new(blocks);
-                // Those of a later content are shown by no query: the stamps differ.
-                if stamp == one.stamp && ranks.id == covered.id {
-                    ranks.keep_blocks(one.number, Arc::clone(&blocks));
-                }
-                one.blocks = Some(blocks);
+        for root in 0..self.roots.len() {
+            let own = || best.iter().enumerate().filter(|(_, one)| one.root == root);
+            let asked = own().filter_map(|(at, one)| {
+                let (place, stamp, cut) = (self.place(one)?, one.stamp, one.cut.clone());
+                Some((at, AskedFile { place, stamp, cut }))
+            });
+            let (numbers, files): (Vec<usize>, Vec<AskedFile>) = asked.unzip();
+            let blocks = ask_files(&files, &self.options.query, || self.reader(root, &searches));
+            for (at, blocks) in numbers.into_iter().zip(blocks) {
+                best[at].blocks = blocks;
             }
         }
     }

@@ -53,6 +53,8 @@ pub(crate) struct IndexState {
     pub begun: bool,
     /// True if a new name in the tree may be another hard link to a file that is in it.
     pub hard_link_added: bool,
+    /// The number of times that this has happened.
+    pub(crate) added_links: u32,
     /// The number of times that reports of changes may have been lost.
     pub(crate) lost_changes: u32,
     pub(crate) listing: Listing,
@@ -102,6 +104,7 @@ impl IndexState {
         if std::mem::take(&mut self.hard_link_added) {
             // A change through the new name is not reported for the old name. Files with several
             // names are checked at each query from now on.
+            self.added_links = self.added_links.wrapping_add(1);
             self.sweep(context, (0..self.tree.dirs.len() as u32).collect());
             self.list_stale(context);
         }
