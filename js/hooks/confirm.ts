@@ -258,7 +258,10 @@ export interface Confirmation {
   onConfirm(outcome: Outcome, payload?: ConfirmPayload): void;
 }
 
-/** Asks a reviewer, who answers by the return value or through `onConfirm`. */
+/**
+ * Asks a reviewer, who answers by the return value or through `onConfirm`. A call is APPROVAL_DENIED after 100 questions
+ * that were answered by `look_again`, or by a change of the content that is shown again.
+ */
 export type Confirm = (details: Confirmation) => MaybePromise<ConfirmReply | undefined>;
 
 /** Asks a reviewer and returns the answer. @throws FilewrightError APPROVAL_DENIED, CANCELLED */

@@ -15,7 +15,7 @@ import { toBase64 } from "../engine/wire/bytes.ts";
 import { confirmedChange } from "../hooks/changed-files.ts";
 import { askReviewer, type CallQuestion } from "../hooks/asking.ts";
 import { type AskedCall, type ChangingOutcome, isLasting } from "../hooks/scope/offer.ts";
-import { type Confirm, type Confirmation, type ConfirmReply, refusedBy } from "../hooks/confirm.ts";
+import { type Confirm, type Confirmation, type ConfirmReply, denied, refusedBy } from "../hooks/confirm.ts";
 import { digestOfParts } from "../hooks/question.ts";
 import type { BaseVersion, Preview } from "../tools/change/change.ts";
 import type { ChangingPlan } from "../tools/change/make.ts";
@@ -183,7 +183,7 @@ function questionOutline(
  * Asks the reviewer until a plan is approved unchanged. `replan` plans again on the present content, for a reviewer who
  * looks again; its plan is returned at once when it has nothing to change. With `isTrial` it asks nobody, and its plan is
  * not used.
- * @throws FilewrightError APPROVAL_DENIED, CANCELLED
+ * @throws FilewrightError APPROVAL_DENIED, also after {@link MAX_QUESTIONS} without a decision; CANCELLED
  */
 export async function reviewUntilApproved(
   asked: AskedChange,
@@ -197,7 +197,7 @@ export async function reviewUntilApproved(
   let notes: readonly string[] = [];
   let plan = planned;
   let replaces: string | undefined;
-  for (;;) {
+  for (let questions = 0; questions < MAX_QUESTIONS; questions++) {
     const question = await changeQuestionOf(asked, plan, largest);
     const open = await openQuestion(asked, question, replan);
     const reply = await putQuestion(
@@ -234,7 +234,11 @@ export async function reviewUntilApproved(
       approval: { outcome, ...withoutUndefined({ hash: approved.details.hash, by: payload.by, parts }) },
     };
   }
+  throw denied(`The reviewer decided nothing in ${MAX_QUESTIONS} questions about one call.`);
 }
+
+/** The maximum number of questions about one call: no person asks for so many, and a program may never decide. */
+const MAX_QUESTIONS = 100;
 
 /** What a reviewer has made of a change. */
 export interface Choice {

@@ -76,6 +76,22 @@ describe.each(KINDS)("on %s", (kind) => {
     expect(await text("f")).toBe("zero\none\nTWO\n");
   });
 
+  test.each<readonly [string, ConfirmReply]>([
+    ["looks again", { outcome: "look_again" }],
+    ["changes the content to see it", { outcome: "modify_with_editor", payload: { newContent: "x\n" } }],
+  ])("a reviewer who %s without end is asked 100 times", async (_, reply) => {
+    let asked = 0;
+    const confirm = async () => {
+      asked++;
+      return reply;
+    };
+    const { ws, text } = await place(kind, seed, { confirm, guard: "off" });
+    const { error } = await ws.call(...edit);
+    expect([asked, error?.code]).toEqual([100, "APPROVAL_DENIED"]);
+    expect(error?.message).toContain("decided nothing in 100 questions");
+    expect(await text("f")).toBe("one\ntwo\n");
+  });
+
   test("an answer that comes before the change is noticed writes nothing", async () => {
     const { queue, foreign, text, id, answer } = await waiting(edit);
     await foreign("f", "other\ntwo\n");
