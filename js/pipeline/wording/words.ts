@@ -160,7 +160,7 @@ const SENTENCE_MAKER_BY_CODE: Partial<Record<Code, SentenceMaker>> = {
       error.hint ?? "try again once there is room",
     ),
   LOOP: ({ path }) => `${path} leads through too many symbolic links.`,
-  NAME_TOO_LONG: ({ path }) => `The name is too long for the file system: ${path}.`,
+  NAME_TOO_LONG: ({ path }) => `The name is too long for the file system: ${path}; choose a shorter one.`,
   CANCELLED: ({ error }) =>
     `The call was cancelled; ${error.details?.["rolled_back"] === false ? "a part of the change stays for now" : "nothing was changed"}.`,
   TIMEOUT: ({ error }) => toSentence(errorClause(error) || "The call took too long", error.hint),
