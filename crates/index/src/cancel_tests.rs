@@ -81,7 +81,8 @@ fn cancelled_work_ends_soon_and_as_cancelled() {
         work(&session, &path, &whole).unwrap();
         let (most, looks) = whole.seen();
         assert!(most < MAX_CHECK_INTERVAL && looks > 10, "{name}: {most:?} between {looks} looks");
-        for at in [0, 1, looks / 2] {
+        // On a busy machine an index is made in two passes, and the next one in one.
+        for at in [0, 1, looks / 3] {
             let session = fresh();
             let cancel = CancelToken::at_look(at);
             let ended = work(&session, &path, &cancel).map_err(|error| error.code);
