@@ -53,6 +53,8 @@ describe("a shortcut that shows everything", () => {
     blocks: [{ root: 0, path: "leaked", first: 1, last: 1, hash: "000000", lines: [] }],
     filesSearched: 1,
     skippedLarge: 0,
+    firstLarge: "",
+    largeRoot: 0,
     unreadable: 0,
     complete: true,
   };

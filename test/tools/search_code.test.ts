@@ -181,6 +181,16 @@ describe.each(KINDS)("search_code on %s", (kind) => {
     }
   });
 
+  test("names the first of many texts that are too large, wherever it is", async () => {
+    const large = "insert into t values (1);\n".repeat(50_000);
+    const small = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`a/${at}.ts`, "wanted();\n"]));
+    const { ws } = await place(kind, { ...small, "b/dump.sql": large, "b-a.sql": large });
+    for (let round = 0; round < 2; round++) {
+      const { text } = await ws.call("search_code", { query: "wanted" });
+      expect(text).toContain("[2 entries not searched (b-a.sql: over 1 MiB); grep searches them]");
+    }
+  });
+
   test("finds a word that is only in the path of a file, after those with it in the text", async () => {
     const { ws } = await place(kind, {
       "billing/refund.ts": "\nexport const rate = 1;\n",

@@ -83,17 +83,22 @@ async function rankOnce(
   const read = readerOf(backend, terms?.numbers, query.signal);
   const ranked: PendingFile[] = [];
   const ahead: (readonly [PendingFile, Promise<ReadForRanking>])[] = [];
-  const counts = { skippedLarge: 0, unreadable: 0, complete: true };
+  const counts = { skippedLarge: 0, firstLarge: "", largeRoot: 0, unreadable: 0, complete: true };
   const add = (file: PendingFile, content: Uint8Array | { readonly number: number }): boolean => {
     if (content instanceof Uint8Array) return ranking.add(file.root, file.path, content);
     return terms !== undefined && ranking.addKnown(file.root, terms.contents, content.number);
+  };
+  const countLarge = ({ root, path }: PendingFile): void => {
+    // Where tests alone are asked for, it is not known which of the large files are tests.
+    if (query.kind === "test") return;
+    if (counts.skippedLarge++ === 0) Object.assign(counts, { firstLarge: path, largeRoot: root });
   };
   const addNext = async (): Promise<void> => {
     const [file, reading] = ahead.shift() as (typeof ahead)[number];
     const content = await reading;
     await yielder.yieldIfDue();
     if (content instanceof Error) counts.unreadable += isGone(content) ? 0 : 1;
-    else if (content === "large") counts.skippedLarge++;
+    else if (content === "large") countLarge(file);
     else if (content !== undefined && add(file, content)) ranked.push(file);
   };
   for (const [root, directory] of roots.entries()) {
@@ -109,9 +114,7 @@ async function rankOnce(
   }
   while (ahead.length > 0) await addNext();
   const { blocks, changed } = await shownBlocks(backend, ranked, ranking);
-  // Where tests alone are asked for, it is not known which of the large files are tests.
-  const skippedLarge = query.kind === "test" ? 0 : counts.skippedLarge;
-  return { result: { blocks, filesSearched: ranked.length, ...counts, skippedLarge }, changed };
+  return { result: { blocks, filesSearched: ranked.length, ...counts }, changed };
 }
 
 /** Returns what reads the files of a search. A content that the backend holds is read and counted once. */

@@ -518,6 +518,10 @@ export interface CodeFound {
   readonly filesSearched: number;
   /** The number of text files of more than 1 MiB, which were left out. */
   readonly skippedLarge: number;
+  /** The path of the first of them, relative to its directory; empty if there is none. */
+  readonly firstLarge: string;
+  /** The index of the searched directory that contains it. */
+  readonly largeRoot: number;
   /** The number of entries that could not be read. */
   readonly unreadable: number;
   /** False when the time was up before all files were ranked. */
@@ -532,6 +536,8 @@ export function decodeCodeFound(from: Unpacker): CodeFound {
   return {
     filesSearched: nums[from.at++] as number,
     skippedLarge: nums[from.at++] as number,
+    firstLarge: from.str(),
+    largeRoot: nums[from.at++] as number,
     unreadable: nums[from.at++] as number,
     complete: nums[from.at++] === 1,
     blocks: from.list(() => decodeCodeBlock(from)),

@@ -6,11 +6,13 @@ import { RANK_LIMITS } from "../../engine/generated/records.ts";
 import type { SearchCodeData } from "../generated/types.ts";
 import type { CheckedArgs } from "../generated/internal.ts";
 import type { Answer, Call } from "../lib/tool.ts";
+import { BYTES_PER_MIB } from "../lib/limits.ts";
 import { assertWellFormed } from "../lib/text.ts";
 import { NOTE_TOKENS, TokenRoom } from "../lib/tokens.ts";
 import { searchedGlobs } from "../lib/walks.ts";
-import { coveredRoots, largeFilesNote, leftOutRootsNote } from "../every-root.ts";
+import { coveredRoots, leftOutRootsNote } from "../every-root.ts";
 import { withBestBlocks } from "../render/blocks.ts";
+import { leftOutNote } from "../render/left-out.ts";
 
 /** Answers a call of `search_code`. */
 export async function runSearchCode(
@@ -48,8 +50,10 @@ export async function runSearchCode(
     room.take(`${text}\n`),
   );
   const { unreadable, skippedLarge: skipped } = found;
-  const above = RANK_LIMITS.maxRankedBytes;
-  const large = await largeFilesNote(call, roots, { glob, ignoreFiles }, { skipped, above });
+  const large = leftOutNote(skipped, "searched", {
+    path: call.reader.display(childOf(roots[found.largeRoot] as string, found.firstLarge)),
+    reason: `over ${RANK_LIMITS.maxRankedBytes / BYTES_PER_MIB} MiB`,
+  });
   const notes = [
     large && `${large}; grep searches ${skipped === 1 ? "it" : "them"}`,
     unreadable > 0 ? `${plural(unreadable, "entry", "entries")} could not be read` : undefined,

@@ -49,6 +49,10 @@ crate::wire! {
         pub files_searched: u64,
         /// The number of text files of more than 1 MiB, which were left out.
         pub skipped_large: u64,
+        /// The path of the first of them, relative to its directory; empty if there is none.
+        pub first_large: String,
+        /// The index of the searched directory that contains it.
+        pub large_root: u64,
         /// The number of entries that could not be read.
         pub unreadable: u64,
         /// False when the time was up before all files were ranked.

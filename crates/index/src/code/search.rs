@@ -46,7 +46,8 @@ pub(super) struct CoveredFiles {
     /// For each ranked file, whether it is searched.
     seen: Vec<bool>,
     searched: usize,
-    large: u64,
+    /// The numbers of the files that are too large.
+    large: Vec<u32>,
     unreadable: u64,
     is_cut: bool,
     /// The length of the path of the start in the tree.
@@ -60,7 +61,7 @@ struct LookedUp {
     doubted: Vec<DoubtedFile>,
     unread: Vec<FilePlace>,
     seen: SeenReports,
-    large: u64,
+    large: Vec<u32>,
     unreadable: u64,
     devices: HashMap<u64, bool>,
 }
@@ -103,9 +104,11 @@ impl SearchedRoot<'_> {
             let confirmed = files.believe(&unchanged, self.wants_tests_alone());
             let read = read_files(&files.unread, stop, reader);
             let (is_cut, unreadable) = (read.is_cut, files.unreadable + read.unreadable);
-            let is_large =
-                |known: &Known| matches!(known, Known::Large) && !self.wants_tests_alone();
-            let newly_large = read.others.iter().filter(|(.., known)| is_large(known)).count();
+            for (_, version, known) in &read.others {
+                if matches!(known, Known::Large) {
+                    files.add(version.file, *known, self.wants_tests_alone());
+                }
+            }
             let mut locked = lock_always(&ranks);
             if locked.id != id {
                 continue; // Another query has forgotten all files meanwhile.
@@ -126,7 +129,7 @@ impl SearchedRoot<'_> {
                 id,
                 searched: files.ranked.len() + added.numbers.len(),
                 seen,
-                large: files.large + newly_large as u64,
+                large: files.large,
                 unreadable,
                 is_cut,
                 cut: start.len(),
@@ -158,7 +161,7 @@ impl SearchedRoot<'_> {
             doubted: Vec::new(),
             unread: Vec::new(),
             seen: SeenReports::of(&state),
-            large: 0,
+            large: Vec::new(),
             unreadable: view.others().unreadable,
             devices: state.devices.clone(),
         };
@@ -171,7 +174,7 @@ impl SearchedRoot<'_> {
             if let Some((known, None)) = known {
                 let is_other = |number: u32| !is_test(&ranks.docs[number as usize].path);
                 if !tests_alone || !matches!(known, Known::Ranked(number) if is_other(number)) {
-                    files.add(known, tests_alone);
+                    files.add(file, known, tests_alone);
                 }
             } else if let Some(place) = FilePlace::of(tree, file, cut)
                 && (!tests_alone || is_test(&place.path))
@@ -190,11 +193,11 @@ impl SearchedRoot<'_> {
 
 impl LookedUp {
     /// Adds a file that is known. Large files are not counted where tests alone are asked for.
-    fn add(&mut self, known: Known, tests_alone: bool) {
+    fn add(&mut self, file: u32, known: Known, tests_alone: bool) {
         match known {
             Known::Ranked(number) => self.ranked.push(number),
-            Known::Large => self.large += u64::from(!tests_alone),
-            Known::NoText => {}
+            Known::Large if !tests_alone => self.large.push(file),
+            Known::Large | Known::NoText => {}
         }
     }
 
@@ -205,7 +208,7 @@ impl LookedUp {
         for DoubtedFile { place, stamp, known } in std::mem::take(&mut self.doubted) {
             if unchanged.contains(&place.file) {
                 confirmed.push((place.file, stamp));
-                self.add(known, tests_alone);
+                self.add(place.file, known, tests_alone);
             } else {
                 self.unread.push(place);
             }
@@ -267,9 +270,12 @@ impl RankedSearch<'_, '_> {
         let ordered = rank_blocks(query, &rarity, &files, *limit);
         let (blocks, changed) = self.with_lines(&best, &rarity, &ordered);
         let sum = |of: fn(&CoveredFiles) -> u64| self.covered.iter().map(of).sum();
+        let (large_root, first_large) = self.first_large().unwrap_or_default();
         let found = CodeFound {
             files_searched: sum(|one| one.searched as u64),
-            skipped_large: sum(|one| one.large),
+            skipped_large: sum(|one| one.large.len() as u64),
+            first_large,
+            large_root,
             unreadable: sum(|one| one.unreadable),
             complete: !self.covered.iter().any(|one| one.is_cut),
             blocks,
@@ -281,6 +287,18 @@ impl RankedSearch<'_, '_> {
             }
         }
         Some(Shown { found, changed })
+    }
+
+    /// Returns the directory and the path of the first file that is too large, in the order of a walk.
+    fn first_large(&self) -> Option<(u64, String)> {
+        let first = |(root, covered): (&SearchedRoot<'_>, &CoveredFiles)| {
+            let tree = &root.index().lock().tree;
+            let paths =
+                covered.large.iter().filter_map(|&file| FilePlace::of(tree, file, covered.cut));
+            let path = paths.map(|place| place.path).min()?;
+            Some((root.number as u64, path.to_string()))
+        };
+        self.roots.iter().zip(self.covered).find_map(first)
     }
 
     /// Returns the blocks with their lines, and how many were left out because their files have changed.
